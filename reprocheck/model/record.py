@@ -261,7 +261,6 @@ class CheckRecord:
     arms: tuple[Arm, ...] = ()
     searched: bool = False
     """Whether a search for the cause was asked for."""
-    """The time of an iteration in each run as it is, where a search measured it."""
     compared: tuple[Side, ...] = ()
     """The two recordings that run 1 and run 2 were taken from; empty where they were made here, one
     after the other.

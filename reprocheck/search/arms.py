@@ -19,7 +19,7 @@ from reprocheck.language import tr
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 from reprocheck.search import words
 from reprocheck.search.acted import Acting
-from reprocheck.search.asked import PAIR, Answer, Question, Unanswered
+from reprocheck.search.asked import FRESH, PAIR, Answer, Question, Unanswered
 from reprocheck.search.chance import Sample, sample
 from reprocheck.search.enough import speaks_for
 from reprocheck.search.judged import Judged, agree, places_of
@@ -59,7 +59,7 @@ class Book:
         known: dict[frozenset[str], Judged] = {}
         judged = []
         for (names, patched, spared, _), arms in groups.items():
-            whole = known.get(frozenset(arms[0].reference))
+            whole = known.get(frozenset(arms[0].reference)) if arms[0].reference else None
             one = self._judged(names, patched, arms, whole)
             if one is None:
                 continue
@@ -273,7 +273,10 @@ class Book:
         records = [run for run in made if run.ended != "interrupted"]
         failed = any(map(attrgetter("ended_badly"), records))
         alone = len(records) == 1 and not failed
-        if alone and whole is not None and whole.agrees_exactly and whole.value == arms[0].value:
+        # what a run left is seen by the second run of an arm alone
+        if self.check.state_left or whole is None or not whole.agrees_exactly:
+            alone = False
+        if alone and whole is not None and whole.value == arms[0].value:
             return self._compared(names, arms, replace(records[0], number=PAIR), whole)
         if len(records) < PAIR and not failed:
             return None
@@ -314,11 +317,13 @@ class Book:
         runs = paired([whole.runs[0], self._read(run)], self.record.tolerance)
         verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
         agrees = self._agree(verdict, runs, self._until)
-        if agrees and not verdict.bitwise.equal_until(self._until):
-            agrees = None
         left_out = set(whole.names).difference(names)
         left_out.update(one.partition("@")[0] for one in arms[0].spared)
-        if agrees is False and not self._are_anew(left_out, whole):
+        if agrees and (FRESH in left_out or not verdict.bitwise.equal_until(self._until)):
+            agrees = None
+        # `entropy` gives other numbers to the generators that `private-rng` has given theirs
+        taken_over = "private-rng" in left_out and "entropy" in names
+        if agrees is False and (taken_over or not self._are_anew(left_out, whole)):
             agrees = None
         return Judged(
             names=names,

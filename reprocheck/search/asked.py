@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+FRESH = "fresh-workdir"
+"""The control under which no run finds what another one left, nor names taken that another control
+fixes.
+"""
 PAIR = 2
 """The fewest runs under a set of controls: one alone cannot agree with another."""
 
@@ -72,7 +76,7 @@ class Candidates:
     likely     tried alone first; harmless and altering hold them, too
     suspects   one for each cause, and for each source of randomness that the scan finds: tried
                together where none suffices alone
-    sure       those of the suspects whose cause is observed, or of which the scan is sure and ran
+    sure       controls of causes that are observed, or of which the scan is sure, and that ran
     of_first   those of the first cause, where it names a line: if none of them acts on anything, no
                control reaches it
     harmless   those that do not alter the training

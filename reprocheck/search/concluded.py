@@ -16,14 +16,13 @@ from reprocheck.model import Check
 from reprocheck.search import words
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import Found
+from reprocheck.search.asked import FRESH, Found
 from reprocheck.search.confirmed import confirmed, fixes, fixes_of_controls
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import remains
 from reprocheck.search.patch import in_vain, kept_patch, proved_by_patch
 from reprocheck.search.place import acted_at
-from reprocheck.search.sets import FRESH
 
 
 def result(check: Check, folder: Path, book: Book, found: Found) -> Result:

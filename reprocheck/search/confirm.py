@@ -47,9 +47,7 @@ def question(
 
 
 def decided(check: Check, folder: Path, asked: Question) -> bool:
-    """Return whether the runs under controls that are recorded by now differ, or one fails: more of
-    them can say nothing else.
-    """
+    """Return whether the runs under controls that are recorded by now answer a question."""
     under = Book(check, folder).of(asked.controls, spared=asked.spared)
     return under is not None and under.value == asked.value and under.settles(asked)
 
@@ -64,6 +62,11 @@ def searched(check: Check, folder: Path) -> Result | None:
     try:
         found = conducted(check, folder, book)
     except Unanswered as missing:
+        under = book.of(missing.question.controls)
+        if missing.question.spared and under is not None:
+            # The set is confirmed: which of its places are needed is not known.
+            whole = Found(smallest=missing.question.controls, runs=len(under.runs))
+            return result(check, folder, book, whole)
         search = replace(
             account(book),
             sentence=tr(words.BROKEN_OFF),

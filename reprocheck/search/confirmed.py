@@ -67,7 +67,7 @@ def confirmed(
         fitting = [one for one in left if one.at in lines]
         if not unit.apart:
             elsewhere = partial(_acted_elsewhere, check, name, acted, there)
-            fitting = list(filterfalse(elsewhere, left))
+            fitting = [one for one in filterfalse(elsewhere, left) if one.at not in unit.elsewhere]
         known = _known(check, name, fitting, (*acted, *drawing), frameworks)
         cause = known or there
         if cause is None and not unit.apart:
@@ -102,12 +102,14 @@ class _Unit:
 
     drawing  the places that draw from a generator of the process which differs
     apart    whether runs have shown that the control has to act at these places, without others
+    elsewhere  lines of other causes that it removes
     """
 
     control: str
     acted: Sequence[Place] = ()
     drawing: Sequence[Place] = ()
     apart: bool = False
+    elsewhere: Sequence[str] = ()
 
 
 def _units(
@@ -135,10 +137,12 @@ def _units(
     drawing = _from_differing(check, acted)
     if framework:
         drawing = [one for one in acted if generator_of(one.what) in framework]
-    yield _Unit(control=name, drawing=drawing)
+    others = [one.line.at for one in acted if generator_of(one.what) in own]
+    yield _Unit(control=name, drawing=drawing, elsewhere=others)
     for generator in own:
         drawn = [one for one in acted if generator_of(one.what) == generator]
-        yield _Unit(control=name, acted=drawn, apart=bool(drawn))
+        if drawn:
+            yield _Unit(control=name, acted=drawn, apart=True)
 
 
 def _known(

@@ -60,7 +60,10 @@ class _Imagined(Book):
         """Return what is recorded, where that answers; else that the runs agree with the cause
         among the controls.
         """
-        found, names = self.of(question.controls), frozenset(question.controls)
+        found, names = (
+            self.of(question.controls, spared=question.spared),
+            frozenset(question.controls),
+        )
         if found is not None and found.decided:
             return found.answer
         made = max(self._made.get(names, 0), self.made(names))

@@ -15,17 +15,15 @@ from itertools import filterfalse
 
 from reprocheck.language import tr
 from reprocheck.search import words
-from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question
+from reprocheck.search.asked import FRESH, PAIR, Answer, Candidates, Found, Question
 
 MOST_PLACES = 4
-"""Places of a control that are left out in turn."""
+"""Places of a control at most that are left out in turn: of more, none is."""
 ALONE = 2
 """Likely controls that are tried alone before all are tried together, and others that acted after:
 they take fewer runs than halves, and a set of several is named only where no control suffices
 alone.
 """
-FRESH = "fresh-workdir"
-"""The control under which no run finds names taken that another control fixes."""
 
 Ask = Callable[[Question], Answer]
 """Answers from at least as many runs as are asked for, or raises Unanswered."""
@@ -181,6 +179,10 @@ class _Search:
             answer = self.answer(left, why)
             if answer.agrees is not None:
                 return _Together(names=left, agree=answer.agrees, acted=answer.acting(left))
+            free = self.candidates.ordered([*left, FRESH])
+            if answer.stumbled and set(free) != set(left):
+                left, why = free, tr(words.FREE_NAMES)
+                continue
             bad = self.make_fail(left, answer)
             self.crashed(bad)
             left = self.not_crashing(left)
@@ -289,8 +291,8 @@ class _Search:
             return {}
         found = {}
         for name in smallest:
-            places = answer.places.get(name, ())[:MOST_PLACES]
-            if len(places) < 2:
+            places = answer.places.get(name, ())
+            if not 2 <= len(places) <= MOST_PLACES:
                 continue
             apart = {place: self._spared(smallest, name, place) for place in places}
             found[name] = tuple(place for place in places if apart[place].agrees is False)

@@ -213,7 +213,7 @@ def seed_inside(call: str) -> str:
 def removes(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> str:
     """Return the sentence that a set of controls removes the difference, and what that confirms."""
     confirmed = [one for one in causes if one.confidence == "confirmed"]
-    listed_causes = joined(tr("; and "), map(_called, confirmed))
+    listed_causes = joined(tr("; and "), dict.fromkeys(map(_called, confirmed)))
     agreeing = _agreeing(under)
     if len(smallest) == 1:
         said = tr(

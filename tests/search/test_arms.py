@@ -130,3 +130,28 @@ def test_a_value_under_which_the_script_runs_is_that_of_all_further_arms() -> No
     with pytest.raises(Unanswered) as missing:
         book.ask(Question(controls=("hash-seed", "seed"), runs=2, why=""))
     assert missing.value.question.value == 2
+
+
+def test_one_run_is_compared_with_the_runs_that_its_arm_names_and_with_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As they are, the runs agree by luck: what one run under a control gives says nothing yet."""
+    compared: dict[str, tuple[str, ...] | None] = {}
+
+    def judged(
+        self: Book, names: tuple[str, ...], patched: bool, arms: list[Arm], whole: Judged | None
+    ) -> Judged:
+        compared[arms[0].name] = None if whole is None else whole.names
+        return failed(names=names)
+
+    monkeypatch.setattr(Book, "_judged", judged)
+    arms = (
+        Arm(name="as is", controls=(), runs=()),
+        Arm(name="both", controls=("seed", "clock"), runs=()),
+        Arm(name="fewer", controls=("seed",), runs=(), reference=("seed", "clock")),
+        Arm(name="patched", controls=(), runs=(), patched=True),
+    )
+    differs = check(ladder("batch"))
+    book = Book(replace(differs, record=replace(differs.record, arms=arms)), Path())
+    assert len(book.judged) == 4
+    assert compared == {"as is": None, "both": None, "fewer": ("seed", "clock"), "patched": None}

@@ -387,3 +387,45 @@ def test_a_draw_of_the_scripts_is_no_draw_of_a_layer(rung: str, code: str) -> No
 )
 def test_the_generator_of_what_the_control_seed_did(what: str, generator: str) -> None:
     assert generator_of(what) == generator
+
+
+def test_each_generator_that_is_needed_has_the_cause_of_its_own_line() -> None:
+    """The framework's comes first, and takes nothing that NumPy draws; one that draws at no line is
+    none of the causes.
+    """
+    seen = replace(one_cause("RC406"), source=SourceLine(file="train.py", line=13))
+    differs = check(ladder("loss", unused_generators=("torch", "numpy"), **GROSS), causes=(seen,))
+    places = [
+        Place(line=SourceLine(file="train.py", line=line), what=what, draws=True)
+        for line, what in (
+            (13, "numbers drawn from numpy.random"),
+            (20, "numbers drawn from torch"),
+        )
+    ]
+    causes = confirmed(
+        differs,
+        ["seed"],
+        "agreed",
+        places={"seed": places},
+        needed={"seed": ("torch", "numpy.random", "random")},
+    )
+    assert [(one.at, one.confidence) for one in causes] == [
+        ("train.py:20", "confirmed"),
+        ("train.py:13", "confirmed"),
+    ]
+    assert "does not act at numpy.random" in causes[1].evidence[1]
+
+
+def test_each_line_that_is_needed_is_a_cause() -> None:
+    places = [
+        Place(line=SourceLine(file="train.py", line=line), what="random.Random without a seed")
+        for line in (5, 8, 9)
+    ]
+    first, second = confirmed(
+        check(ladder("loss", **GROSS)),
+        ["private-rng"],
+        "agreed",
+        places={"private-rng": places},
+        needed={"private-rng": ("train.py:5", "train.py:9")},
+    )
+    assert (first.at, second.at) == ("train.py:5", "train.py:9")

@@ -72,6 +72,18 @@ def test_where_what_a_run_left_is_in_the_way_of_the_next_a_fresh_folder_is_tried
     assert list(runs.made) == [frozenset("a"), frozenset({"a", FRESH})]
 
 
+def test_suspects_of_which_the_second_run_stumbles_are_tried_in_a_fresh_folder() -> None:
+    candidates = replace(ALL, suspects=("a", "b", "c"), harmless=(*HARMLESS, FRESH))
+    runs = Runs(lambda names: {"a", "b"} <= names if FRESH in names or "a" not in names else None)
+
+    def answered(question: Question) -> Answer:
+        answer = runs(question)
+        return replace(answer, stumbled=answer.agrees is None)
+
+    found = search(answered, candidates)
+    assert (found.smallest, found.crashing) == (("a", "b", FRESH), ())
+
+
 def test_the_second_likely_control() -> None:
     runs = Runs(any_of("b"))
     assert search(runs).smallest == ("b",)
@@ -133,8 +145,11 @@ def test_places_at_which_a_control_acts_are_left_out_in_turn() -> None:
             assert question.reference == question.controls == ("a", "b")
         return Answer(agrees=agrees, runs=question.runs, places=places)
 
-    found = search(ask, replace(ALL, suspects=("a", "b"), sure=("a", "b")))
+    several = replace(ALL, suspects=("a", "b"), sure=("a", "b"))
+    found = search(ask, several)
     assert found.needed == {"a": ("train.py:1", "train.py:3")}
+    places["a"] = tuple(f"train.py:{line}" for line in range(1, 7))
+    assert search(ask, several).needed == {}, "of so many, none is left out"
 
 
 def test_where_no_control_of_the_first_cause_acts_the_patch_is_tried_and_no_more() -> None:

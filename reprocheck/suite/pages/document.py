@@ -21,23 +21,9 @@ from reprocheck.suite.pages import words
 SCHEMA_VERSION = 1
 _OF_NIGHT = ("id", "started", "ended", "shard", "commit", "executor", "reprocheck_version")
 _OF_CHECK = (
-    "verdict",
-    "failed_check",
-    "exit_code",
-    "reason",
-    "good",
-    "bitwise",
-    "first_bitwise",
-    "first_divergence",
-    "rung",
-    "place",
-    "commit",
-    "started",
-    "seconds",
-    "rtol",
-    "atol",
-    "folder",
-)
+    "verdict", "failed_check", "exit_code", "reason", "good", "bitwise", "first_bitwise",
+    "first_divergence", "rung", "place", "commit", "started", "seconds", "rtol", "atol", "folder",
+)  # fmt: skip
 _OF_DIFFERENCE = (
     "series",
     "rank",

@@ -15,37 +15,15 @@ from reprocheck.scan.entry import is_guard
 from reprocheck.scan.source import parse, read
 
 FRAMEWORKS = (
-    "accelerate",
-    "flax",
-    "jax",
-    "keras",
-    "lightning",
-    "mindspore",
-    "pytorch_lightning",
-    "reprocheck",
-    "tensorflow",
-    "torch",
-    "transformers",
-)
+    "accelerate", "flax", "jax", "keras", "lightning", "mindspore", "pytorch_lightning",
+    "reprocheck", "tensorflow", "torch", "transformers",
+)  # fmt: skip
 """Packages of which a training script imports one."""
-TRAINING = frozenset(
-    {
-        "GradOperation",
-        "GradientTape",
-        "Model",
-        "TrainOneStepCell",
-        "Trainer",
-        "apply_gradients",
-        "backward",
-        "fit",
-        "fit_generator",
-        "grad",
-        "log_loss",
-        "minimize",
-        "train_on_batch",
-        "value_and_grad",
-    }
-)
+TRAINING = frozenset({
+    "GradOperation", "GradientTape", "Model", "TrainOneStepCell", "Trainer", "apply_gradients",
+    "backward", "fit", "fit_generator", "grad", "log_loss", "minimize", "train_on_batch",
+    "value_and_grad",
+})  # fmt: skip
 """Names of functions and classes of which a training calls one."""
 _OF_TESTS = frozenset({"test", "tests", "testing"})
 _NO_TRAINING = re.compile(r"test_.*|.*_test|conftest|setup|noxfile")

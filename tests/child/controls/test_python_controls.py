@@ -235,20 +235,25 @@ def test_a_control_can_leave_a_place_alone_and_the_others_keep_their_numbers(
         "import json, random\nimport numpy.random\n"
         "first = random.Random().random()\nsecond = random.Random().random()\n"
         "third = numpy.random.default_rng().random()\nfourth = numpy.random.default_rng().random()\n"
-        "drawn = [first, second, third, fourth, random.random(), numpy.random.random()]\n"
+        "fifth = random.SystemRandom().random()\nsixth = random.SystemRandom().random()\n"
+        "drawn = [first, second, third, fourth, random.random(), numpy.random.random(), fifth, sixth]\n"
         "print(json.dumps(drawn))\n"
     )
-    places = [f"private-rng@{script}:4", f"private-rng@{script}:5", "seed@numpy.random"]
+    places = [*(f"private-rng@{script}:{line}" for line in (4, 5, 7)), "seed@numpy.random"]
     controls = ("seed", "private-rng")
     whole = under(tmp_path / "whole", [str(script)], *controls)
     spared = [
         under(tmp_path / name, [str(script)], *controls, spared=places) for name in ("one", "two")
     ]
     numbers = [ran.seen for ran in (whole, *spared)]
-    each = [{row[column] for row in numbers} for column in range(6)]
-    assert [len(values) for values in each] == [1, 3, 3, 1, 1, 3]
+    each = [{row[column] for row in numbers} for column in range(8)]
+    assert [len(values) for values in each] == [1, 3, 3, 1, 1, 3, 3, 1]
     touched = spared[0].touched("private-rng")
-    assert touched == {"random.Random without a seed": 1, "a seed of numpy.random": 1}
+    assert touched == {
+        "random.Random without a seed": 1,
+        "a seed of numpy.random": 1,
+        "random.SystemRandom": 1,
+    }
     assert "numbers drawn from numpy.random" not in spared[0].touched("seed")
 
 

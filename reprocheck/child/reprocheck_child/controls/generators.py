@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 PRIVATE, ENTROPY = "private-rng", "entropy"
 _BITS = 8
-_NO_GENERATORS = ("secrets", "uuid", "tempfile")
-"""Modules that draw through `random.SystemRandom` for something else."""
+_NO_GENERATORS = ("secrets", "uuid", "tempfile", __name__)
+"""Modules that draw through `random.SystemRandom` for something else: this one for NumPy."""
 
 
 def install(active: Active) -> None:
@@ -80,10 +80,13 @@ def _system(active: Active, module: Any) -> None:
 
     def make(real: Callable[[int], bytes]) -> Callable[[int], bytes]:
         def urandom(size: int) -> bytes:
-            if _from_generator() and active.asked_by_user() and not active.spares(PRIVATE):
-                active.touched(PRIVATE, "random.SystemRandom")
-                return active.bytes(PRIVATE, "random.SystemRandom", size)
-            return real(size)
+            if not (_from_generator() and active.asked_by_user()):
+                return real(size)
+            fixed = active.bytes(PRIVATE, "random.SystemRandom", size)
+            if active.spares(PRIVATE):  # the others keep their numbers
+                return real(size)
+            active.touched(PRIVATE, "random.SystemRandom")
+            return fixed
 
         return urandom
 

@@ -36,6 +36,8 @@ def _generators(control: str, tensorflow: Any, active: Any) -> None:
 
     def from_non_deterministic_state(*args: Any, **kwargs: Any) -> Any:
         number = active.number(control, _NONDETERMINISTIC) >> 1
+        if active.spares(control):
+            return real(*args, **kwargs)
         active.touched(control, _NONDETERMINISTIC, number)
         return kind.from_seed(number, *args, **kwargs)
 

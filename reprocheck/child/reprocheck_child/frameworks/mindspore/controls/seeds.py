@@ -66,8 +66,8 @@ def reseeding(mindspore: Any, active: Any) -> None:
                 skip = 2 if sys._getframe(1).f_globals is vars(generators) else 1
                 by_entropy = ENTROPY if active.users_module(skip) else ""
                 control = PRIVATE if active.on(PRIVATE) else by_entropy
-                if control:
-                    value = active.number(control, "mindspore.Generator") >> 32
+                value = active.number(control, "mindspore.Generator") >> 32 if control else 0
+                if control and not active.spares(control, skip=skip):
                     generator.manual_seed(value)
                     active.touched(control, "mindspore.Generator.seed", value, skip)
                     return value
@@ -96,8 +96,10 @@ def _hook(active: Any, seeds: Any, kind: Any, parameters: Tuple[str, ...], missi
         # the frame above those of the recorder is the one that makes the operator
         ours = missing == -1 or seeds.get_seed() is not None or active.users_module(2)
         if ours and all(given[name] == missing for name in parameters):
-            for name in parameters:
-                given[name] = active.number(PRIVATE, kind.__name__) % (PERIOD - 1) + 1
+            numbers = [active.number(PRIVATE, kind.__name__) for _ in parameters]
+            if active.spares(PRIVATE):
+                return
+            given.update(zip(parameters, (one % (PERIOD - 1) + 1 for one in numbers)))
             active.touched(PRIVATE, "mindspore.ops.%s without a seed" % kind.__name__)
 
     with_other_arguments(kind, "an operator without a seed", change)

@@ -56,8 +56,8 @@ def _telling_of_lines(real: Any, telling: Any) -> Any:
     """
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        frame: Any = sys._getframe(1)
-        is_of_layer = str(frame.f_globals.get("__name__")).startswith("torch.nn.")
+        frame: Any = sys._getframe().f_back  # None in a thread of C++
+        is_of_layer = frame is None or str(frame.f_globals.get("__name__")).startswith("torch.nn.")
         draws = real if is_of_layer or kwargs.get("generator") is not None else telling
         return draws(*args, **kwargs)
 
@@ -102,6 +102,8 @@ def _replace_seed(kind: Any, active: Any) -> None:
             return real(generator)
         # as many bits as PyTorch takes from the system
         number = active.number(control, _WHAT) & ((1 << 53) - 1)
+        if active.spares(control):
+            return real(generator)
         generator.manual_seed(number)
         active.touched(control, _WHAT, number)
         return number
