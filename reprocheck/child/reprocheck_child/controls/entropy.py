@@ -47,8 +47,10 @@ def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[ob
 def _bytes(active: Active, real: Callable[..., bytes], what: str) -> Callable[..., bytes]:
     def urandom(size: int, *flags: int, **more: int) -> bytes:
         if type(size) is int and size >= 0 and active.asked_by_user():
-            active.touched(NAME, what)
-            return active.bytes(NAME, "bytes", size)
+            fixed = active.bytes(NAME, "bytes", size)
+            if not active.spares(NAME):  # the others keep their bytes
+                active.touched(NAME, what)
+                return fixed
         return real(size, *flags, **more)
 
     return urandom
@@ -62,7 +64,7 @@ def _imported_earlier(module: Any, real: Any) -> None:
 def _getpid(active: Active, real: Callable[[], int]) -> Callable[[], int]:
     def getpid() -> int:
         pid = real()
-        if not active.users_module():
+        if not active.users_module() or active.spares(NAME):
             return pid
         active.touched(NAME, "os.getpid as a number")
         return ProcessId(pid, _LEAST_PID + active.constant(NAME, "pid") % _PIDS)
