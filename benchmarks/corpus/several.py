@@ -46,7 +46,6 @@ class Row:
     false: tuple[str, ...]
     patched: bool | None
     starts: int
-    verdict: str
 
     @property
     def right(self) -> bool:
@@ -84,7 +83,6 @@ def judged(script: Mapping[str, Any], folder: Path) -> Row:
         ),
         patched=_patched(said),
         starts=said.starts.found - said.starts.rung,
-        verdict=said.verdict,
     )
 
 

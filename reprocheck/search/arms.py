@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, filterfalse
@@ -59,14 +59,23 @@ class Book:
         known: dict[frozenset[str], Judged] = {}
         judged = []
         for (names, patched, spared, _), arms in groups.items():
-            whole = known.get(frozenset(arms[0].reference)) if arms[0].reference else None
-            one = self._judged(names, patched, arms, whole)
+            one = self._judged(names, patched, arms, self._reference(arms[0], known))
             if one is None:
                 continue
             judged.append(one)
             if not patched and not spared:
                 known[frozenset(names)] = one
         return tuple(judged)
+
+    def _reference(self, arm: Arm, known: Mapping[frozenset[str], Judged]) -> Judged | None:
+        """Return the runs with which one run of an arm is compared; None where it says nothing
+        beside them: they do not agree, have another value, or a run leaves what only the second one
+        of an arm finds.
+        """
+        whole = known.get(frozenset(arm.reference)) if arm.reference else None
+        if whole is None or self.check.state_left or not whole.agrees_exactly:
+            return None
+        return whole if whole.value == arm.value else None
 
     def of(
         self, names: Iterable[str], *, patched: bool = False, spared: tuple[str, ...] = ()
@@ -272,11 +281,7 @@ class Book:
         made = chain.from_iterable(arm.runs for arm in arms)
         records = [run for run in made if run.ended != "interrupted"]
         failed = any(map(attrgetter("ended_badly"), records))
-        alone = len(records) == 1 and not failed
-        # what a run left is seen by the second run of an arm alone
-        if self.check.state_left or whole is None or not whole.agrees_exactly:
-            alone = False
-        if alone and whole is not None and whole.value == arms[0].value:
+        if whole is not None and len(records) == 1 and not failed:
             return self._compared(names, arms, replace(records[0], number=PAIR), whole)
         if len(records) < PAIR and not failed:
             return None

@@ -21,15 +21,13 @@ from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.search import words
-from reprocheck.search.judged import LIBRARIES, generator_of
+from reprocheck.search.judged import LIBRARIES, OF_GENERATORS, generator_of
 from reprocheck.search.place import PRIVATE, Place
 from reprocheck.search.seeded_line import seeded_line
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})
 _EACH_FOR_ITSELF = ("single-worker", "data-order", "seed")
 """Controls of which the first place says no more than the others."""
-_OF_THE_PROCESS = "seed"
-"""The control of the generators of the process: many lines may draw from them."""
 _OF_MEMORY = "fill-memory"
 """The control of memory that nobody filled: what asked for it is the line, and not what differs
 afterwards.
@@ -65,12 +63,12 @@ def confirmed(
         there = _found_where(check, name, acted)
         lines = {place.line.at for place in acted}
         fitting = [one for one in left if one.at in lines]
-        if not unit.apart:
+        if not unit.place:
             elsewhere = partial(_acted_elsewhere, check, name, acted, there)
             fitting = [one for one in filterfalse(elsewhere, left) if one.at not in unit.elsewhere]
         known = _known(check, name, fitting, (*acted, *drawing), frameworks)
         cause = known or there
-        if cause is None and not unit.apart:
+        if cause is None and not unit.place:
             cause = _found_by_scan(check, name, alone=len(smallest) == 1)
             cause = cause or _found_where(check, name, places.get(name, ()))
         if cause is None:
@@ -84,12 +82,8 @@ def confirmed(
         elif drawing and cause.source is None:
             cause = _at(check, cause, name, drawing)
         cause = _of_a_series(check, after_control(check, cause, name, frameworks))
-        said = (evidence, *cause.evidence)
-        if unit.apart:
-            place = acted[0].line.at
-            if name == _OF_THE_PROCESS:
-                place = generator_of(acted[0].what)
-            said = (evidence, words.differs_without(name, place), *cause.evidence)
+        shown = (words.differs_without(name, unit.place),) if unit.place else ()
+        said = (evidence, *shown, *cause.evidence)
         cause = replace(cause, confidence="confirmed", evidence=said)
         first.setdefault((cause.code, cause.at), cause)
         left = _others(left, cause)
@@ -100,15 +94,16 @@ def confirmed(
 class _Unit:
     """What removes one cause: a control, and the places at which it acted.
 
-    drawing  the places that draw from a generator of the process which differs
-    apart    whether runs have shown that the control has to act at these places, without others
+    drawing    the places that draw from a generator of the process which differs
+    place      where runs have shown that the control has to act, its other places aside: a line, or
+               a generator; "" where that was not tested
     elsewhere  lines of other causes that it removes
     """
 
     control: str
     acted: Sequence[Place] = ()
     drawing: Sequence[Place] = ()
-    apart: bool = False
+    place: str = ""
     elsewhere: Sequence[str] = ()
 
 
@@ -123,11 +118,12 @@ def _units(
     Of several generators that of the framework comes first: it draws the weights.
     """
     acted, at = places.get(name, ()), needed.get(name, ())
-    if name != _OF_THE_PROCESS:
-        apart = [[one for one in acted if one.line.at == place] for place in at]
-        for each in filter(None, apart):
-            yield _Unit(control=name, acted=each, apart=True)
-        if not any(apart):
+    if name != OF_GENERATORS:
+        by_place = {place: [one for one in acted if one.line.at == place] for place in at}
+        tested = {place: there for place, there in by_place.items() if there}
+        for place, there in tested.items():
+            yield _Unit(control=name, acted=there, place=place)
+        if not tested:
             yield _Unit(control=name, acted=acted)
         return
     framework = [one for one in at if one not in LIBRARIES]
@@ -142,7 +138,7 @@ def _units(
     for generator in own:
         drawn = [one for one in acted if generator_of(one.what) == generator]
         if drawn:
-            yield _Unit(control=name, acted=drawn, apart=True)
+            yield _Unit(control=name, acted=drawn, place=generator)
 
 
 def _known(

@@ -18,7 +18,7 @@ _ULPS = 64
 """Units in the last place by which losses may differ where another order of additions is all that
 is left.
 """
-_OF_GENERATORS, _BY_LINE = "seed", ("private-rng", "entropy")
+OF_GENERATORS, _BY_LINE = "seed", ("private-rng", "entropy")
 """Controls that can be told not to act on the generator of a library, or at a line."""
 LIBRARIES = ("random", "numpy.random")
 """Generators of no framework, of which each line that draws is told."""
@@ -172,14 +172,14 @@ def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tup
         at = {one.source.at: None for one in touch.lines if one.takes != IMPORTED}
         if touch.control in _BY_LINE:
             lines[touch.control].update((line, None) for line in at if line in named)
-        if touch.control != _OF_GENERATORS or touch.setting:
+        if touch.control != OF_GENERATORS or touch.setting:
             continue
         further = named_by_generators.union(filter(named.__contains__, at))
         generator = generator_of(touch.what)
         if generator not in LIBRARIES or further != named_by_generators:
             generators[generator] = None
         named_by_generators = further
-    return {_OF_GENERATORS: tuple(generators), **{name: tuple(at) for name, at in lines.items()}}
+    return {OF_GENERATORS: tuple(generators), **{name: tuple(at) for name, at in lines.items()}}
 
 
 def generator_of(what: str) -> str:

@@ -51,7 +51,8 @@ def candidates(check: Check, folder: Path) -> Candidates:
     near = at_place(code, rung)
     errors = [(one, _nearest_at(one, code.hints)) for one in _errors(check)]
     by_error = list(chain.from_iterable(map(itemgetter(1), errors)))
-    by_cause = [*by_error, *near, *_of_causes(check.causes, rung, said, fits)]
+    by_code = {one.code: _of_cause(one, rung, said, fits[one.code]) for one in check.causes}
+    by_cause = [*by_error, *near, *_of_causes(check.causes, by_code)]
     every = (*by_cause, *_of_rung(rung, said), *(found.name for found in controls.table()))
     useless = without_effect(check)
     named, order = _without(by_cause, useless), _without(every, useless)
@@ -64,9 +65,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
         *(_nearest_at(one, code.hints) for one in findings),
         *(_controls_of(one.code) for one in findings),
     ]
-    by_code = {one.code: _of_cause(one, rung, said, fits[one.code]) for one in check.causes}
-    of_causes = by_code.values()
-    nearest = chain.from_iterable(names[:1] for names in (*of_findings, *of_causes))
+    nearest = chain.from_iterable(names[:1] for names in (*of_findings, *by_code.values()))
     known = filterfalse(is_vague, check.causes)
     observed = (one.code for one in known if one.confidence == "observed")
     errors_that_ran = (one for one in findings if one.severity == "error" and one.ran)
@@ -189,16 +188,14 @@ def _of_removed(causes: Sequence[Cause]) -> dict[str, str]:
     }
 
 
-def _of_causes(causes: Sequence[Cause], rung: Rung, said: Sequence[str], fits: Fits) -> list[str]:
+def _of_causes(causes: Sequence[Cause], by_code: Mapping[str, Sequence[str]]) -> list[str]:
     """Return, by the causes, the first control of each before the second of any, but those of an
     observed cause before those of the next.
     """
     ranked: list[tuple[float, int, str]] = []
     for number, cause in enumerate(causes):
         step = _BESIDE.get(cause.confidence, 1.0)
-        ranked += zip(
-            count(number, step), repeat(number), _of_cause(cause, rung, said, fits[cause.code])
-        )
+        ranked += zip(count(number, step), repeat(number), by_code[cause.code])
     ranked.sort(key=itemgetter(0, 1))
     return [name for _, _, name in ranked]
 

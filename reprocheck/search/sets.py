@@ -294,17 +294,15 @@ class _Search:
             places = answer.places.get(name, ())
             if not 2 <= len(places) <= MOST_PLACES:
                 continue
-            apart = {place: self._spared(smallest, name, place) for place in places}
-            found[name] = tuple(place for place in places if apart[place].agrees is False)
+            whole = Question(controls=smallest, runs=PAIR, why="", reference=smallest)
+            questions = {
+                place: replace(whole, why=words.not_at(name, place), spared=(f"{name}@{place}",))
+                for place in places
+            }
+            found[name] = tuple(
+                place for place, asked in questions.items() if self.ask(asked).agrees is False
+            )
         return {name: places for name, places in found.items() if places}
-
-    def _spared(self, smallest: tuple[str, ...], name: str, place: str) -> Answer:
-        """Return what runs say in which one control does not act at a place."""
-        why = words.not_at(name, place)
-        spared = (f"{name}@{place}",)
-        return self.ask(
-            Question(controls=smallest, runs=PAIR, why=why, spared=spared, reference=smallest)
-        )
 
     def minimal(self, base: Sequence[str], names: Sequence[str], *, known: bool) -> tuple[str, ...]:
         """Return what of `names` is needed beside `base`; all of them together suffice.
