@@ -215,7 +215,8 @@ def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
 
 
 def _read_first(recorded: Sequence[Recorded]) -> set[str]:
-    """Of one machine, by the time of the event where it has one, else by the start of its process.
+    """Return the files that the processes of one machine read before any of them wrote them, by the
+    time of each event, or the start of its process where it has none.
 
     Appending is neither reading nor writing: what stood in the file before stays there to be read.
     """

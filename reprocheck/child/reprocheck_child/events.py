@@ -45,11 +45,11 @@ _modules = sys.modules
 
 
 def nothing_awaited() -> None:
-    """In a run that does not wait for a snapshot."""
+    """Do nothing: this run does not wait for a snapshot."""
 
 
 def nothing_to_do(place: str) -> None:
-    """Nobody counts epochs."""
+    """Do nothing: nobody counts epochs."""
 
 
 class Recorder(Writer):
@@ -488,8 +488,8 @@ class Recorder(Writer):
         self.hello(how)
 
     def _look_at_task(self) -> None:
-        """In a worker of a pool: each task has a trace of its own, since which worker gets it is a
-        race.
+        """Begin a trace of its own for each task of a worker of a pool: which worker gets a task is
+        a race.
         """
         if self._worker is None or get_ident() != self._main:
             return
@@ -503,7 +503,7 @@ class Recorder(Writer):
             callback()
 
     def _end_trace(self) -> None:
-        """What this process records from now on belongs to another trace."""
+        """End the trace: what this process records from now on belongs to another one."""
         self._complete()
         self._unmute()
         self.emit({"e": "exit", "time": time_ns() / 1e9})

@@ -233,7 +233,7 @@ class Machine(ABC):
 
     @contextmanager
     def _holding(self, field: str, value: object) -> Iterator[None]:
-        """One of the fields that say where a step stands has a value for as long as this lasts."""
+        """Give a field that says where a step stands a value for as long as this lasts."""
         before = getattr(self, field)
         setattr(self, field, value)
         try:

@@ -133,7 +133,7 @@ def _drifted_too_far(known: Known) -> Found | None:
 
 
 def _shifted(known: Known) -> Found | None:
-    """It is known to vary, and the losses of the last nights are not at the level of those before.
+    """Return the state of a target that varies, and whose losses have left their level.
 
     Said even of a night that fails by chance: else a target that often fails would hide it.
     """
@@ -153,13 +153,14 @@ def _shifted(known: Known) -> Found | None:
 
 
 def _intermittent_and_fails(known: Known) -> Found | None:
-    """It fails, or a retry passed, and chance has a part in that."""
+    """Return the state of a target that fails, where chance has a part in that."""
     return _intermittent(known) if known.fails else None
 
 
 def _fixed(known: Known) -> Found | None:
-    """It failed the night before, by its verdict or by its drift, and does not fail any more. Of an
-    intermittent target: it has passed for so long that chance does not explain it.
+    """Return the state of a target that failed the night before, by its verdict or by its drift,
+    and does not fail any more; of an intermittent one, after so long that chance does not explain
+    it.
     """
     if known.chance is not None:
         return None

@@ -186,8 +186,8 @@ def comes_and_goes(verdicts: Sequence[Verdict], *, varies: bool = False) -> Come
 
 
 def _first_change(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
-    """Of a target that draws its verdicts every night: all nights count, once both verdicts were
-    seen.
+    """Return the first change of a target that draws its verdicts every night: all nights count,
+    once both verdicts were seen.
     """
     for night in range(start, len(verdicts)):
         if verdicts[night].good is not verdicts[start].good:

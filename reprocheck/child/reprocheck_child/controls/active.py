@@ -298,8 +298,8 @@ class Active:
             )
 
     def trying(self, control: str, where: str) -> guarded:
-        """`with active.trying(control, where)`: an error in there says that the control cannot act,
-        and goes no further.
+        """Return a context that takes an error in it as the sign that the control cannot act: the
+        error is told and goes no further.
         """
 
         def tell(where: str, error: Exception) -> None:

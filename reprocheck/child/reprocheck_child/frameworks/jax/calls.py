@@ -300,7 +300,7 @@ class Calls:
         return evaluation
 
     def _look_back(self, traced: Traced, leaves: List[Leaf]) -> None:
-        """What the last call returned and this one is given is carried."""
+        """Mark as carried what the last call returned and this one is given."""
         plan = traced.last
         if plan is None:
             return

@@ -131,7 +131,8 @@ class Watcher:
 
     @guarded("an evaluation that ends")
     def end(self, evaluation: Evaluation, raised: bool = False) -> None:
-        """It has returned. Waits for its losses, which come from threads of the runtime.
+        """End an evaluation that has returned, after its losses, which come from threads of the
+        runtime.
 
         May end the process.
         """
@@ -231,7 +232,7 @@ class Watcher:
             self.deep.seen("call", evaluation.name, out=evaluation.results, **keys)
 
     def _hold(self, evaluation: Evaluation) -> None:
-        """What the training goes on with: weights, what it carries, and the keys that it is
+        """Record what the training goes on with: weights, what it carries, and the keys that it is
         given.
         """
         for name, found in evaluation.weights + evaluation.states:
@@ -367,7 +368,7 @@ class Watcher:
         self.calls.differentiates(function, chosen, gradients, value)
 
     def returned(self, evaluation: Evaluation, gradients: Any, results: Any) -> None:
-        """It has returned these gradients, and what else it returns."""
+        """Record the gradients that an evaluation has returned, and what else it returns."""
         with guarded("after an evaluation"):
             leaves = [self.prints.of(leaf) for _, leaf in flat(self.jax, gradients)]
             if len(leaves) == len(evaluation.weights):

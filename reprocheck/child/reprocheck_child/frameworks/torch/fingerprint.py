@@ -250,8 +250,8 @@ class Fingerprints:
         return tensor
 
     def _wrapped(self, tensor: Any) -> "Fingerprint | Reading | None":
-        """Of a tensor under `vmap` and other transforms of functions, what it wraps; they have the
-        type of plain ones.
+        """Return the fingerprint of what a tensor wraps under `vmap` and other transforms of
+        functions, where it has the type of a plain one.
         """
         try:
             inner = torch_parts.unwrapped(self.torch, tensor)

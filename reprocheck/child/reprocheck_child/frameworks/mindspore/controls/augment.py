@@ -190,7 +190,7 @@ def _vision(name: str, *args: Any, **named: Any) -> Any:
 
 
 def _square(size: Any) -> Any:
-    """For these an int is both height and width; for `Resize` it is the shorter side."""
+    """Return height and width: an int is both here, and the shorter side for `Resize`."""
     return (size, size) if isinstance(size, int) else size
 
 

@@ -96,9 +96,7 @@ def data_order(mindspore: Any, active: Any) -> None:
 
 
 def _in_place_of(active: Any, kind: Any, name: str, ordered: Any) -> None:
-    """What a random sampler is translated to: what the ordered one would be, of the same
-    samples.
-    """
+    """Translate a random sampler to what the ordered one of the same samples would be."""
     new = getattr(ordered, name)
 
     def parse(sampler: Any) -> Any:

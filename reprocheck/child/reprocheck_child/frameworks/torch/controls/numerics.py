@@ -194,7 +194,7 @@ def _switch_off(active: Any, config: Any) -> None:
 
 
 def _still_off(torch: Any, active: Any) -> None:
-    """Whether the script has switched the compiler on again by itself."""
+    """Tell where the script has switched the compiler on again by itself."""
     config: Any = sys.modules.get("torch._dynamo.config")
     if getattr(config, "disable", True):  # on, not imported yet, or a version without it
         return
