@@ -126,7 +126,7 @@ def note(judged: Judged) -> str:
     if judged.within_tolerance_only:
         return tr("{why}; within the tolerance, but too far apart for rounding", why=judged.why)
     if judged.reference:
-        whole = named(judged.reference)
+        whole = listed(judged.reference, _MOST_NAMED)
         return tr("{why}; one run, compared with those under {whole}", why=judged.why, whole=whole)
     if judged.agrees and judged.names and not judged.acted:
         return tr("{why}; nothing recorded shows that it acted", why=judged.why)
