@@ -51,6 +51,7 @@ def save(held):
         file.write(data[:40])
         file.flush()
         if "slowly" in how and held["step"] > 3:
+            cut.set()
             threading.Event().wait(20)
         file.write(data[40:])
 
@@ -71,7 +72,13 @@ while state["step"] < 8:
     state["step"] += 1
     held = dict(state, rng=random.getstate())
     if "slowly" in how and state["step"] >= 3:
-        threading.Thread(target=save, args=(held,), daemon=True).start()
+        cut = threading.Event()
+        writer = threading.Thread(target=save, args=(held,), daemon=True)
+        writer.start()
+        if state["step"] == 3:
+            writer.join()
+        else:
+            cut.wait()
     elif state["step"] == (8 if "last" in how else 3):
         save(held)
         if "snapshot" in how:
