@@ -108,6 +108,7 @@ class _Seen:
             fix=one.fix,
             fix_from=one.fix_from,
             patchable=one.patchable,
+            editable=one.is_editable,
             executed=state,
             precedes=self._precedes(at),
             origin=self._origin(one),

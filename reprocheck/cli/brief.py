@@ -112,7 +112,7 @@ def _found(check: Check, out: Stream) -> Iterator[Text]:
         yield from _rows(out, "where", where)
     if check.search is not None:
         label = mark("search")
-        if check.search.smallest or check.search.patch:
+        if check.search.smallest or check.search.fixes:
             label = mark("proof")
         yield from _rows(out, label, text.line(check.search.sentence), "bold")
     for cause in check.causes[:1]:

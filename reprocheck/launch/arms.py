@@ -35,6 +35,7 @@ def record_arm(
     reference: tuple[str, ...] = (),
     spared: tuple[str, ...] = (),
     patched: Mapping[Path, Path] | None = None,
+    fixes: tuple[str, ...] = (),
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> Arm:
@@ -44,8 +45,8 @@ def record_arm(
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
     as they are. Afterwards the working directory is as it was before this call, whatever happens.
-    `value`, `reference`, `spared`: see `Arm`. `enough`, asked after each run that was kept, says
-    whether the rest is not needed. Raises what `check` raises; what was recorded until then is
+    `value`, `reference`, `spared`, `fixes`: see `Arm`. `enough`, asked after each run that was kept,
+    says whether the rest is not needed. Raises what `check` raises; what was recorded until then is
     kept.
     """
     folder = folder.absolute()
@@ -69,7 +70,8 @@ def record_arm(
         name=name,
         controls=made.under.names,
         runs=(),
-        patched=bool(patched),
+        patched=bool(patched) and not fixes,
+        fixes=fixes,
         in_place=bool(patched),
         renewed=made.renewed,
         why=why,

@@ -87,7 +87,8 @@ class ControlTrace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tried:
-    """One arm of the search: runs under `controls` (none: as is; `patched`: with the fix applied).
+    """One arm of the search: runs under `controls` (none: as is; `patched`: with the fixes of all
+    confirmed causes; `fixes`: with those of these lines, as `file:line`).
 
     agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that
     could not be decided
@@ -103,6 +104,7 @@ class Tried:
     agrees: bool | None
     bitwise: bool | None
     patched: bool = False
+    fixes: tuple[str, ...] = ()
     note: str = ""
     says: str = ""
     another_from: int | None = None
@@ -114,6 +116,7 @@ class Search:
     """What `reprocheck explain` found: a smallest set of controls that makes the runs agree, empty
     where none does.
 
+    fixes          lines, as `file:line`, whose patches it takes, too
     sentence       one sentence a person understands
     confidence     how sure that is, in words, with the numbers of runs behind it
     patch          a diff of the user's own source that fixes it, empty where none is known
@@ -125,6 +128,7 @@ class Search:
 
     tried: tuple[Tried, ...]
     smallest: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
     sentence: str = ""
     confidence: str = ""
     fix: str = ""
@@ -137,5 +141,13 @@ class Search:
 
     @property
     def without_result(self) -> bool:
-        """Return whether it came to its end, and no set of controls makes the runs agree."""
-        return not self.smallest and not self.broken_off
+        """Return whether it came to its end, and no set makes the runs agree."""
+        return not (self.smallest or self.fixes or self.broken_off)
+
+    @property
+    def with_patch(self) -> Tried | None:
+        """Return the arm whose runs had the patch; None where it was not tried."""
+        alone = bool(self.fixes) and not self.smallest
+        tried = (one for one in self.tried if alone and not one.controls)
+        of_lines = next((one for one in tried if one.fixes == self.fixes), None)
+        return of_lines or next((one for one in self.tried if one.patched), None)

@@ -25,6 +25,7 @@ class StaticFinding:
     precedes    whether it was executed before the first difference was recorded; None where that is
                 not known
     patchable   whether the scan can fix it; `fix` says then what its patch does
+    editable    whether it knows a change of it, also one that may be wrong until runs have tried it
     origin      of a number that is set as a seed: the line that makes it, where that is another
                 statement
     used        the lines that set it as a seed
@@ -38,6 +39,7 @@ class StaticFinding:
     fix: str = ""
     fix_from: FixFrom = "place"
     patchable: bool = False
+    editable: bool = False
     executed: Executed = "not_seen"
     precedes: bool | None = None
     origin: SourceLine | None = None

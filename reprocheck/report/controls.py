@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from reprocheck.language import joined, mark, tr
+from reprocheck.language import joined, listed, mark, tr
 from reprocheck.model import Check, Conflict, Override, Search, Touch, Tried
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import fact, line, printable
@@ -143,6 +143,9 @@ def outcome(tried: Tried) -> str:
 
 def arm(tried: Tried) -> str:
     """Return what an arm was made under."""
+    if tried.fixes:
+        patched = tr("{lines} patched", lines=line(listed(tried.fixes)))
+        return joined(" + ", (*map(line, tried.controls), patched))
     if not tried.patched:
         return names(tried.controls)
     if not tried.controls:
@@ -159,7 +162,7 @@ def checked(search: Search) -> str:
     """Return what is known of the patch; empty without one."""
     if not search.patch:
         return ""
-    row = next((one for one in search.tried if one.patched), _NOT_TRIED)
+    row = search.with_patch or _NOT_TRIED
     if row.agrees is None:
         return tr("Not tried: {note}.", note=line(tr(row.note)))
     if row.another_from is None:
@@ -177,8 +180,7 @@ def without_patch(search: Search | None) -> str:
     """Return why there is no patch to write: none is known, or the one that was tried does not
     help.
     """
-    tried = search.tried if search is not None else ()
-    row = next((one for one in tried if one.patched), None)
+    row = None if search is None else search.with_patch
     if row is None:
         return "there is no patch, and the fix is what to do by hand"
     if row.agrees is None:
@@ -214,7 +216,7 @@ def document(check: Check) -> dict[str, object] | None:
         "conflicts": [_at(one, "control", "what", "value", "wanted") for one in conflicts(check)],
         "unavailable": [{"control": name, "why": why} for name, why in unavailable(check)],
         "tried": list(map(_tried, search.tried)),
-        **attributes(search, "smallest", "sentence", "confidence", "fix", "patch"),
+        **attributes(search, "smallest", "fixes", "sentence", "confidence", "fix", "patch"),
     }
 
 
@@ -231,6 +233,7 @@ def _tried(tried: Tried) -> dict[str, object]:
         "agrees",
         "bitwise",
         "patched",
+        "fixes",
         "note",
         "another_from",
         "diverges_from",

@@ -72,6 +72,13 @@ class Finding:
         return not self.evidence.keys().isdisjoint(("repeats", "ranks"))
 
     @property
+    def is_editable(self) -> bool:
+        """Return whether a change of it is known, also one that may be wrong until runs have
+        tried it.
+        """
+        return self.patchable or "unsure" in self.evidence
+
+    @property
     def place(self) -> str:
         """`train.py:12:5`, or `train.ipynb:cell 3:2:5`."""
         if self.cell is None:

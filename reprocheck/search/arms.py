@@ -263,8 +263,9 @@ class Book:
         return read_run(self.folder, run)
 
     def _beside(self, arm: Arm) -> tuple[str, ...]:
-        """Return the controls of an arm beside those of the check."""
-        return tuple(filterfalse(self.record.controls.__contains__, arm.controls))
+        """Return the controls of an arm beside those of the check, and the lines of its patches."""
+        controls = filterfalse(self.record.controls.__contains__, arm.controls)
+        return (*controls, *arm.fixes)
 
     @cached_property
     def _acting(self) -> Acting:

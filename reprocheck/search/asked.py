@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import filterfalse
 
 FRESH = "fresh-workdir"
 """The control under which no run finds what another one left, nor names taken that another control
@@ -13,13 +14,31 @@ PAIR = 2
 """The fewest runs under a set of controls: one alone cannot agree with another."""
 
 
+def is_line(name: str) -> bool:
+    """Return whether a name is that of a line whose patch is tried, as `file:line`; the others are
+    those of controls.
+    """
+    return ":" in name
+
+
+def lines_in(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the lines among names of controls and of lines."""
+    return tuple(filter(is_line, names))
+
+
+def controls_in(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the controls among names of controls and of lines."""
+    return tuple(filterfalse(is_line, names))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
     """What the runs under a set of controls said.
 
     agrees    None where it could not be decided: the script crashed, or recorded too little
     exact     whether they agree in every bit
-    acted     controls that acted on something in each of these runs; None where that is not known
+    acted     controls and patches that acted on something in each of these runs; None where that is
+              not known
     blamed    those of the controls that made the script end with an error, where it says so
     stumbled  a later run alone failed: what the first one left is in its way
     places    control -> places at which it acted, and may be told not to: lines of the user's, or
@@ -43,10 +62,10 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """Runs to make: `runs` of them in all under these controls (none: as is), and why.
+    """Runs to make: `runs` of them in all under these controls, and with the patches of these
+    lines (none: as is), and why.
 
     value      which of several values they give, from 0
-    patched    whether they are given the patch of the first cause, and no control
     reference  more controls, under which runs agree: one run that gives their bits says enough, and
                so does one that gives others where what is left out is new in each start
     spared     control, `@` and a place at which it is not to act
@@ -56,7 +75,6 @@ class Question:
     runs: int
     why: str
     value: int = 0
-    patched: bool = False
     reference: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
 
@@ -77,6 +95,8 @@ class Candidates:
     suspects   one for each cause, and for each source of randomness that the scan finds: tried
                together where none suffices alone
     sure       controls of causes that are observed, or of which the scan is sure, and that ran
+    fixes      lines, as `file:line`, that a cause or the scan names and whose patch is known: tried
+               where the controls do not suffice
     of_first   those of the first cause, where it names a line: if none of them acts on anything, no
                control reaches it
     harmless   those that do not alter the training
@@ -91,6 +111,7 @@ class Candidates:
     harmless: tuple[str, ...]
     suspects: tuple[str, ...] = ()
     sure: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
     of_first: tuple[str, ...] = ()
     altering: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
@@ -99,9 +120,9 @@ class Candidates:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
-        """These controls in the order of the search."""
+        """These names in the order of the search."""
         wanted = frozenset(names)
-        return tuple(filter(wanted.__contains__, (*self.harmless, *self.altering)))
+        return tuple(filter(wanted.__contains__, (*self.harmless, *self.altering, *self.fixes)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,12 +16,12 @@ from reprocheck.model import Check
 from reprocheck.search import words
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import FRESH, Found
+from reprocheck.search.asked import FRESH, Found, controls_in, lines_in
 from reprocheck.search.confirmed import confirmed, fixes, fixes_of_controls
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import remains
-from reprocheck.search.patch import in_vain, kept_patch, proved_by_patch
+from reprocheck.search.patch import in_vain, kept_patch
 from reprocheck.search.place import acted_at
 
 
@@ -39,7 +39,7 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
     if book.nothing_to_try:
         return _unconfirmed(check, book, words.given(check.first_rung))
     if not found.smallest:
-        return proved_by_patch(check, book) or _nothing_found(check, folder, book, found)
+        return _nothing_found(check, folder, book, found)
     under = book.of(found.smallest)
     assert under is not None, "the search has asked for these runs"
     seen = book.sample_beside(found.smallest)
@@ -59,8 +59,10 @@ def _unconfirmed(check: Check, book: Book, sentence: str, confidence: str = "") 
 
 def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Result:
     sentence = words.remaining(remains(check, folder, found))
-    if in_vain(book):
-        sentence = sentences(sentence, tr(words.PATCH_IN_VAIN))
+    for one in book.judged:
+        if one.names and lines_in(one.names) == one.names and one.agrees is False:
+            sentence = sentences(sentence, words.patches_in_vain(one.names))
+            break
     return _unconfirmed(check, book, sentence)
 
 
@@ -72,9 +74,10 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
     evidence = words.evidence(seen, under)
     causes = confirmed(check, proving, evidence, frameworks, places, found.needed)
-    located_causes = located(check, causes, smallest)
+    controls = controls_in(smallest)
+    located_causes = located(check, causes, controls)
     causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
-    of_controls = fixes_of_controls(device_of(check), frameworks, smallest)
+    of_controls = fixes_of_controls(device_of(check), frameworks, controls)
     named = (in_names_of(code.module_names, fix) for fix in of_controls)
     fix = joined("\n\n", dict.fromkeys(fixes(causes) or named))
     sentence = words.removes(smallest, under, causes)
@@ -87,7 +90,8 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     search = replace(
         account(book),
         touches=under.runs[0].controls.touches,
-        smallest=smallest,
+        smallest=controls,
+        fixes=lines_in(smallest),
         sentence=sentence,
         confidence=words.confidence(seen, under),
         fix=fix,
@@ -105,7 +109,9 @@ def _frees_names(book: Book, smallest: Sequence[str]) -> bool:
 
 def _further(check: Check, under: Judged) -> tuple[str, ...]:
     """Options of `explain` that look for another difference, where one remains: all that is known
-    is kept out of its way.
+    is kept out of its way. None does that for a patch.
     """
+    if lines_in(under.names):
+        return ()
     controls = (*check.record.controls, *under.names)
     return tuple(word for name in controls for word in ("--control", name))

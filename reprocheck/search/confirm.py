@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,6 @@ from reprocheck.search.arms import Book
 from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question, Unanswered
 from reprocheck.search.concluded import result
 from reprocheck.search.enough import FITTING, wanted
-from reprocheck.search.noise import suspect
 from reprocheck.search.sets import find
 
 AS_IS = 4
@@ -30,17 +28,14 @@ MOST_RUNS = 8
 """Runs an arm where the difference is intermittent, unless the check was made with more."""
 
 
-def question(
-    check: Check, folder: Path, *, patchable: Callable[[], bool] = lambda: False
-) -> Question | None:
+def question(check: Check, folder: Path) -> Question | None:
     """Return the runs that the search in `folder` needs next; None where it has come to its end.
 
-    patchable  whether a patch of the first cause is known
     The check is one with its ladder and with the causes as the ladder shows them; its record holds
     the arms made so far.
     """
     try:
-        conducted(check, folder, Book(check, folder), patchable=patchable)
+        conducted(check, folder, Book(check, folder))
     except Unanswered as missing:
         return missing.question
     return None
@@ -78,12 +73,7 @@ def searched(check: Check, folder: Path) -> Result | None:
 
 
 def conducted(
-    check: Check,
-    folder: Path,
-    book: Book,
-    candidates: Candidates | None = None,
-    *,
-    patchable: Callable[[], bool] = lambda: False,
+    check: Check, folder: Path, book: Book, candidates: Candidates | None = None
 ) -> Found:
     """Return the search as `book` answers it.
 
@@ -101,29 +91,11 @@ def conducted(
         _more_as_is(check, book, least)
         runs, whole = min(least, most), least <= most
     among = candidates or order.candidates(check, folder)
-    found = find(
-        among,
-        book.ask,
-        partial(_needed, check, book),
-        runs=runs,
-        most=most,
-        whole=whole,
-        repaired=partial(_repaired, check, book, patchable),
-    )
-    if not found.smallest and suspect(check) is not None:
-        _as_is(book, AS_IS, words.FOR_A_PATCH)
-    return found
-
-
-def _repaired(check: Check, book: Book, patchable: Callable[[], bool]) -> bool:
-    """Return whether the runs with the patch of the first cause agree. Raises Unanswered."""
-    tried = book.of((), patched=True)
-    if tried is not None:
-        return tried.agrees_exactly
-    if suspect(check) is None or book.sample.intermittent or not patchable():
-        return False
-    why = tr(words.PATCHED)
-    raise Unanswered(Question(controls=(), runs=PAIR, why=why, patched=True))
+    if book.sample.intermittent:
+        # A patch must not be praised for runs that agree now and then as they are.
+        among = replace(among, fixes=())
+    needed = partial(_needed, check, book)
+    return find(among, book.ask, needed, runs=runs, most=most, whole=whole)
 
 
 def _needed(check: Check, book: Book, names: tuple[str, ...], answer: Answer) -> int:

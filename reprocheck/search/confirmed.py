@@ -21,6 +21,7 @@ from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.search import words
+from reprocheck.search.asked import controls_in, lines_in
 from reprocheck.search.judged import LIBRARIES, OF_GENERATORS, generator_of
 from reprocheck.search.place import PRIVATE, Place
 from reprocheck.search.seeded_line import seeded_line
@@ -57,7 +58,15 @@ def confirmed(
     """
     left = list(check.causes)
     first: dict[tuple[str, str], Cause] = {}
-    units = (one for name in smallest for one in _units(check, name, places, needed))
+    for line in lines_in(smallest):
+        patched = _at_line(check, left, line)
+        shown = (words.differs_without_patch(line),) if len(smallest) > 1 else ()
+        said = (evidence, *shown, *patched.evidence)
+        patched = replace(patched, confidence="confirmed", evidence=said)
+        first[patched.code, patched.at] = patched
+        left = _others(left, patched)
+    controls = controls_in(smallest)
+    units = (one for name in controls for one in _units(check, name, places, needed))
     for unit in units:
         name, acted, drawing = unit.control, unit.acted, unit.drawing
         there = _found_where(check, name, acted)
@@ -88,6 +97,15 @@ def confirmed(
         first.setdefault((cause.code, cause.at), cause)
         left = _others(left, cause)
     return (*first.values(), *left)
+
+
+def _at_line(check: Check, causes: Iterable[Cause], line: str) -> Cause:
+    """Return the cause that the patch of a line removes: one that is known there, else what the
+    scan finds.
+    """
+    findings = [one for one in check.scanned.findings if one.source.at == line and one.editable]
+    known = [one for one in causes if any(found.is_for(one) for found in findings)]
+    return known[0] if known else cause_of(check, findings[0])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -77,6 +77,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
         likely=_only(named, supported - altering),
         suspects=_without(nearest, useless | altering),
         sure=_without(chain.from_iterable(sure), useless | altering),
+        fixes=_fixes(check.causes, findings),
         of_first=_of_first(check),
         harmless=_without(order, altering),
         altering=_only(order, altering),
@@ -134,6 +135,15 @@ def _may_have_acted(check: Check) -> list[StaticFinding]:
     """
     ran = (one for one in check.scanned.findings if one.executed != "not_executed")
     return [one for one in ran if one.may_change_results and draws(one.code)]
+
+
+def _fixes(causes: Sequence[Cause], findings: Sequence[StaticFinding]) -> tuple[str, ...]:
+    """Return the lines, as `file:line`, whose patch is known: those of causes first."""
+    editable = [one for one in findings if one.editable]
+    of_causes = [
+        one for cause in causes for one in editable if cause.at in (one.source.at, one.changed.at)
+    ]
+    return tuple(dict.fromkeys(one.source.at for one in (*of_causes, *editable)))
 
 
 def sure_lines(check: Check, control: str) -> frozenset[str]:

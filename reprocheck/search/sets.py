@@ -15,7 +15,7 @@ from itertools import filterfalse
 
 from reprocheck.language import tr
 from reprocheck.search import words
-from reprocheck.search.asked import FRESH, PAIR, Answer, Candidates, Found, Question
+from reprocheck.search.asked import FRESH, PAIR, Answer, Candidates, Found, Question, is_line
 
 MOST_PLACES = 4
 """Places of a control at most that are left out in turn: of more, none is."""
@@ -52,13 +52,14 @@ class _Search:
     candidates: Candidates
     ask: Ask
     runs: int
-    repaired: Callable[[], bool]
     crashing: tuple[str, ...] = ()
     failed: list[frozenset[str]] = field(default_factory=list)
     idle: tuple[str, ...] = ()
     stumbling: set[str] = field(default_factory=set)
     reference: tuple[str, ...] = ()
     """The last controls under which the runs agreed: what fewer of them give is held against it."""
+    reached: set[str] = field(default_factory=set)
+    """Controls and patches that acted in some runs."""
     inert: set[str] = field(default_factory=set)
     """Controls that acted on nothing alone."""
 
@@ -71,6 +72,7 @@ class _Search:
         if not runs and self.runs == PAIR and set(controls) < set(self.reference):
             question = replace(question, reference=self.reference)
         answer = self.ask(question)
+        self.reached.update(answer.acting(controls))
         if answer.agrees:
             self.reference = controls
         if answer.agrees is False:
@@ -139,20 +141,43 @@ class _Search:
         together = self.together(suspects, why)
         if self.sufficient(together):
             return self.without_needless(together)
+        fixes = self.candidates.fixes if whole else ()
+        if not self.reached.issuperset(self.candidates.suspects):
+            # No control reaches something that is named.
+            by_patches = self.by_patches(fixes)
+            if by_patches:
+                return by_patches
         harmless = self.together(self.candidates.harmless, tr(words.ALL_HARMLESS))
         if not whole:
             # Where no set can be confirmed, none is halved.
             return self.sufficient(harmless)
         if harmless.agree:
             return self.narrowed(harmless)
+        beside = self.by_patches(fixes) or self.beside_patches(fixes, harmless.names)
+        if beside:
+            return beside
         of_first = self.candidates.of_first
-        if self.repaired() or (of_first and self.inert.issuperset(of_first)):
+        if of_first and self.inert.issuperset(of_first):
             return ()
         alone = self.first_alone(self.candidates.last[:1], self.reason)
         if alone:
             return alone
         every = (*self.candidates.altering, *harmless.names)
         return self.narrowed(self.together(every, tr(words.WITH_ALTERING)))
+
+    def by_patches(self, fixes: Sequence[str]) -> tuple[str, ...]:
+        """Return the patches that suffice without any control; empty where all of them do not."""
+        together = self.together(fixes, tr(words.PATCHES_TOGETHER))
+        if not self.sufficient(together):
+            return ()
+        return self.without_needless(together)
+
+    def beside_patches(self, fixes: Sequence[str], harmless: Sequence[str]) -> tuple[str, ...]:
+        """Return controls and patches that suffice together, since neither does alone."""
+        if not fixes:
+            return ()
+        together = self.together((*harmless, *fixes), tr(words.BESIDE_PATCHES))
+        return self.narrowed(together)
 
     def worth_alone(self) -> tuple[str, ...]:
         """Return the likely controls that are tried alone: none where several causes are sure, and
@@ -236,10 +261,16 @@ class _Search:
         if not acting or self.fails(acting):
             self.by_luck(suffices.names)
             return ()
-        named = [name for name in acting if name in self.candidates.suspects]
+        suspects = (*self.candidates.suspects, *self.candidates.fixes)
+        named = [name for name in acting if name in suspects]
+        others = [name for name in acting if name not in named]
+        patched = any(map(is_line, named))
+        if patched and self.agrees(named, words.without(others)):
+            return self.without_needless(
+                _Together(tuple(named), agree=True, acted=frozenset(named))
+            )
         if named and self.fails(named):
             # What is named removes a part at least: what is missing beside it is looked for.
-            others = [name for name in acting if name not in named]
             missing = self.minimal(named, others, known=True)
             found = self.candidates.ordered([*named, *missing])
             return self.without_needless(_Together(found, agree=True, acted=frozenset(found)))
@@ -333,7 +364,6 @@ def find(
     runs: int = PAIR,
     most: int = sys.maxsize,
     whole: bool = True,
-    repaired: Callable[[], bool] = lambda: False,
 ) -> Found:
     """Return a smallest set of controls under which the runs agree, and keep agreeing in as many
     runs as chance needs to be excluded.
@@ -342,11 +372,9 @@ def find(
     most    runs under the set in the end, where chance can be excluded by more alone
     whole   False where no set can be confirmed: then only the likely controls and all harmless ones
             are tried
-    repaired whether the runs agree with the patch of the first cause: asked where the harmless
-            controls do not suffice, and then the search is over
     Raises Unanswered where runs are missing.
     """
-    search = _Search(candidates=candidates, ask=ask, runs=runs, repaired=repaired)
+    search = _Search(candidates=candidates, ask=ask, runs=runs)
     refuted: set[tuple[str, ...]] = set()
     while True:
         smallest = search.with_parts(search.smallest(whole=whole))

@@ -9,7 +9,7 @@ from reprocheck.language import count, form, joined, mark, sentences, tr
 from reprocheck.model import Cause, Run, Rung
 from reprocheck.model.letters import capital, small
 from reprocheck.search import chance
-from reprocheck.search.asked import PAIR, Question
+from reprocheck.search.asked import PAIR, Question, controls_in, lines_in
 from reprocheck.search.chance import Sample
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import Kind, Remains, Suspect
@@ -38,7 +38,8 @@ STEADY = mark("again, to see how often the runs differ")
 INTERMITTENT = mark("again, because the difference is intermittent")
 NO_CHANCE = mark("again, to rule out that runs agree by chance")
 PATCHED = mark("the patch, without any control")
-FOR_A_PATCH = mark("again, to tell the effect of a patch from chance")
+PATCHES_TOGETHER = mark("the patches of all lines that the record or the scan names, together")
+BESIDE_PATCHES = mark("all controls that do not alter the training, and these patches, together")
 
 
 def would_remove(code: str, title: str) -> str:
@@ -78,6 +79,11 @@ def differs_without(name: str, place: str) -> str:
     return tr("A run differs in which `{name}` does not act at {place}.", name=name, place=place)
 
 
+def differs_without_patch(line: str) -> str:
+    """Return what shows that a patch is needed."""
+    return tr("Runs without the patch of {line} differ.", line=line)
+
+
 def more_runs(number: int) -> str:
     """Return why a set under which runs agree is tried again."""
     return tr(
@@ -101,8 +107,12 @@ _NOT_TAKEN = mark(
 
 
 def named(names: Sequence[str]) -> str:
-    """Controls in a sentence; of many the first."""
-    quoted = [f"`{name}`" for name in names]
+    """Controls and patches in a sentence; of many controls the first."""
+    quoted = [f"`{name}`" for name in controls_in(names)]
+    lines = lines_in(names)
+    if lines:
+        at = listed(lines, _MOST_PLACES)
+        quoted.append(form(len(lines), "the patch of {at}", "the patches of {at}", at=at))
     if len(quoted) > _MOST_NAMED:
         return tr(
             "the {number} controls {listed}", number=len(quoted), listed=listed(quoted, _MOST_SHOWN)
@@ -217,12 +227,14 @@ def removes(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> 
     agreeing = _agreeing(under)
     if len(smallest) == 1:
         said = tr(
-            "{named} removes the difference: {agreeing}.", named=named(smallest), agreeing=agreeing
+            "{named} removes the difference: {agreeing}.",
+            named=capital(named(smallest)),
+            agreeing=agreeing,
         )
     else:
         said = tr(
             "{named} together remove the difference: {agreeing}. None of them can be left out.",
-            named=named(smallest),
+            named=capital(named(smallest)),
             agreeing=agreeing,
         )
     return sentences(said, tr("This confirms {causes}.", causes=listed_causes))
@@ -253,32 +265,31 @@ def may_remove(smallest: Sequence[str], under: Judged) -> str:
     )
 
 
-def patch_removes(cause: Suspect, tried: Judged) -> str:
-    """Return the sentence that a patch removes the difference and no control does."""
-    line, why = cause.line.at, cause.cause
-    return tr(
-        "No control removes the difference; the patch of {line} does: {runs} runs with"
-        " it, without any control, agree {how}. This confirms {code},"
-        " {title}.",
-        line=line,
-        runs=len(tried.runs),
-        how=_how(tried),
-        code=why.code,
-        title=small(why.title),
-    )
-
-
 WITHIN_TOLERANCE = mark("The checks pass; what was searched is a difference within the tolerance.")
-PATCH_IN_VAIN = mark(
-    "Runs with a patch of this line differ too: it is not the only cause, or not a cause."
-)
-
 PATCH_OF_CONFIRMED_IN_VAIN = mark(
     "Runs with a patch of the confirmed causes differ still: these fixes do not suffice."
 )
 
 
+def patches_in_vain(lines: Sequence[str]) -> str:
+    """Return that runs with patches differ as well."""
+    return form(
+        len(lines),
+        "Runs with {patches} differ too: it is not the only cause, or not a cause.",
+        "Runs with {patches} differ too: these are not the only causes, or no causes.",
+        patches=named(lines),
+    )
+
+
 def _agreeing(under: Judged) -> str:
+    if lines_in(under.names):
+        return form(
+            len(under.names),
+            "{runs} runs with it agree {how}",
+            "{runs} runs with them agree {how}",
+            runs=len(under.runs),
+            how=_how(under),
+        )
     return form(
         len(under.names),
         "{runs} runs under it agree {how}",
@@ -298,25 +309,14 @@ def _how(under: Judged) -> str:
 
 def evidence(seen: Sample, under: Judged) -> str:
     """Return what confirms the causes that a set of controls removes."""
+    patched = mark("With {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
+    under_controls = mark("Under {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
     return tr(
-        "Under {named} {runs} runs agree {how} ({arms}); {of_unmodified}",
+        patched if lines_in(under.names) else under_controls,
         named=named(under.names),
         runs=len(under.runs),
         how=_how(under),
         arms=_arms(under),
-        of_unmodified=small(of_unmodified(seen)),
-    )
-
-
-def evidence_of_patch(seen: Sample, cause: Suspect, tried: Judged) -> str:
-    """Return what confirms the cause that a patch removes."""
-    return tr(
-        "{runs} runs with the patch of {at}, without any control, agree"
-        " {how} ({arms}); {of_unmodified}",
-        runs=len(tried.runs),
-        at=cause.line.at,
-        how=_how(tried),
-        arms=_arms(tried),
         of_unmodified=small(of_unmodified(seen)),
     )
 
@@ -386,17 +386,6 @@ def confidence(seen: Sample, under: Judged) -> str:
         names=named(under.names),
         luck=_luck(seen, under),
         bound=_bound(under),
-    )
-
-
-def confidence_in_patch(seen: Sample, tried: Judged) -> str:
-    """Return how sure it is that a patch removes the difference."""
-    if seen.carried:
-        return of_unmodified(seen)
-    return tr(
-        "{of_unmodified} If the patch had no effect, {luck}",
-        of_unmodified=of_unmodified(seen),
-        luck=_luck(seen, tried),
     )
 
 

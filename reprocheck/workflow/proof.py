@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
 from reprocheck.language import english, tr
+from reprocheck.search.asked import controls_in, lines_in
 
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
@@ -71,36 +72,34 @@ def searched(
 def _in_turn(check: Check, shared: _Shared) -> None:
     """The search, one arm after the other."""
     from reprocheck.search.confirm import question
-    from reprocheck.workflow.repair import changes, run_patched
     from reprocheck.workflow.replay import with_record
 
-    settings, folder = shared.settings, shared.folder
-    patch = cache(lambda: changes(check, shared.entry, folder))
+    folder = shared.folder
     for number in range(1, MOST_ARMS + 1):
         check = with_record(check, folder)
-        asked = question(check, folder, patchable=lambda: bool(patch()))
+        asked = question(check, folder)
         if asked is None:
             break
-        if not asked.patched:
-            _record(asked, number, check, shared)
-            continue
-        run_patched(
-            *(patch(), asked.runs, check, shared.entry),
-            *(settings, folder, shared.teller),
-        )
+        _record(asked, number, check, shared)
 
 
 def _tell(question: Question, check: Check, shared: _Shared) -> None:
     from reprocheck.search.length import most_runs
 
-    said = " + ".join(question.controls) or "unmodified"
+    said = " + ".join(controls_in(question.controls)) or tr("unmodified")
+    lines = lines_in(question.controls)
+    if lines:
+        patches = tr("patches of {lines}", lines=", ".join(lines))
+        said = patches if lines == question.controls else f"{said} + {patches}"
     shared.teller.arm(said, question.why, most_runs(check, shared.folder))
 
 
 def _made(check: Check, question: Question) -> int:
     """Return how many runs the record holds of those that a question asks for."""
     names = {*check.record.controls, *question.controls}
-    same = [arm for arm in check.record.arms if set(arm.controls) == names and not arm.patched]
+    same = [
+        arm for arm in check.record.arms if {*arm.controls, *arm.fixes} == names and not arm.patched
+    ]
     alike = (arm for arm in same if (arm.value, arm.spared) == (question.value, question.spared))
     return sum(len(arm.runs) for arm in alike)
 
@@ -108,10 +107,12 @@ def _made(check: Check, question: Question) -> int:
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
     """The runs that a question asks for, beside those that there are already."""
     from reprocheck import launch
+    from reprocheck.workflow.repair import patched_files
 
     settings, folder = shared.settings, shared.folder
     enough = partial(_decided, check, folder, question) if question.controls else None
-    names = (*check.record.controls, *question.controls)
+    names = (*check.record.controls, *controls_in(question.controls))
+    fixes = lines_in(question.controls)
     made = _made(check, question)
     _tell(question, check, shared)
     name = f"{number}-{_short(question.controls)}"
@@ -126,6 +127,8 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         value=question.value,
         reference=question.reference,
         spared=question.spared,
+        fixes=fixes,
+        patched=patched_files(fixes, check, shared.entry, folder) if fixes else None,
         output=shared.teller.output,
         enough=enough,
     )
@@ -174,7 +177,8 @@ def _decided(check: Check, folder: Path, asked: Question) -> bool:
 def _short(controls: tuple[str, ...]) -> str:
     if not controls:
         return "as-is"
-    return "+".join(controls) if len(controls) < 3 else f"{len(controls)}-controls"
+    names = [*controls_in(controls), *(["patched"] if lines_in(controls) else ())]
+    return "+".join(names) if len(names) < 3 else f"{len(names)}-controls"
 
 
 def _again(folder: Path) -> Check:

@@ -15,7 +15,7 @@ from reprocheck.language import english, tr
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
     from reprocheck.model import Cause, Check, EntryPoint, Run
-    from reprocheck.scan import Finding
+    from reprocheck.scan import Finding, Result
     from reprocheck.settings import Settings
 
 ARM = "patched"
@@ -31,20 +31,14 @@ def repair(
     folder: Path,
     teller: Teller,
 ) -> None:
-    """Keep a patch in the report folder, where the scan knows the line and the runs agree with it.
-
-    It is that of the confirmed cause; where no control confirms one, that of the first cause with a
-    line, which the patch then confirms.
+    """Keep a patch of all confirmed causes in the report folder, where the scan knows the lines and
+    the runs agree with it: further runs, unless the search has made them.
     """
     from reprocheck.scan.fix import difference
-    from reprocheck.search.arms import Book
-    from reprocheck.search.patch import PATCH, decided, patch_offered, runs_with_patch
+    from reprocheck.search.patch import PATCH, decided, patch_offered, tried
     from reprocheck.workflow.replay import with_record
 
-    runs = RUNS
-    if not check.smallest:
-        runs = runs_with_patch(check, folder)
-    if not runs or decided(check, folder):
+    if not _confirmed(check) or decided(check, folder):
         return
     changed = changes(check, entry, folder)
     if not changed:
@@ -52,9 +46,10 @@ def repair(
 
     patch = difference(changed)
     before = {path: path.read_bytes() for path in changed}
-    missing = runs - Book(check, folder).made((), patched=True)
+    made = tried(check, folder)
+    missing = RUNS - (0 if made is None else len(made.runs))
     if missing > 0:
-        run_patched(changed, missing, check, entry, settings, folder, teller)
+        _run_patched(changed, missing, check, entry, settings, folder, teller)
     if not patch_offered(with_record(check, folder), folder):
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
@@ -74,22 +69,57 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]:
-    """Return the files that the patch changes, and what they are then.
+    """Return the files that the patch of all confirmed causes changes, and what they are then.
 
     Empty where there is nothing to fix.
     """
-    from reprocheck import scan
-
-    paths = scripts(entry) or program(check)
-    found = scan.scan(paths)
-    findings = (*found.findings, *_found_in_imports(check, folder))
-    if check.smallest and not all(_is_fixable(check, one, findings) for one in _meant(check)):
+    found = _found(check, entry, folder)
+    proved = () if check.search is None or check.smallest else check.search.fixes
+    if proved:
+        # Those of other lines have not been tried.
+        return _changed(found, _at(found.findings, proved))
+    if not all(_is_fixable(check, one, found.findings) for one in _confirmed(check)):
         # A patch that leaves a cause in is known to fail before it is run.
         return {}
-    fitting = fitting_findings(findings, check)
-    if not fitting:
-        return {}
-    return scan.patched(replace(found, findings=fitting))
+    return _changed(found, fitting_findings(found.findings, check))
+
+
+def patched_files(
+    lines: Sequence[str], check: Check, entry: EntryPoint, folder: Path
+) -> Mapping[Path, Path]:
+    """Return the files that the patches of lines change, each with one of ours that Python is given
+    in its place.
+    """
+    from reprocheck.search.patched_files import SOURCES, written
+
+    found = _found(check, entry, folder)
+    changed = _changed(found, _at(found.findings, lines))
+    return written(changed, folder / "arms" / SOURCES)
+
+
+def _found(check: Check, entry: EntryPoint, folder: Path) -> Result:
+    """Return what the scan finds in the script and in what it imports of the user's."""
+    from reprocheck import scan
+
+    found = scan.scan(scripts(entry) or program(check))
+    return replace(found, findings=(*found.findings, *_found_in_imports(check, folder)))
+
+
+def _changed(found: Result, findings: Iterable[Finding]) -> Mapping[Path, str]:
+    """Return the files that the fixes of findings change, and what they are then."""
+    from reprocheck import scan
+
+    # the first of several at one place
+    places = {(one.path, one.line, one.column, one.code): one for one in reversed([*findings])}
+    edited = [replace(one, patchable=True) for one in reversed(places.values()) if one.is_editable]
+    return scan.patched(replace(found, findings=tuple(edited))) if edited else {}
+
+
+def _at(findings: Iterable[Finding], lines: Iterable[str]) -> list[Finding]:
+    """Return the findings that stand on lines, which reports name as `file:line`."""
+    named = [line.rpartition(":") for line in lines]
+    places = {(Path(file).name, number) for file, _, number in named}
+    return [one for one in findings if (Path(one.path).name, str(one.line)) in places]
 
 
 def _found_in_imports(check: Check, folder: Path) -> list[Finding]:
@@ -105,39 +135,27 @@ def _found_in_imports(check: Check, folder: Path) -> list[Finding]:
 
 
 def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding, ...]:
-    """Findings that can be fixed and are about a confirmed cause, by code or line; else what a
-    control of the smallest set removes.
-
-    Where no control confirms a cause, those about the line of the first one alone: what the patch
-    fixes is what it proves.
+    """Return the findings that can be fixed and are about a confirmed cause, by code or line; else
+    what a control of the smallest set removes.
     """
     from reprocheck.causes.likely import removes
 
-    causes = _meant(check)
-    codes = {cause.code for cause in causes if check.smallest}
-    fixable = [replace(one, patchable=True) for one in findings if _has_edit(one)]
+    causes = _confirmed(check)
+    codes = {cause.code for cause in causes}
+    fixable = [one for one in findings if one.is_editable]
     meant = [
         one
         for one in fixable
         if one.code in codes or any(_is_about(one, cause) for cause in causes)
     ]
-    fitting = meant or [
+    return tuple(meant) or tuple(
         one for one in fixable if any(removes(name, one.code) for name in check.smallest)
-    ]
-    # the first of several at one place
-    places = {(one.path, one.line, one.column, one.code): one for one in reversed(fitting)}
-    return tuple(reversed(places.values()))
+    )
 
 
-def _meant(check: Check) -> list[Cause]:
-    """Return the causes that a patch is for: all that are confirmed, else the first one."""
-    if not check.smallest:
-        return list(check.causes[:1])
+def _confirmed(check: Check) -> list[Cause]:
+    """Return the confirmed causes."""
     return [cause for cause in check.causes if cause.confidence == "confirmed"]
-
-
-def _has_edit(finding: Finding) -> bool:
-    return finding.patchable or "unsure" in finding.evidence
 
 
 def _is_about(finding: Finding, cause: Cause) -> bool:
@@ -158,7 +176,7 @@ def _is_fixable(check: Check, cause: Cause, findings: Sequence[Finding]) -> bool
         or [one for one in findings if one.code == cause.code]
         or [one for one in findings if any(removes(name, one.code) for name in controls)]
     )
-    return any(map(_has_edit, alike))
+    return any(one.is_editable for one in alike)
 
 
 def _lines(finding: Finding) -> set[tuple[str, str]]:
@@ -211,7 +229,7 @@ def _python_files(paths: Iterable[Path]) -> list[Path]:
     return [path for path in paths if path.suffix == ".py" and path.is_file()]
 
 
-def run_patched(
+def _run_patched(
     changed: Mapping[Path, str],
     runs: int,
     check: Check,

@@ -173,6 +173,7 @@ def test_json_of_a_search() -> None:
         "bitwise": None,
         "runs": 2,
         "patched": False,
+        "fixes": [],
         "note": "the script failed: `index_add_` at train.py:9",
         "another_from": None,
         "diverges_from": None,

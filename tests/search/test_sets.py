@@ -152,22 +152,34 @@ def test_places_at_which_a_control_acts_are_left_out_in_turn() -> None:
     assert search(ask, several).needed == {}, "of so many, none is left out"
 
 
-def test_where_no_control_of_the_first_cause_acts_the_patch_is_tried_and_no_more() -> None:
+FIXES = ("train.py:3", "train.py:7", "train.py:9")
+
+
+def test_where_no_control_of_the_first_cause_acts_its_patch_is_tried_and_no_more() -> None:
     """The order in which the threads of a script put into its queue: no control reaches it."""
-    named = replace(ALL, suspects=("a", "b"), of_first=("a",))
-    runs = Runs(any_of("w"), touched="bw")
-    asked: list[int] = []
-
-    def repaired() -> bool:
-        asked.append(runs.count)
-        return False
-
-    found = find(named, runs, lambda names, answer: 3, repaired=repaired)
-    assert (found.smallest, found.complete, asked) == ((), True, [6])
-    assert list(runs.made) == [frozenset("a"), frozenset("b"), frozenset(HARMLESS)]
+    named = replace(ALL, suspects=("a", "b"), of_first=("a",), fixes=FIXES[:1])
+    runs = Runs(any_of("w"), touched=("b", "w", *FIXES))
+    found = find(named, runs, lambda names, answer: 3)
+    assert (found.smallest, found.complete) == ((), True)
+    first = FIXES[0]
+    assert [set(names) for names in runs.made] == [
+        *({"a"}, {"b"}, {first}, {*HARMLESS}, {*HARMLESS, first})
+    ]
     runs = Runs(any_of("w"), touched="abw")
     assert find(named, runs, lambda names, answer: 3).smallest == ("w",)
-    assert not find(named, runs, lambda names, answer: 3, repaired=lambda: True).smallest
+
+
+def test_causes_that_no_control_reaches_are_left_unpatched_in_turn() -> None:
+    """A clock that counts from the start of the machine, beside two causes with controls."""
+    first, _, third = FIXES
+    named = replace(ALL, suspects=("a", "b", "c"), sure=("a", "b"), fixes=FIXES)
+    agree = [{first, "a"}, {first, third}]
+    runs = Runs(lambda names: any(one <= names for one in agree), touched=("a", "c", *FIXES))
+    assert search(runs, named).smallest == (first, third)
+    assert runs.count == 11
+    runs = Runs(lambda names: {first, "a", "m"} <= names, touched=("a", "c", "m", *FIXES))
+    assert search(runs, named).smallest == ("a", "m", first)
+    assert search(Runs(any_of("w")), named).smallest == ("w",)
 
 
 def test_an_altering_control_that_a_cause_speaks_for_is_tried_alone_once_the_harmless_ones_failed() -> (
