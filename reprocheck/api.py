@@ -47,6 +47,7 @@ class Options(TypedDict, total=False):
     level: Literal["auto", "loss", "module", "op"] | None
     draw: bool | None
     explain: bool | None
+    max_runs: int | Literal["all"] | None
     control: str | Sequence[str] | None
     seed: int | Literal["none"] | None
     deterministic: bool | None

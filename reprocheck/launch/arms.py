@@ -45,9 +45,9 @@ def record_arm(
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
     as they are. Afterwards the working directory is as it was before this call, whatever happens.
-    `value`, `reference`, `spared`, `fixes`: see `Arm`. `enough`, asked after each run that was kept,
-    says whether the rest is not needed. Raises what `check` raises; what was recorded until then is
-    kept.
+    `value`, `reference`, `spared`, `fixes`: see `Arm`. `enough`, asked after each run that was
+    kept, says whether the rest is not needed. Raises what `check` raises; what was recorded until
+    then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)

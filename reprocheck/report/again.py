@@ -20,6 +20,7 @@ _SAID_ELSEWHERE = (
     "show_output",
     "jobs",
     "jobs_on_accelerator",
+    "max_runs",
 )
 
 

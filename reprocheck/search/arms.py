@@ -206,9 +206,9 @@ class Book:
         """
         overrides = chain.from_iterable(run.controls.overrides for run in under.runs)
         fixed = {one.control for one in overrides}
-        return all(self._anew(name) and name not in fixed for name in names)
+        return all(self.is_new(name) and name not in fixed for name in names)
 
-    def _anew(self, control: str) -> bool:
+    def is_new(self, control: str) -> bool:
         """Return whether what a control fixes is new in each start. Of what it often is, such as a
         clock that may be asked for the day alone, an observed cause shows that.
         """

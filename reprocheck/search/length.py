@@ -1,11 +1,11 @@
-"""How many runs a search still takes at most, as far as that is known: played through with each
-control as the cause, and with none.
+"""How many runs a search still takes, as far as that is known: played through with each control as
+the cause, with all that are named together, and with none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reprocheck.model import Check
@@ -17,23 +17,47 @@ from reprocheck.search.confirm import conducted
 
 MOST_TIMES = 8
 """How often runs as they are may be asked for in one search."""
+_NONE = "none"
+"""Stands for a cause that no control removes."""
 
 
-def most_runs(check: Check, folder: Path) -> int:
-    """Return runs from here on, those with a patch included, if one control alone removes the
-    difference or none does.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Length:
+    """Runs from here on, those with the patch of what is found included: from `least` to `named`
+    where causes are what the record or the scan names, and at most.
+    """
+
+    least: int
+    named: int
+    most: int
+
+
+def length(check: Check, folder: Path) -> Length:
+    """Return how many runs the search takes if one control or patch removes the difference, all
+    that are named do together, or none does.
     """
     recorded = Book(check, folder)
     candidates = order.candidates(check, folder)
-    causes = ("", *candidates.harmless, *candidates.altering)
-    return PAIR + max(_played(recorded, candidates, cause) for cause in causes)
+    suspects = candidates.suspects or candidates.likely or candidates.harmless
+    named = [*zip(suspects), candidates.sure or suspects, suspects]
+    others = zip((_NONE, *candidates.harmless, *candidates.altering, *candidates.fixes))
+    lucky = [_played(recorded, candidates, frozenset(causes), lucky=True) for causes in named]
+    of_named = [_played(recorded, candidates, frozenset(causes)) for causes in named]
+    of_others = [_played(recorded, candidates, frozenset(causes)) for causes in others]
+    return Length(
+        least=PAIR + min(lucky),
+        named=PAIR + max(of_named),
+        most=PAIR + max(*of_named, *of_others),
+    )
 
 
-def _played(recorded: Book, candidates: Candidates, cause: str) -> int:
-    """Return the runs of a search in which the runs agree wherever `cause` is among the
-    controls.
+def _played(
+    recorded: Book, candidates: Candidates, causes: frozenset[str], *, lucky: bool = False
+) -> int:
+    """Return the runs of a search in which the runs agree wherever all `causes` are among the
+    controls; `lucky`: and are unlike every run as it is, where what is fixed is new in each start.
     """
-    book = _Imagined(recorded, cause)
+    book = _Imagined(recorded, causes, lucky=lucky)
     for _ in range(MOST_TIMES):
         try:
             conducted(book.check, book.folder, book, candidates)
@@ -49,15 +73,16 @@ class _Imagined(Book):
     that those would take.
     """
 
-    def __init__(self, recorded: Book, cause: str) -> None:
+    def __init__(self, recorded: Book, causes: frozenset[str], *, lucky: bool) -> None:
         super().__init__(recorded.check, recorded.folder)
         self.judged, self.sample = recorded.judged, recorded.sample
         self.further = 0
-        self._cause = cause
+        self._causes = causes
+        self._lucky = lucky
         self._made: dict[frozenset[str], int] = {}
 
     def ask(self, question: Question) -> Answer:
-        """Return what is recorded, where that answers; else that the runs agree with the cause
+        """Return what is recorded, where that answers; else that the runs agree with the causes
         among the controls.
         """
         found, names = (
@@ -69,11 +94,14 @@ class _Imagined(Book):
         made = max(self._made.get(names, 0), self.made(names))
         self.further += max(0, question.runs - made)
         self._made[names] = max(made, question.runs)
-        return Answer(agrees=self._cause in names, runs=self._made[names])
+        return Answer(agrees=self._causes <= names, runs=self._made[names])
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
-        """Return the most favourable to luck: runs that agree are like one as it is."""
-        return self.sample
+        """Return the runs as they are: like those that agree, which is the most favourable to
+        luck.
+        """
+        unlike = self._lucky and not self.sample.intermittent and all(map(self.is_new, names))
+        return replace(self.sample, unlike=unlike)
 
     def as_is(self, question: Question) -> None:
         """More runs without any control, each with an outcome of its own."""

@@ -100,7 +100,7 @@ def next_to_try(question: Question) -> str:
 
 
 AS_IN_THE_CHECK = mark("as in the check")
-BROKEN_OFF = mark("The search was interrupted before it finished.")
+BROKEN_OFF = mark("The search was ended before it had finished.")
 _NOT_TAKEN = mark(
     "no process of a run loaded the patched text: the program reads the file in another way"
 )

@@ -51,6 +51,7 @@ class Settings:
     """The settings of a check; the defaults are those of `OPTIONS`.
 
     steps    None: the whole training          timeout  seconds a run, None: no limit
+    max_runs further runs of a search, None: as many as it takes
     output   relative to the working directory  keep     None: remove nothing
     python   None: the `python` of the command, or the interpreter that runs reprocheck
     controls all that the options `control`, `seed`, `deterministic`, `no_dropout` and
@@ -74,6 +75,7 @@ class Settings:
     level: Literal["auto", "loss", "module", "op"] = _default("level")
     draw: bool = _default("draw")
     explain: bool = _default("explain")
+    max_runs: int | None = _default("max_runs")
     controls: tuple[str, ...] = ()
     seed: int = 0
     quiet: bool = _default("quiet")

@@ -286,6 +286,12 @@ OPTIONS: tuple[Option, ...] = (
         " are needed.",
     ),
     Option(
+        "max_runs",
+        None,
+        _COUNT,
+        "End the search of `reprocheck explain` after N further runs; it says what is known then.",
+    ),
+    Option(
         "control",
         (),
         _CONTROLS,

@@ -8,10 +8,11 @@ import shlex
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
-from reprocheck.language import english, tr
+from reprocheck.language import count, english, tr
 from reprocheck.search.asked import controls_in, lines_in
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def searched(
 
 
 def _in_turn(check: Check, shared: _Shared) -> None:
-    """The search, one arm after the other."""
+    """The search, one arm after the other, in no more runs than `--max-runs` allows."""
     from reprocheck.search.confirm import question
     from reprocheck.workflow.replay import with_record
 
@@ -80,18 +81,58 @@ def _in_turn(check: Check, shared: _Shared) -> None:
         asked = question(check, folder)
         if asked is None:
             break
+        if number == 1:
+            _tell_length(check, shared)
+        if not _is_allowed(asked, check, shared.settings):
+            shared.teller.remark(
+                tr("The search ends after {runs}, as --max-runs says.", runs=_runs_of(check)),
+                style="yellow",
+            )
+            break
         _record(asked, number, check, shared)
 
 
+def _tell_length(check: Check, shared: _Shared) -> None:
+    """Say what the search may cost."""
+    from reprocheck.search.length import length
+
+    expected = length(check, shared.folder)
+    runs = f"{expected.least}"
+    if expected.named > expected.least:
+        runs = tr("{least} to {named}", least=expected.least, named=expected.named)
+    seconds = median(run.record.seconds for run in check.runs)
+    shared.teller.remark(
+        tr(
+            "The search takes about {runs} runs of {seconds:.0f} s, at most {most} (--max-runs).",
+            runs=runs,
+            most=expected.most,
+            seconds=max(1, seconds),
+        )
+    )
+
+
+def _runs_of(check: Check) -> str:
+    made = sum(len(arm.runs) for arm in check.record.arms)
+    return count(made, "further run")
+
+
+def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:
+    """Return whether `--max-runs` allows the runs that a question asks for."""
+    from reprocheck.workflow.repair import are_allowed
+
+    missing = max(1, question.runs - _made(check, question))
+    return are_allowed(missing, check, settings)
+
+
 def _tell(question: Question, check: Check, shared: _Shared) -> None:
-    from reprocheck.search.length import most_runs
+    from reprocheck.search.length import length
 
     said = " + ".join(controls_in(question.controls)) or tr("unmodified")
     lines = lines_in(question.controls)
     if lines:
         patches = tr("patches of {lines}", lines=", ".join(lines))
         said = patches if lines == question.controls else f"{said} + {patches}"
-    shared.teller.arm(said, question.why, most_runs(check, shared.folder))
+    shared.teller.arm(said, question.why, length(check, shared.folder).most)
 
 
 def _made(check: Check, question: Question) -> int:

@@ -18,7 +18,7 @@ import pytest
 import reprocheck as package
 from reprocheck.recording import record
 from reprocheck.report import next_command, to_json
-from reprocheck.search.length import most_runs
+from reprocheck.search.length import length
 from tests.conftest import ROOT, clean_environment, reprocheck
 from tests.e2e.explain.explaining import (
     AND_LATER,
@@ -27,6 +27,7 @@ from tests.e2e.explain.explaining import (
     FAILS,
     NATIVE,
     PRIVATE,
+    TWO_CAUSES,
     Explained,
     explain,
 )
@@ -187,7 +188,20 @@ def test_a_search_takes_no_more_runs_than_it_says_at_most(private: Explained) ->
     check = package.load(private.folder)
     made = sum(len(arm.runs) for arm in check.record.arms)
     begun = replace(check, record=replace(check.record, arms=()))
-    assert made <= most_runs(begun, private.folder) <= 30
+    expected = length(begun, private.folder)
+    assert expected.least <= made <= expected.most <= 30
+    said = " ".join(private.stderr.split())
+    assert f"takes about {expected.least} to {expected.named} runs of" in said
+
+
+def test_a_search_that_may_take_few_runs_says_what_it_would_try_next(tmp_path: Path) -> None:
+    ended = explain(TWO_CAUSES, tmp_path / "work", "--max-runs", "3")
+    controls = ended.report["controls"]
+    assert ended.further_runs <= 3 and ended.exit_code == 1
+    assert controls["sentence"] == "The search was ended before it had finished."
+    assert controls["confidence"].startswith("Next to try: ")
+    assert "as --max-runs says" in " ".join(ended.stderr.split())
+    assert "--max-runs" not in next_command(package.load(ended.folder))[1]
 
 
 def test_redrawn_from_its_folder_it_says_the_same(
@@ -334,7 +348,7 @@ def test_interrupted_it_keeps_what_was_recorded(tmp_path: Path) -> None:
     assert (
         check.search is not None
         and check.search.smallest == ()
-        and "interrupted" in check.search.sentence
+        and "ended before it had finished" in check.search.sentence
     )
 
 
