@@ -117,6 +117,12 @@ def shown_by(control: str) -> tuple[str, ...]:
     return table().acts.get(control, ())
 
 
+def on_lines() -> tuple[str, ...]:
+    """Return the controls of which lines of the user's alone show that they act: no call tells."""
+    others = ("files", "framework", "threads")
+    return tuple(name for name, kinds in table().acts.items() if kinds[0] not in others)
+
+
 def values(control: str) -> int:
     """Return how many values of a control are tried before it counts as one that makes scripts
     fail.

@@ -36,6 +36,7 @@ def record_arm(
     spared: tuple[str, ...] = (),
     patched: Mapping[Path, Path] | None = None,
     fixes: tuple[str, ...] = (),
+    deep: bool = False,
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> Arm:
@@ -45,9 +46,9 @@ def record_arm(
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
     as they are. Afterwards the working directory is as it was before this call, whatever happens.
-    `value`, `reference`, `spared`, `fixes`: see `Arm`. `enough`, asked after each run that was
-    kept, says whether the rest is not needed. Raises what `check` raises; what was recorded until
-    then is kept.
+    `value`, `reference`, `spared`, `fixes`: see `Arm`. `deep`: more than losses is recorded.
+    `enough`, asked after each run that was kept, says whether the rest is not needed. Raises what
+    `check` raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -65,6 +66,7 @@ def record_arm(
         spared=spared,
         arm=name,
         patched=patched,
+        level="auto" if deep else "loss",
     )
     arm = Arm(
         name=name,

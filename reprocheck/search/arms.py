@@ -19,12 +19,13 @@ from reprocheck.language import tr
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 from reprocheck.search import words
 from reprocheck.search.acted import Acting
-from reprocheck.search.asked import FRESH, PAIR, Answer, Question, Unanswered
+from reprocheck.search.asked import FRESH, PAIR, Answer, Difference, Question, Unanswered
 from reprocheck.search.chance import Sample, sample
 from reprocheck.search.enough import speaks_for
 from reprocheck.search.judged import Judged, agree, places_of
 from reprocheck.search.lines import lines_of
 from reprocheck.search.target import target_of
+from reprocheck.search.under import first_difference
 
 
 class Book:
@@ -131,6 +132,13 @@ class Book:
         named = lines_of(self.check.causes).union(findings)
         places = places_of(found.runs[0].controls.touches, named)
         return replace(found.answer, places=places)
+
+    def differing(self, names: Iterable[str]) -> Difference | None:
+        """Return where the runs under these controls first differ; None where they do not, there
+        are none, or they recorded losses alone.
+        """
+        under = self.of(names)
+        return None if under is None else first_difference(self.check, self.folder, under)
 
     @cached_property
     def sample(self) -> Sample:

@@ -69,6 +69,8 @@ class Question:
     reference  more controls, under which runs agree: one run that gives their bits says enough, and
                so does one that gives others where what is left out is new in each start
     spared     control, `@` and a place at which it is not to act
+    deep       whether they record more than losses: what they first differ in, if they do, speaks
+               for further controls
     """
 
     controls: tuple[str, ...]
@@ -77,6 +79,7 @@ class Question:
     value: int = 0
     reference: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
+    deep: bool = False
 
 
 class Unanswered(Exception):  # noqa: N818 - a request, not an error
@@ -88,6 +91,18 @@ class Unanswered(Exception):  # noqa: N818 - a request, not an error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """Where runs first differ.
+
+    place  the rung, with what differs there
+    controls  those that it speaks for, the nearest first
+    """
+
+    place: str
+    controls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Candidates:
     """The controls to search among, each list with the most suspicious first.
 
@@ -95,6 +110,7 @@ class Candidates:
     suspects   one for each cause, and for each source of randomness that the scan finds: tried
                together where none suffices alone
     sure       controls of causes that are observed, or of which the scan is sure, and that ran
+    place      where the runs as they are first differ: see `Difference`
     fixes      lines, as `file:line`, that a cause or the scan names and whose patch is known: tried
                where the controls do not suffice
     of_first   those of the first cause, where it names a line: if none of them acts on anything, no
@@ -103,6 +119,8 @@ class Candidates:
     altering   those that do; `last`: those of them that a cause speaks for, tried alone where the
                harmless ones do not suffice
     brittle    those that make scripts fail more often than others: looked at first where one does
+    silent     those of which nothing shows what they act on: what differs without one, and agrees
+               with it, shows that it acts
     reasons    why a control is likely, by its name
     parts      control -> those that do a part of what it does, and nothing else
     """
@@ -111,11 +129,13 @@ class Candidates:
     harmless: tuple[str, ...]
     suspects: tuple[str, ...] = ()
     sure: tuple[str, ...] = ()
+    place: str = ""
     fixes: tuple[str, ...] = ()
     of_first: tuple[str, ...] = ()
     altering: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     brittle: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -95,7 +95,9 @@ def conducted(
         # A patch must not be praised for runs that agree now and then as they are.
         among = replace(among, fixes=())
     needed = partial(_needed, check, book)
-    return find(among, book.ask, needed, runs=runs, most=most, whole=whole)
+    return find(
+        *(among, book.ask, needed), runs=runs, most=most, whole=whole, differing=book.differing
+    )
 
 
 def _needed(check: Check, book: Book, names: tuple[str, ...], answer: Answer) -> int:

@@ -12,6 +12,7 @@ from itertools import chain, count, filterfalse, repeat
 from operator import itemgetter
 from pathlib import Path
 
+from reprocheck.causes import likely
 from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.likely import confirms, draws, removes, table, without_effect
 from reprocheck.causes.usercode import Hint, UserCode
@@ -77,15 +78,22 @@ def candidates(check: Check, folder: Path) -> Candidates:
         likely=_only(named, supported - altering),
         suspects=_without(nearest, useless | altering),
         sure=_without(chain.from_iterable(sure), useless | altering),
+        place=place_of(rung),
         fixes=_fixes(check.causes, findings),
         of_first=_of_first(check),
         harmless=_without(order, altering),
         altering=_only(order, altering),
         last=_only(named, altering),
         brittle=_only(BRITTLE, order),
+        silent=_without(likely.on_lines(), useless),
         parts=controls.parts(),
         reasons=by_line | _of_removed(check.causes) | _of_found(errors),
     )
+
+
+def place_of(rung: Rung) -> str:
+    """Return where a rung says that the runs differ."""
+    return f"{rung.iteration or 0} {rung.rung} {rung.place}"
 
 
 def _of_first(check: Check) -> tuple[str, ...]:

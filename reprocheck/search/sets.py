@@ -15,7 +15,16 @@ from itertools import filterfalse
 
 from reprocheck.language import tr
 from reprocheck.search import words
-from reprocheck.search.asked import FRESH, PAIR, Answer, Candidates, Found, Question, is_line
+from reprocheck.search.asked import (
+    FRESH,
+    PAIR,
+    Answer,
+    Candidates,
+    Difference,
+    Found,
+    Question,
+    is_line,
+)
 
 MOST_PLACES = 4
 """Places of a control at most that are left out in turn: of more, none is."""
@@ -25,8 +34,15 @@ they take fewer runs than halves, and a set of several is named only where no co
 alone.
 """
 
+FURTHER = 2
+"""Controls that are added at a time of those that the first difference under others speaks for."""
+MOST_LED = 4
+"""How often that is done at most."""
+
 Ask = Callable[[Question], Answer]
 """Answers from at least as many runs as are asked for, or raises Unanswered."""
+Differing = Callable[[tuple[str, ...]], Difference | None]
+"""Returns where runs under some controls first differ; None where they do not, or nobody knows."""
 Needed = Callable[[tuple[str, ...], Answer], int]
 """How many runs must agree under a set before chance is excluded, given those that do.
 
@@ -52,6 +68,7 @@ class _Search:
     candidates: Candidates
     ask: Ask
     runs: int
+    differing: Differing
     crashing: tuple[str, ...] = ()
     failed: list[frozenset[str]] = field(default_factory=list)
     idle: tuple[str, ...] = ()
@@ -60,15 +77,19 @@ class _Search:
     """The last controls under which the runs agreed: what fewer of them give is held against it."""
     reached: set[str] = field(default_factory=set)
     """Controls and patches that acted in some runs."""
+    shown: set[str] = field(default_factory=set)
+    """Controls that act, although nothing recorded says on what: runs without them differ."""
     inert: set[str] = field(default_factory=set)
     """Controls that acted on nothing alone."""
 
-    def answer(self, names: Iterable[str], why: str, runs: int = 0) -> Answer:
+    def answer(
+        self, names: Iterable[str], why: str, runs: int = 0, *, deep: bool = False
+    ) -> Answer:
         """Return what the runs under these controls say; what does not suffice is remembered, since
         no part of it suffices either.
         """
         controls = self.candidates.ordered(names)
-        question = Question(controls=controls, runs=runs or self.runs, why=why)
+        question = Question(controls=controls, runs=runs or self.runs, why=why, deep=deep)
         if not runs and self.runs == PAIR and set(controls) < set(self.reference):
             question = replace(question, reference=self.reference)
         answer = self.ask(question)
@@ -86,7 +107,7 @@ class _Search:
         wanted = frozenset(names)
         return any(map(wanted.issubset, self.failed))
 
-    def agrees(self, names: Iterable[str], why: str) -> bool:
+    def agrees(self, names: Iterable[str], why: str, *, deep: bool = False) -> bool:
         """Return whether the runs agree under these controls, one of which acted.
 
         Where the script crashes, they do not.
@@ -94,15 +115,21 @@ class _Search:
         wanted = frozenset(names)
         if self.fails(wanted):
             return False
-        answer = self.answer(wanted, why)
+        answer = self.answer(wanted, why, deep=deep)
         if answer.stumbled:
             self.stumbling.update(wanted)
         elif answer.agrees is None and len(wanted) == 1:
             self.crashed(wanted)
-        if answer.agrees and not answer.acting(wanted):
+        if answer.agrees and not self.acting(wanted, answer):
             self.by_luck(wanted)
             return False
         return answer.agrees is True
+
+    def acting(self, names: Iterable[str], answer: Answer) -> frozenset[str]:
+        """Return those of the controls that acted, by what was recorded or by what differs without
+        them.
+        """
+        return answer.acting(names) | self.shown.intersection(names)
 
     def crashed(self, names: Iterable[str]) -> None:
         """Remembers controls under which the script ends with an error."""
@@ -138,9 +165,12 @@ class _Search:
             if len(suspects) > 1
             else "".join(map(self.reason, suspects))
         )
-        together = self.together(suspects, why)
+        together = self.together(suspects, why, deep=True)
         if self.sufficient(together):
             return self.without_needless(together)
+        led = self.led_on(together.names) if whole else ()
+        if led:
+            return led
         fixes = self.candidates.fixes if whole else ()
         if not self.reached.issuperset(self.candidates.suspects):
             # No control reaches something that is named.
@@ -164,6 +194,27 @@ class _Search:
             return alone
         every = (*self.candidates.altering, *harmless.names)
         return self.narrowed(self.together(every, tr(words.WITH_ALTERING)))
+
+    def led_on(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return a set that suffices, of controls that remove the first difference, and those that
+        the next one speaks for, as long as the first one moves; empty where there are none.
+        """
+        before = self.candidates.place
+        for _ in range(MOST_LED):
+            left = self.differing(names) if self.fails(names) else None
+            if left is None or left.place == before:
+                break
+            before = left.place
+            others = [one for one in self.not_crashing(left.controls) if one not in names]
+            further = others[:FURTHER]
+            if not further:
+                break
+            more = self.candidates.ordered((*names, *further))
+            together = self.together(more, words.next_difference(further), deep=True)
+            if self.sufficient(together):
+                return self.without_needless(together)
+            names = together.names
+        return ()
 
     def by_patches(self, fixes: Sequence[str]) -> tuple[str, ...]:
         """Return the patches that suffice without any control; empty where all of them do not."""
@@ -190,18 +241,18 @@ class _Search:
     def first_alone(self, names: Iterable[str], why: Callable[[str], str]) -> tuple[str, ...]:
         """Return the first of these controls that suffices alone; empty where none does."""
         for name in self.not_crashing(names):
-            if self.agrees([name], why(name)):
+            if self.agrees([name], why(name), deep=True):
                 return (name,)
             free = self.candidates.ordered([name, FRESH])
             if name in self.stumbling and self.agrees(free, tr(words.FREE_NAMES)):
                 return free
         return ()
 
-    def together(self, names: Sequence[str], why: str) -> _Together:
+    def together(self, names: Sequence[str], why: str, *, deep: bool = False) -> _Together:
         """Return all of them without those that crash."""
         left = self.not_crashing(names)
         while left and not self.fails(left):
-            answer = self.answer(left, why)
+            answer = self.answer(left, why, deep=deep)
             if answer.agrees is not None:
                 return _Together(names=left, agree=answer.agrees, acted=answer.acting(left))
             free = self.candidates.ordered([*left, FRESH])
@@ -258,6 +309,13 @@ class _Search:
         if not suffices.agree:
             return ()
         acting = list(filter(suffices.acted.__contains__, suffices.names))
+        silent = [name for name in suffices.names if name in self.candidates.silent]
+        silent = [name for name in silent if name not in acting]
+        if silent and not self.fails(acting) and not self.agrees(acting, tr(words.ACTING_ALONE)):
+            found = self.with_silent(acting, silent)
+            if not found:
+                self.by_luck(suffices.names)
+            return found
         if not acting or self.fails(acting):
             self.by_luck(suffices.names)
             return ()
@@ -283,6 +341,23 @@ class _Search:
         if left and self.agrees(left, words.without([*tried, *fresh[:ALONE]])):
             return self.halved(left, left)
         return self.halved([*fresh, *tried], fresh)
+
+    def with_silent(self, acting: Sequence[str], silent: Sequence[str]) -> tuple[str, ...]:
+        """Return a minimal set that holds controls of which nothing shows that they act: runs under
+        all that is seen to act differ.
+        """
+        self.shown.update(silent)
+        if not self.agrees((*acting, *silent), tr(words.SILENT)):
+            return ()
+        needed = self.minimal(acting, silent, known=True)
+        self.shown.intersection_update(needed)
+        named = [name for name in acting if name in self.candidates.suspects]
+        for base in (named, (), acting):
+            left = self.candidates.ordered((*base, *needed))
+            others = [name for name in acting if name not in base]
+            if self.agrees(left, words.without(others)):
+                return self.without_needless(_Together(left, agree=True, acted=frozenset(left)))
+        return ()
 
     def halved(self, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:
         """Return a minimal part of controls that suffice; of `fresh` one alone, where one does."""
@@ -364,6 +439,7 @@ def find(
     runs: int = PAIR,
     most: int = sys.maxsize,
     whole: bool = True,
+    differing: Differing = lambda names: None,
 ) -> Found:
     """Return a smallest set of controls under which the runs agree, and keep agreeing in as many
     runs as chance needs to be excluded.
@@ -372,16 +448,17 @@ def find(
     most    runs under the set in the end, where chance can be excluded by more alone
     whole   False where no set can be confirmed: then only the likely controls and all harmless ones
             are tried
+    differing where runs under controls that do not suffice first differ
     Raises Unanswered where runs are missing.
     """
-    search = _Search(candidates=candidates, ask=ask, runs=runs)
+    search = _Search(candidates=candidates, ask=ask, runs=runs, differing=differing)
     refuted: set[tuple[str, ...]] = set()
     while True:
         smallest = search.with_parts(search.smallest(whole=whole))
         if not smallest or smallest in refuted:
             return Found(crashing=search.crashing, idle=search.idle, complete=whole)
         answer = _again(search, smallest, needed, most)
-        all_acted = answer.acting(smallest).issuperset(smallest)
+        all_acted = search.acting(smallest, answer).issuperset(smallest)
         if answer.agrees and (all_acted or not whole):
             at = search.needed_at(smallest, answer) if whole else {}
             return Found(smallest=smallest, runs=answer.runs, crashing=search.crashing, needed=at)

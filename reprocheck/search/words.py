@@ -27,6 +27,8 @@ _MOST_NOISE = 4
 AT_PLACE = mark("a line where the runs diverge points to it")
 POINTED_AT = mark("the ladder points to it")
 ALL_HARMLESS = mark("all controls that do not alter the training, together")
+ACTING_ALONE = mark("those of them that are seen to act")
+SILENT = mark("with those of which nothing shows what they act on")
 WITH_ALTERING = mark("these do not suffice: adding the controls that alter the training")
 WHETHER_IT_FAILS = mark("the script failed: to test whether this control makes it fail")
 WHICH_FAILS = mark("the script failed: to find the control that makes it fail")
@@ -51,6 +53,13 @@ def again_without(names: Sequence[str]) -> str:
     """Return why the others are tried once more where some make the script fail."""
     return tr(
         "again without {names}, under which the script failed", names=joined(tr(" and "), names)
+    )
+
+
+def next_difference(names: Sequence[str]) -> str:
+    """Return why controls are tried beside others under which the runs differ."""
+    return tr(
+        "the first difference that is left speaks for {names}", names=listed(names, _MOST_SHOWN)
     )
 
 

@@ -169,6 +169,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         reference=question.reference,
         spared=question.spared,
         fixes=fixes,
+        deep=question.deep and settings.level_of_runs == "auto",
         patched=patched_files(fixes, check, shared.entry, folder) if fixes else None,
         output=shared.teller.output,
         enough=enough,

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from reprocheck.search.asked import Answer, Candidates, Found, Question, Unanswered
+from reprocheck.search.asked import Answer, Candidates, Difference, Found, Question, Unanswered
 from reprocheck.search.sets import FRESH, find
 
 HARMLESS = tuple("abcdefghijklmn")
@@ -180,6 +180,39 @@ def test_causes_that_no_control_reaches_are_left_unpatched_in_turn() -> None:
     runs = Runs(lambda names: {first, "a", "m"} <= names, touched=("a", "c", "m", *FIXES))
     assert search(runs, named).smallest == ("a", "m", first)
     assert search(Runs(any_of("w")), named).smallest == ("w",)
+
+
+def test_controls_that_move_the_first_difference_stay_on_and_the_next_one_is_followed() -> None:
+    named = replace(ALL, suspects=("a", "b"), place="weights")
+    places = {"ab": "batch", "abfg": "loss", "abfgm": ""}
+
+    def differing(names: tuple[str, ...]) -> Difference | None:
+        place = places.get("".join(names))
+        controls = {"batch": ("a", "f", "g", "h"), "loss": ("m",)}.get(place or "", ())
+        return Difference(place=place, controls=controls) if place else None
+
+    runs = Runs(lambda names: {"a", "g", "m"} <= names, touched="abfgm")
+    found = find(named, runs, lambda names, answer: 3, differing=differing)
+    assert found.smallest == ("a", "g", "m")
+    assert [set(names) for names in runs.made][:5] == [
+        *({"a"}, {"b"}, {"a", "b"}, {*"abfg"}, {*"abfgm"})
+    ]
+    places["ab"] = "weights"
+    stays = Runs(lambda names: {"a", "g", "m"} <= names, touched="abfgm")
+    found = find(named, stays, lambda names, answer: 3, differing=differing)
+    assert found.smallest == ("a", "g", "m")
+    assert frozenset(HARMLESS) in stays.made, "where the first difference stays, all are tried"
+
+
+def test_a_control_without_a_trace_is_taken_where_runs_without_it_differ() -> None:
+    """The order of a set of strings inside a package: no line of the user's shows it."""
+    quiet = replace(ALL, suspects=("a", "b"), silent=("h", "i"))
+    runs = Runs(any_of("ah"), touched="abcd")
+    assert search(runs, quiet).smallest == ("a", "h")
+    runs = Runs(any_of("h"), touched="abcd")
+    assert search(runs, quiet).smallest == ("h",)
+    lucky = Runs(any_of("e"), touched="abcd")
+    assert search(lucky, quiet) == Found(idle=HARMLESS), "it says itself where it acts"
 
 
 def test_an_altering_control_that_a_cause_speaks_for_is_tried_alone_once_the_harmless_ones_failed() -> (

@@ -1,0 +1,50 @@
+"""The runs under some controls as a check of their own: where they first differ, and which controls
+that speaks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import attrgetter
+from pathlib import Path
+
+from reprocheck.causes.cause import causes_of
+from reprocheck.causes.passed import scanned
+from reprocheck.causes.scanned import suspected
+from reprocheck.ladder.rungs import ladder_of
+from reprocheck.model import Check, DeeperPair
+from reprocheck.search.asked import PAIR, Difference
+from reprocheck.search.judged import Judged
+from reprocheck.search.order import candidates
+
+
+def first_difference(check: Check, folder: Path, judged: Judged) -> Difference | None:
+    """Return where runs under controls first differ; None where they agree, or recorded losses
+    alone.
+    """
+    under = _as_check(check, folder, judged)
+    if under is None or under.first_rung is None:
+        return None
+    causes = causes_of(under, folder)
+    under = replace(under, causes=causes, scan=scanned(replace(under, causes=causes), folder))
+    among = candidates(replace(under, causes=suspected(under)), folder)
+    nearest = dict.fromkeys((*among.sure, *among.likely, *among.suspects))
+    return Difference(place=among.place, controls=tuple(nearest))
+
+
+def _as_check(check: Check, folder: Path, judged: Judged) -> Check | None:
+    """Return the first two runs under controls as a check with its ladder; None where they agree,
+    or recorded losses alone.
+    """
+    runs = judged.runs[:PAIR]
+    if judged.agrees is not False or len(runs) < PAIR:
+        return None
+    iterations = min(min(map(attrgetter("deep"), run.traces), default=0) for run in runs)
+    if not iterations:
+        return None
+    records = tuple(run.record for run in runs)
+    pair = DeeperPair(level="module", iterations=iterations, runs=records, of_check=True)
+    controls = (*check.record.controls, *judged.names)
+    record = replace(check.record, runs=records, controls=controls, arms=(), deeper=(pair,))
+    under = replace(check, record=record, runs=runs, verdict=judged.verdict, causes=(), scan=None)
+    return replace(under, ladder=ladder_of(under, folder))
