@@ -3,22 +3,29 @@ a control necessary that is not, over many drawn programs.
 
     python -m benchmarks.search [--searches N]
 
-A drawn program has one to four causes, each with the control that removes it. What the record and
-the scan name is drawn, too: nearly all causes, and some that are none. Nothing is started: the
-search that `explain` uses is answered from the drawn program.
+A drawn program has one to four causes, each with the control or the patch that removes it. What the
+record and the scan name is drawn, too: nearly all causes, and some that are none. Runs differ first
+in the first cause that is left, which often speaks for its control. In the last rows a run of a
+program shows its causes now and then alone. Nothing is started: the search that `explain` uses is
+answered from the drawn program.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from random import Random
 from statistics import median
 
-from reprocheck.causes.likely import table
-from reprocheck.search.asked import Answer, Candidates, Found, Question
+from reprocheck.causes.likely import on_lines, table
+from reprocheck.search import chance
+from reprocheck.search.asked import Answer, Candidates, Difference, Found, Question
+from reprocheck.search.chance import Sample
+from reprocheck.search.confirm import AS_IS_INTERMITTENT, MOST_RUNS
+from reprocheck.search.enough import FITTING
 from reprocheck.search.sets import find
 from reprocheck.settings import controls
 
@@ -58,31 +65,81 @@ which its losses are others.
 """
 ANEW = frozenset(table().anew)
 """Controls of what is new in each start."""
+SILENT = on_lines()
+UNREACHED = 0.06
+"""Share of causes that no control removes, and a patch of their line does."""
+FIXABLE = 0.75
+"""Share of what is named that has a patch."""
+POINTING = 0.8
+"""Share of causes of which the first difference speaks for the control."""
+UNSEEN = 0.1
+"""Share of causes of which nothing shows that their control acts, where it tells of no call."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planted:
+    """A drawn cause: what removes it, "" for what it has not; `pointing`: whether the difference
+    that it makes speaks for its control.
+    """
+
+    control: str = ""
+    patch: str = ""
+    pointing: bool = True
+
+    def left(self, names: Collection[str]) -> bool:
+        """Return whether none of these controls and patches removes it."""
+        return self.control not in names and self.patch not in names
 
 
 @dataclass(slots=True)
 class Program:
-    """A drawn program: the controls of its causes, those that act, and those that are named."""
+    """A drawn program: its causes in the order in which they show, the controls that act, and what
+    is named.
 
-    causes: frozenset[str]
+    odd   share of its runs that are unlike the usual one as long as a cause is left; 1: all
+    """
+
+    causes: tuple[Planted, ...]
     acting: frozenset[str]
     named: tuple[str, ...]
+    fixes: tuple[str, ...] = ()
     sure: frozenset[str] = frozenset()
     changing: frozenset[str] = frozenset()
+    odd: float = 1.0
+    random: Random = field(default_factory=Random)
     made: Counter[frozenset[str]] = field(default_factory=Counter)
+    differed: set[frozenset[str]] = field(default_factory=set)
+
+    def left(self, names: Collection[str]) -> list[Planted]:
+        """Return the causes that some controls and patches leave."""
+        return [one for one in self.causes if one.left(names)]
 
     def answer(self, question: Question) -> Answer:
         """Return what its runs would say; counts those that they would take."""
         names, reference = frozenset(question.controls), frozenset(question.reference)
-        agrees = self.causes <= names
         runs = question.runs
-        if reference:
+        agrees = not self.left(names)
+        if reference and self.odd == 1:
             left_out = reference - names
             same = agrees and not left_out & self.changing
             runs = 1 if same or left_out <= ANEW else runs
             agrees = same if left_out <= ANEW else agrees
+        if not agrees and self.odd < 1:
+            more = runs - self.made[names]
+            usual = all(self.random.random() > self.odd for _ in range(more))
+            agrees = usual and names not in self.differed
+        if not agrees:
+            self.differed.add(names)
         self.made[names] = max(self.made[names], runs)
         return Answer(agrees=agrees, runs=self.made[names], acted=names & self.acting)
+
+    def differing(self, names: tuple[str, ...]) -> Difference | None:
+        """Return where its runs first differ under controls."""
+        left = self.left(names)
+        if not left:
+            return None
+        pointed = (left[0].control,) if left[0].pointing and left[0].control else ()
+        return Difference(place=str(self.causes.index(left[0])), controls=pointed)
 
     @property
     def starts(self) -> int:
@@ -90,23 +147,37 @@ class Program:
         return self.made.total()
 
 
-def drawn(random: Random, causes: int) -> Program:
+def drawn(random: Random, causes: int, *, intermittent: bool) -> Program:
     """Return a program with so many causes, each of which another control removes."""
     removing: set[str] = set()
     while len(removing) < causes:
         removing.update(random.choices(list(COMMON), list(COMMON.values())))
-    acting = removing | {name for name in HARMLESS if random.random() < ACTING}
-    named = [name for name in sorted(removing) if random.random() < NAMED]
-    random.shuffle(named)
+    shuffled = random.sample(sorted(removing), len(removing))
+    planted, named, fixes = [], [], []
+    for number, control in enumerate(shuffled):
+        is_named, line = random.random() < NAMED, f"train.py:{number}"
+        patch = line if is_named and random.random() < FIXABLE else ""
+        reached = not patch or random.random() > UNREACHED
+        pointing = random.random() < POINTING
+        planted.append(Planted(control=control * reached, patch=patch, pointing=pointing))
+        named += [control] * is_named
+        fixes += [patch] * bool(patch)
+    while random.random() < WRONG:
+        fixes.insert(random.randint(0, len(fixes)), f"train.py:{100 + len(fixes)}")
+    unseen = {name for name in SILENT if random.random() < UNSEEN}
+    acting = (removing | {name for name in HARMLESS if random.random() < ACTING}) - unseen
     while random.random() < WRONG:
         # what is sure stands first more often than not
         named.insert(random.randint(min(1, len(named)), len(named)), random.choice(HARMLESS))
     sure = {name for name in named if random.random() < SURE[name in removing]}
     changing = {name for name in acting - ANEW if random.random() < CHANGING}
     return Program(
-        causes=frozenset(removing),
-        acting=frozenset(acting),
+        causes=tuple(planted),
+        acting=frozenset((*acting, *fixes)),
         named=tuple(dict.fromkeys(named)),
+        fixes=tuple(fixes),
+        odd=random.uniform(0.1, 0.9) if intermittent else 1.0,
+        random=Random(random.random()),
         sure=frozenset(sure),
         changing=frozenset(changing),
     )
@@ -122,32 +193,57 @@ def candidates(program: Program) -> Candidates:
         harmless=tuple(dict.fromkeys((*harmless, *HARMLESS))),
         altering=ALTERING,
         last=tuple(name for name in program.named if name in ALTERING),
+        place="0",
+        silent=SILENT,
+        fixes=program.fixes if program.odd == 1 else (),
         parts=controls.parts(),
     )
 
 
 def searched(program: Program) -> Found:
     """Return what the search finds in a program."""
-    return find(candidates(program), program.answer, lambda names, answer: CONFIRMING)
+    among = candidates(program)
+    if program.odd == 1:
+        differing = program.differing
+        return find(among, program.answer, lambda *_: CONFIRMING, differing=differing)
+    seen = as_is(program)
+    least = chance.needed(seen, FITTING)
+    runs, whole = min(least, MOST_RUNS), least <= MOST_RUNS
+    enough, most = chance.CHOICE_AND_PROOF * least, chance.CHOICE_AND_PROOF * MOST_RUNS
+    found = find(*(among, program.answer, lambda *_: enough), runs=runs, most=most, whole=whole)
+    return found if found.runs >= enough else Found()
+
+
+def as_is(program: Program) -> Sample:
+    """Return runs as they are, of which the first two differ: as many as the search asks for."""
+    draw, odd = program.random, program.odd
+    first = [False, False]
+    while not any(first):
+        first = [draw.random() < odd for _ in first]
+    outcomes = first + [draw.random() < odd for _ in range(AS_IS_INTERMITTENT[-1] - len(first))]
+    program.made[frozenset()] += len(outcomes) - len(first)
+    return chance.sample([[number * different for number, different in enumerate(outcomes, 1)]])
 
 
 def rows(searches: int, seed: int = 0) -> Iterator[str]:
     """Yield the lines of the table: a number of causes each."""
-    yield "causes  starts: median  90 %  most   missed   false"
-    for causes in range(1, 5):
+    yield "causes               starts: median  90 %  most   missed    false"
+    for causes, intermittent in (*zip(range(1, 5), repeat(False)), (1, True), (2, True)):
         random = Random(seed)
         starts, missed, false = [], 0, 0
         for _ in range(searches):
-            program = drawn(random, causes)
+            program = drawn(random, causes, intermittent=intermittent)
             smallest = frozenset(searched(program).smallest)
             starts.append(program.starts)
-            missed += not program.causes <= smallest
-            false += not smallest <= program.causes
+            removing = {name for one in program.causes for name in (one.control, one.patch)}
+            missed += bool(program.left(smallest))
+            false += bool(smallest) and (bool(program.left(smallest)) or not smallest <= removing)
         ordered = sorted(starts)
         most, ninety = ordered[-1], ordered[len(ordered) * 9 // 10]
+        kind = "now and then" if intermittent else "always"
         yield (
-            f"{causes:6}  {median(starts):14.1f} {ninety:5} {most:5}"
-            f" {missed / searches:8.2%} {false:7}"
+            f"{causes:6} {kind:12}  {median(starts):14.1f} {ninety:5} {most:5}"
+            f" {missed / searches:8.2%} {false / searches:8.3%}"
         )
 
 

@@ -139,6 +139,10 @@ class Candidates:
     reasons: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def silent_among(self, names: Iterable[str]) -> bool:
+        """Return whether all of these controls are such of which nothing shows that they act."""
+        return set(names).issubset(self.silent)
+
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
         """These names in the order of the search."""
         wanted = frozenset(names)

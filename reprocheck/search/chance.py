@@ -23,6 +23,8 @@ from reprocheck.search.asked import PAIR
 
 MOST = 60
 """Runs that a search would ask for at most: above, it says only that it takes more."""
+CHOICE_AND_PROOF = 2
+"""Of runs that agree under a set where some agree without it, half have chosen the set."""
 _RISK = 0.05
 _STEPS = 400
 _SHARES = tuple(step / _STEPS for step in range(1, _STEPS + 1))

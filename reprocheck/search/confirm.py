@@ -95,6 +95,7 @@ def conducted(
         # A patch must not be praised for runs that agree now and then as they are.
         among = replace(among, fixes=())
     needed = partial(_needed, check, book)
+    most *= chance.CHOICE_AND_PROOF
     return find(
         *(among, book.ask, needed), runs=runs, most=most, whole=whole, differing=book.differing
     )

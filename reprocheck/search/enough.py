@@ -33,7 +33,8 @@ def wanted(
         sure = _acted_or_sure(check, names, under)
     risk = min(map(partial(_risk, check, sure), names))
     if seen.intermittent:
-        risk = min(risk, FITTING)
+        # Those that chose the set among many are no proof: as many again are.
+        return chance.CHOICE_AND_PROOF * chance.needed(seen, min(risk, FITTING))
     runs = chance.needed(seen, risk)
     if not exact:
         runs += _INEXACT

@@ -9,7 +9,7 @@ runs to make; the caller makes them and starts again, and everything answered be
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 
@@ -120,7 +120,7 @@ class _Search:
             self.stumbling.update(wanted)
         elif answer.agrees is None and len(wanted) == 1:
             self.crashed(wanted)
-        if answer.agrees and not self.acting(wanted, answer):
+        if answer.agrees and not self.acting(wanted, answer) and not self.acts_unseen(wanted):
             self.by_luck(wanted)
             return False
         return answer.agrees is True
@@ -130,6 +130,17 @@ class _Search:
         them.
         """
         return answer.acting(names) | self.shown.intersection(names)
+
+    def acts_unseen(self, names: Collection[str], base: Sequence[str] = ()) -> bool:
+        """Return whether controls of which nothing shows on what they act are seen to act, since
+        runs under `base` alone differ, made after those that agree.
+        """
+        if not names or not self.candidates.silent_among(names) or self.runs > PAIR:
+            return False
+        if self.answer(base, tr(words.WITHOUT_SILENT)).agrees is not False:
+            return False
+        self.shown.update(names)
+        return True
 
     def crashed(self, names: Iterable[str]) -> None:
         """Remembers controls under which the script ends with an error."""
@@ -311,7 +322,7 @@ class _Search:
         acting = list(filter(suffices.acted.__contains__, suffices.names))
         silent = [name for name in suffices.names if name in self.candidates.silent]
         silent = [name for name in silent if name not in acting]
-        if silent and not self.fails(acting) and not self.agrees(acting, tr(words.ACTING_ALONE)):
+        if self.acts_unseen(silent, acting):
             found = self.with_silent(acting, silent)
             if not found:
                 self.by_luck(suffices.names)
@@ -346,7 +357,6 @@ class _Search:
         """Return a minimal set that holds controls of which nothing shows that they act: runs under
         all that is seen to act differ.
         """
-        self.shown.update(silent)
         if not self.agrees((*acting, *silent), tr(words.SILENT)):
             return ()
         needed = self.minimal(acting, silent, known=True)
@@ -383,7 +393,9 @@ class _Search:
         """
         needed = list(suffices.names)
         idle = [name for name in needed if name not in suffices.acted]
-        for left_out in (idle, *([name] for name in reversed(needed) if name in suffices.acted)):
+        useless = [name for name in idle if not self.candidates.silent_among([name])]
+        each = [name for name in reversed(needed) if name not in useless]
+        for left_out in (useless, *([name] for name in each)):
             others = [one for one in needed if one not in left_out]
             if left_out and others and self.agrees(others, words.without(left_out)):
                 needed = others
@@ -458,7 +470,9 @@ def find(
         if not smallest or smallest in refuted:
             return Found(crashing=search.crashing, idle=search.idle, complete=whole)
         answer = _again(search, smallest, needed, most)
-        all_acted = search.acting(smallest, answer).issuperset(smallest)
+        acting = search.acting(smallest, answer)
+        unseen = [name for name in smallest if name not in acting]
+        all_acted = not unseen or search.acts_unseen(unseen, sorted(acting))
         if answer.agrees and (all_acted or not whole):
             at = search.needed_at(smallest, answer) if whole else {}
             return Found(smallest=smallest, runs=answer.runs, crashing=search.crashing, needed=at)

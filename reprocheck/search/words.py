@@ -27,7 +27,7 @@ _MOST_NOISE = 4
 AT_PLACE = mark("a line where the runs diverge points to it")
 POINTED_AT = mark("the ladder points to it")
 ALL_HARMLESS = mark("all controls that do not alter the training, together")
-ACTING_ALONE = mark("those of them that are seen to act")
+WITHOUT_SILENT = mark("without those of which nothing shows what they act on")
 SILENT = mark("with those of which nothing shows what they act on")
 WITH_ALTERING = mark("these do not suffice: adding the controls that alter the training")
 WHETHER_IT_FAILS = mark("the script failed: to test whether this control makes it fail")
@@ -418,6 +418,8 @@ def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
 
 def _luck(seen: Sample, under: Judged) -> str:
     runs = len(under.runs)
+    if seen.intermittent:
+        runs //= chance.CHOICE_AND_PROOF
     agree = tr("still agree")
     if seen.unlike:
         agree = tr("still agree, and differ from every unmodified run,")
