@@ -139,7 +139,7 @@ class Program:
         if not left:
             return None
         pointed = (left[0].control,) if left[0].pointing and left[0].control else ()
-        return Difference(place=str(self.causes.index(left[0])), controls=pointed)
+        return Difference(rung=str(self.causes.index(left[0])), controls=pointed)
 
     @property
     def starts(self) -> int:
@@ -193,7 +193,7 @@ def candidates(program: Program) -> Candidates:
         harmless=tuple(dict.fromkeys((*harmless, *HARMLESS))),
         altering=ALTERING,
         last=tuple(name for name in program.named if name in ALTERING),
-        place="0",
+        first=Difference(rung="0"),
         silent=SILENT,
         fixes=program.fixes if program.odd == 1 else (),
         parts=controls.parts(),

@@ -96,8 +96,11 @@ def _is(cause: Mapping[str, Any], planted: Planted) -> bool:
 
 def _patched(said: Said) -> bool | None:
     """Return whether the runs with the joint patch agree."""
-    tried = (said.report.get("controls") or {}).get("tried") or []
-    agree = [one["agrees"] for one in tried if one.get("patched")]
+    controls = said.report.get("controls") or {}
+    fixes = [] if controls.get("smallest") else controls.get("fixes")
+    tried = controls.get("tried") or []
+    of_fixes = [one["agrees"] for one in tried if fixes and one["fixes"] == fixes]
+    agree = [*of_fixes, *(one["agrees"] for one in tried if one.get("patched"))]
     return bool(agree[-1]) if agree else None
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import filterfalse
 
+from reprocheck.model import RungName
+
 FRESH = "fresh-workdir"
 """The control under which no run finds what another one left, nor names taken that another control
 fixes.
@@ -94,12 +96,18 @@ class Unanswered(Exception):  # noqa: N818 - a request, not an error
 class Difference:
     """Where runs first differ.
 
-    place  the rung, with what differs there
     controls  those that it speaks for, the nearest first
     """
 
-    place: str
+    rung: RungName
+    place: str = ""
+    iteration: int = 0
     controls: tuple[str, ...] = ()
+
+    def is_at(self, other: Difference) -> bool:
+        """Return whether other runs first differ in the same."""
+        own = (self.rung, self.place, self.iteration)
+        return own == (other.rung, other.place, other.iteration)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +118,7 @@ class Candidates:
     suspects   one for each cause, and for each source of randomness that the scan finds: tried
                together where none suffices alone
     sure       controls of causes that are observed, or of which the scan is sure, and that ran
-    place      where the runs as they are first differ: see `Difference`
+    first      where the runs as they are first differ
     fixes      lines, as `file:line`, that a cause or the scan names and whose patch is known: tried
                where the controls do not suffice
     of_first   those of the first cause, where it names a line: if none of them acts on anything, no
@@ -129,7 +137,7 @@ class Candidates:
     harmless: tuple[str, ...]
     suspects: tuple[str, ...] = ()
     sure: tuple[str, ...] = ()
-    place: str = ""
+    first: Difference | None = None
     fixes: tuple[str, ...] = ()
     of_first: tuple[str, ...] = ()
     altering: tuple[str, ...] = ()

@@ -12,11 +12,11 @@ from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.usercode import UserCode
 from reprocheck.language import joined, sentences, tr
-from reprocheck.model import Check
+from reprocheck.model import RUNGS, Check
 from reprocheck.search import words
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import FRESH, Found, controls_in, lines_in
+from reprocheck.search.asked import FRESH, Difference, Found, controls_in, lines_in
 from reprocheck.search.confirmed import confirmed, fixes, fixes_of_controls
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
@@ -59,11 +59,31 @@ def _unconfirmed(check: Check, book: Book, sentence: str, confidence: str = "") 
 
 def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Result:
     sentence = words.remaining(remains(check, folder, found))
+    moved = _moved(check, book)
+    if moved is not None:
+        sentence = sentences(sentence, words.moved(*moved))
     for one in book.judged:
         if one.names and lines_in(one.names) == one.names and one.agrees is False:
             sentence = sentences(sentence, words.patches_in_vain(one.names))
             break
     return _unconfirmed(check, book, sentence)
+
+
+def _moved(check: Check, book: Book) -> tuple[Judged, Difference, str] | None:
+    """Return the runs under the fewest controls that removed as much as any, and not all; what is
+    left under them, and the rung on which the runs as they are first differ.
+    """
+    rung = check.first_rung
+    if rung is None:
+        return None
+    left = [(one, book.differing(one.names)) for one in book.judged]
+    found = [(one, there) for one, there in left if there is not None and there.rung != rung.rung]
+    if not found:
+        return None
+    last = max(RUNGS.index(there.rung) for _, there in found)
+    of_last = [(one, there) for one, there in found if RUNGS.index(there.rung) == last]
+    judged, there = min(of_last, key=lambda pair: len(pair[0].names))
+    return judged, there, rung.rung
 
 
 def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judged) -> Result:

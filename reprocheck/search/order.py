@@ -22,7 +22,7 @@ from reprocheck.model.evidence import loaded_file
 from reprocheck.model.static import StaticFinding
 from reprocheck.rules import entry
 from reprocheck.search import words
-from reprocheck.search.asked import Candidates
+from reprocheck.search.asked import Candidates, Difference
 from reprocheck.search.lines import at_place, fitting, lines_of, spoken
 from reprocheck.search.noise import suspect
 from reprocheck.settings import controls
@@ -78,7 +78,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
         likely=_only(named, supported - altering),
         suspects=_without(nearest, useless | altering),
         sure=_without(chain.from_iterable(sure), useless | altering),
-        place=place_of(rung),
+        first=Difference(rung=rung.rung, place=rung.place or "", iteration=rung.iteration or 0),
         fixes=_fixes(check.causes, findings),
         of_first=_of_first(check),
         harmless=_without(order, altering),
@@ -89,11 +89,6 @@ def candidates(check: Check, folder: Path) -> Candidates:
         parts=controls.parts(),
         reasons=by_line | _of_removed(check.causes) | _of_found(errors),
     )
-
-
-def place_of(rung: Rung) -> str:
-    """Return where a rung says that the runs differ."""
-    return f"{rung.iteration or 0} {rung.rung} {rung.place}"
 
 
 def _of_first(check: Check) -> tuple[str, ...]:

@@ -210,12 +210,12 @@ class _Search:
         """Return a set that suffices, of controls that remove the first difference, and those that
         the next one speaks for, as long as the first one moves; empty where there are none.
         """
-        before = self.candidates.place
+        before = self.candidates.first
         for _ in range(MOST_LED):
             left = self.differing(names) if self.fails(names) else None
-            if left is None or left.place == before:
+            if left is None or before is None or left.is_at(before):
                 break
-            before = left.place
+            before = left
             others = [one for one in self.not_crashing(left.controls) if one not in names]
             further = others[:FURTHER]
             if not further:

@@ -28,8 +28,9 @@ def first_difference(check: Check, folder: Path, judged: Judged) -> Difference |
     causes = causes_of(under, folder)
     under = replace(under, causes=causes, scan=scanned(replace(under, causes=causes), folder))
     among = candidates(replace(under, causes=suspected(under)), folder)
+    assert among.first is not None, "there is a rung that differs"
     nearest = dict.fromkeys((*among.sure, *among.likely, *among.suspects))
-    return Difference(place=among.place, controls=tuple(nearest))
+    return replace(among.first, controls=tuple(nearest))
 
 
 def _as_check(check: Check, folder: Path, judged: Judged) -> Check | None:

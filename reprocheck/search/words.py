@@ -9,7 +9,7 @@ from reprocheck.language import count, form, joined, mark, sentences, tr
 from reprocheck.model import Cause, Run, Rung
 from reprocheck.model.letters import capital, small
 from reprocheck.search import chance
-from reprocheck.search.asked import PAIR, Question, controls_in, lines_in
+from reprocheck.search.asked import PAIR, Difference, Question, controls_in, lines_in
 from reprocheck.search.chance import Sample
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import Kind, Remains, Suspect
@@ -278,6 +278,20 @@ WITHIN_TOLERANCE = mark("The checks pass; what was searched is a difference with
 PATCH_OF_CONFIRMED_IN_VAIN = mark(
     "Runs with a patch of the confirmed causes differ still: these fixes do not suffice."
 )
+
+
+def moved(under: Judged, left: Difference, before: str) -> str:
+    """Return what controls remove that do not remove all."""
+    return form(
+        len(under.names),
+        "{named} removes a part of it: under it the runs first differ on the rung `{rung}`, no"
+        " longer on `{before}`.",
+        "{named} remove a part of it: under them the runs first differ on the rung `{rung}`, no"
+        " longer on `{before}`.",
+        named=capital(named(under.names)),
+        rung=tr(left.rung),
+        before=tr(before),
+    )
 
 
 def patches_in_vain(lines: Sequence[str]) -> str:

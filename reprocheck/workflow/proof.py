@@ -130,7 +130,9 @@ def _tell(question: Question, check: Check, shared: _Shared) -> None:
     said = " + ".join(controls_in(question.controls)) or tr("unmodified")
     lines = lines_in(question.controls)
     if lines:
-        patches = tr("patches of {lines}", lines=", ".join(lines))
+        patches = tr("the patch of {line}", line=lines[0])
+        if len(lines) > 1:
+            patches = count(len(lines), "patch", "patches")
         said = patches if lines == question.controls else f"{said} + {patches}"
     shared.teller.arm(said, question.why, length(check, shared.folder).most)
 
@@ -219,7 +221,7 @@ def _decided(check: Check, folder: Path, asked: Question) -> bool:
 def _short(controls: tuple[str, ...]) -> str:
     if not controls:
         return "as-is"
-    names = [*controls_in(controls), *(["patched"] if lines_in(controls) else ())]
+    names = [*controls_in(controls), *(["fixes"] if lines_in(controls) else ())]
     return "+".join(names) if len(names) < 3 else f"{len(names)}-controls"
 
 

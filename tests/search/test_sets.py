@@ -183,13 +183,13 @@ def test_causes_that_no_control_reaches_are_left_unpatched_in_turn() -> None:
 
 
 def test_controls_that_move_the_first_difference_stay_on_and_the_next_one_is_followed() -> None:
-    named = replace(ALL, suspects=("a", "b"), place="weights")
+    named = replace(ALL, suspects=("a", "b"), first=Difference(rung="weights"))
     places = {"ab": "batch", "abfg": "loss", "abfgm": ""}
 
     def differing(names: tuple[str, ...]) -> Difference | None:
         place = places.get("".join(names))
         controls = {"batch": ("a", "f", "g", "h"), "loss": ("m",)}.get(place or "", ())
-        return Difference(place=place, controls=controls) if place else None
+        return Difference(rung=place, controls=controls) if place else None
 
     runs = Runs(lambda names: {"a", "g", "m"} <= names, touched="abfgm")
     found = find(named, runs, lambda names, answer: 3, differing=differing)
