@@ -23,8 +23,8 @@ _NONE = "none"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Length:
-    """Runs from here on, those with the patch of what is found included: from `least` to `named`
-    where causes are what the record or the scan names, and at most.
+    """Runs from here on: from `least` without a patch to `named` with one where the causes are what
+    the record or the scan names, and at most.
     """
 
     least: int
@@ -45,7 +45,7 @@ def length(check: Check, folder: Path) -> Length:
     of_named = [_played(recorded, candidates, frozenset(causes)) for causes in named]
     of_others = [_played(recorded, candidates, frozenset(causes)) for causes in others]
     return Length(
-        least=PAIR + min(lucky),
+        least=min(lucky),
         named=PAIR + max(of_named),
         most=PAIR + max(*of_named, *of_others),
     )
@@ -92,8 +92,9 @@ class _Imagined(Book):
         if found is not None and found.decided:
             return found.answer
         made = max(self._made.get(names, 0), self.made(names))
-        self.further += max(0, question.runs - made)
-        self._made[names] = max(made, question.runs)
+        wanted = 1 if question.reference and self._lucky else question.runs
+        self.further += max(0, wanted - made)
+        self._made[names] = max(made, wanted)
         return Answer(agrees=self._causes <= names, runs=self._made[names])
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
