@@ -21,6 +21,7 @@ from random import Random
 from statistics import median
 
 from reprocheck.causes.likely import on_lines, table
+from reprocheck.model import RUNGS
 from reprocheck.search import chance
 from reprocheck.search.asked import Answer, Candidates, Difference, Found, Question
 from reprocheck.search.chance import Sample
@@ -139,7 +140,7 @@ class Program:
         if not left:
             return None
         pointed = (left[0].control,) if left[0].pointing and left[0].control else ()
-        return Difference(rung=str(self.causes.index(left[0])), controls=pointed)
+        return Difference(rung=RUNGS[self.causes.index(left[0])], controls=pointed)
 
     @property
     def starts(self) -> int:
@@ -155,7 +156,7 @@ def drawn(random: Random, causes: int, *, intermittent: bool) -> Program:
     shuffled = random.sample(sorted(removing), len(removing))
     planted, named, fixes = [], [], []
     for number, control in enumerate(shuffled):
-        is_named, line = random.random() < NAMED, f"train.py:{number}"
+        is_named, line = random.random() < NAMED, f"RC402 train.py:{number}"
         patch = line if is_named and random.random() < FIXABLE else ""
         reached = not patch or random.random() > UNREACHED
         pointing = random.random() < POINTING
@@ -163,7 +164,7 @@ def drawn(random: Random, causes: int, *, intermittent: bool) -> Program:
         named += [control] * is_named
         fixes += [patch] * bool(patch)
     while random.random() < WRONG:
-        fixes.insert(random.randint(0, len(fixes)), f"train.py:{100 + len(fixes)}")
+        fixes.insert(random.randint(0, len(fixes)), f"RC402 train.py:{100 + len(fixes)}")
     unseen = {name for name in SILENT if random.random() < UNSEEN}
     acting = (removing | {name for name in HARMLESS if random.random() < ACTING}) - unseen
     while random.random() < WRONG:
@@ -193,7 +194,7 @@ def candidates(program: Program) -> Candidates:
         harmless=tuple(dict.fromkeys((*harmless, *HARMLESS))),
         altering=ALTERING,
         last=tuple(name for name in program.named if name in ALTERING),
-        first=Difference(rung="0"),
+        first=Difference(rung=RUNGS[0]),
         silent=SILENT,
         fixes=program.fixes if program.odd == 1 else (),
         parts=controls.parts(),

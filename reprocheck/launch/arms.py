@@ -74,7 +74,7 @@ def record_arm(
         runs=(),
         patched=bool(patched) and not fixes,
         fixes=fixes,
-        in_place=bool(patched),
+        in_place=patched is not None,
         renewed=made.renewed,
         why=why,
         value=value,

@@ -88,7 +88,7 @@ class ControlTrace:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tried:
     """One arm of the search: runs under `controls` (none: as is; `patched`: with the fixes of all
-    confirmed causes; `fixes`: with those of these lines, as `file:line`).
+    confirmed causes; `fixes`: with these alone, each as `RC402 train.py:3`).
 
     agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that
     could not be decided
@@ -116,7 +116,7 @@ class Search:
     """What `reprocheck explain` found: a smallest set of controls that makes the runs agree, empty
     where none does.
 
-    fixes          lines, as `file:line`, whose patches it takes, too
+    fixes          patches that it takes, too, each as `RC402 train.py:3`
     sentence       one sentence a person understands
     confidence     how sure that is, in words, with the numbers of runs behind it
     patch          a diff of the user's own source that fixes it, empty where none is known

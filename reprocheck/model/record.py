@@ -184,7 +184,7 @@ class Arm:
     Their folders are `arms/NAME/run-N` in the report folder.
 
     `patched`: with the fixes of all confirmed causes in the files that these change. `fixes`: with
-    those of these lines alone, as `file:line`. `in_place`: Python was given it in place
+    these alone, each as `RC402 train.py:3`. `in_place`: Python was given it in place
     of these files, and told of it; without, the runs worked in a copy that held it. `renewed`: no
     copy of the working directory could be made, so it was put back after each run. `why`: one
     sentence, what it is tried for. `value`: which of several values its controls give, from 0.

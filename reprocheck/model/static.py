@@ -46,6 +46,11 @@ class StaticFinding:
     used: tuple[SourceLine, ...] = ()
 
     @property
+    def fix_name(self) -> str:
+        """Name its patch, as `RC402 train.py:3`."""
+        return f"{self.code} {self.source.at}"
+
+    @property
     def changed(self) -> SourceLine:
         """The line that is to be changed: where a number is made that is wrong as a seed."""
         return self.origin or self.source

@@ -41,6 +41,7 @@ class Finding:
                     None where there is no such comment
     joined_line     the line in the text that was parsed: that of the joined cells in a notebook,
                     else `line`
+    edit_known      whether an edit is known, which may be wrong until runs have tried it
     evidence        names and values of the place, as the check gave them
     through         the calls, outermost first, by which an entry module comes here: `train.py:12`
     """
@@ -62,6 +63,7 @@ class Finding:
     suppressed: str | None = None
     joined_line: int = 0
     through: tuple[str, ...] = ()
+    edit_known: bool = False
     evidence: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -76,7 +78,7 @@ class Finding:
         """Return whether a change of it is known, also one that may be wrong until runs have
         tried it.
         """
-        return self.patchable or "unsure" in self.evidence
+        return self.patchable or self.edit_known
 
     @property
     def place(self) -> str:

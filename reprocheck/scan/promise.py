@@ -83,6 +83,7 @@ def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
     """Return a finding with what its patch does, as far as that is said in a line."""
     if patch is None:
         return replace(finding, patchable=False)
+    finding = replace(finding, edit_known=True)
     if not patch.said:
         return finding
     return replace(finding, fix=_fix(finding, patch.said), fix_from="place")

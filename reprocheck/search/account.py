@@ -12,7 +12,7 @@ from reprocheck.language import tr
 from reprocheck.model import Cause, Search, Tried, Verdict
 from reprocheck.search import words
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import controls_in, lines_in
+from reprocheck.search.asked import controls_in, fixes_in
 from reprocheck.search.judged import Judged
 
 _Item = TypeVar("_Item")
@@ -62,7 +62,7 @@ def _as_is(book: Book) -> Tried:
 def _row(judged: Judged) -> Tried:
     row = Tried(
         controls=controls_in(judged.names),
-        fixes=lines_in(judged.names),
+        fixes=fixes_in(judged.names),
         runs=len(judged.runs),
         agrees=None,
         bitwise=None,

@@ -14,7 +14,7 @@ from pathlib import Path
 from reprocheck.causes import likely
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Check, Run, Touch
-from reprocheck.search.asked import is_line
+from reprocheck.search.asked import is_fix
 from reprocheck.settings import controls
 
 _ELSEWHERE = ("/", "~", "../")
@@ -38,16 +38,15 @@ class Acting:
         }
 
     def of(self, names: Iterable[str], runs: Iterable[Run]) -> frozenset[str]:
-        """Return the controls, and the lines of patches, that acted on something in each of these
+        """Return the controls, and the patches, that acted on something in each of these
         runs.
         """
         tried = frozenset(names)
         return tried.intersection(*(filter(partial(self._acted, run), tried) for run in runs))
 
     def _acted(self, run: Run, name: str) -> bool:
-        if is_line(name):
-            file = Path(name.rpartition(":")[0]).name
-            return file in {Path(path).name for path in run.controls.patched}
+        if is_fix(name):
+            return bool(run.controls.patched)
         shows = self._shown.get(likely.shown_by(name), self._on_line)
         return shows(name, run)
 

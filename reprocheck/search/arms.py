@@ -37,6 +37,8 @@ class Book:
         """The series that is searched, where that is not the losses."""
         self._asked: dict[tuple[frozenset[str], tuple[str, ...]], str] = {}
         """Why the search asked for runs under these controls."""
+        self.differences: dict[frozenset[str], Difference | None] = {}
+        """Where runs under controls first differ, as far as somebody has asked."""
 
     @property
     def record(self) -> CheckRecord:
@@ -137,8 +139,12 @@ class Book:
         """Return where the runs under these controls first differ; None where they do not, there
         are none, or they recorded losses alone.
         """
-        under = self.of(names)
-        return None if under is None else first_difference(self.check, self.folder, under)
+        under, key = self.of(names), frozenset(names)
+        if under is None:
+            return None
+        if key not in self.differences:
+            self.differences[key] = first_difference(self.check, self.folder, under)
+        return self.differences[key]
 
     @cached_property
     def sample(self) -> Sample:

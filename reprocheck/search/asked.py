@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import filterfalse
 
-from reprocheck.model import RungName
+from reprocheck.model import RUNGS, RungName
 
 FRESH = "fresh-workdir"
 """The control under which no run finds what another one left, nor names taken that another control
@@ -16,21 +16,21 @@ PAIR = 2
 """The fewest runs under a set of controls: one alone cannot agree with another."""
 
 
-def is_line(name: str) -> bool:
-    """Return whether a name is that of a line whose patch is tried, as `file:line`; the others are
-    those of controls.
+def is_fix(name: str) -> bool:
+    """Return whether a name is that of a patch, as `RC402 train.py:3`; the others are those of
+    controls.
     """
-    return ":" in name
+    return " " in name
 
 
-def lines_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the lines among names of controls and of lines."""
-    return tuple(filter(is_line, names))
+def fixes_in(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the patches among names of controls and of patches."""
+    return tuple(filter(is_fix, names))
 
 
 def controls_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the controls among names of controls and of lines."""
-    return tuple(filterfalse(is_line, names))
+    """Return the controls among names of controls and of patches."""
+    return tuple(filterfalse(is_fix, names))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,8 +64,8 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """Runs to make: `runs` of them in all under these controls, and with the patches of these
-    lines (none: as is), and why.
+    """Runs to make: `runs` of them in all under these controls, and with these
+    patches (none: as is), and why.
 
     value      which of several values they give, from 0
     reference  more controls, under which runs agree: one run that gives their bits says enough, and
@@ -104,10 +104,18 @@ class Difference:
     iteration: int = 0
     controls: tuple[str, ...] = ()
 
-    def is_at(self, other: Difference) -> bool:
-        """Return whether other runs first differ in the same."""
-        own = (self.rung, self.place, self.iteration)
-        return own == (other.rung, other.place, other.iteration)
+    def is_behind(self, other: Difference) -> bool:
+        """Return whether other runs differ before: on an earlier rung, or at another place of the
+        same one.
+        """
+        if self.order == other.order:
+            return self.place != other.place
+        return self.order > other.order
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Return what tells an earlier difference from a later one."""
+        return self.iteration, RUNGS.index(self.rung)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,8 +127,8 @@ class Candidates:
                together where none suffices alone
     sure       controls of causes that are observed, or of which the scan is sure, and that ran
     first      where the runs as they are first differ
-    fixes      lines, as `file:line`, that a cause or the scan names and whose patch is known: tried
-               where the controls do not suffice
+    fixes      patches that are known of what a cause or the scan names, as `RC402 train.py:3`:
+               tried where the controls do not suffice
     of_first   those of the first cause, where it names a line: if none of them acts on anything, no
                control reaches it
     harmless   those that do not alter the training

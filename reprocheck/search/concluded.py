@@ -16,7 +16,7 @@ from reprocheck.model import RUNGS, Check
 from reprocheck.search import words
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import FRESH, Difference, Found, controls_in, lines_in
+from reprocheck.search.asked import FRESH, Difference, Found, controls_in, fixes_in
 from reprocheck.search.confirmed import confirmed, fixes, fixes_of_controls
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
@@ -63,7 +63,8 @@ def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Resu
     if moved is not None:
         sentence = sentences(sentence, words.moved(*moved))
     for one in book.judged:
-        if one.names and lines_in(one.names) == one.names and one.agrees is False:
+        only_fixes = one.names and fixes_in(one.names) == one.names
+        if only_fixes and one.agrees is False and not one.untried:
             sentence = sentences(sentence, words.patches_in_vain(one.names))
             break
     return _unconfirmed(check, book, sentence)
@@ -76,12 +77,13 @@ def _moved(check: Check, book: Book) -> tuple[Judged, Difference, str] | None:
     rung = check.first_rung
     if rung is None:
         return None
+    first = RUNGS.index(rung.rung)
     left = [(one, book.differing(one.names)) for one in book.judged]
-    found = [(one, there) for one, there in left if there is not None and there.rung != rung.rung]
-    if not found:
+    known = [(one, there) for one, there in left if there is not None]
+    last = max((RUNGS.index(there.rung) for _, there in known), default=first)
+    if last <= first:
         return None
-    last = max(RUNGS.index(there.rung) for _, there in found)
-    of_last = [(one, there) for one, there in found if RUNGS.index(there.rung) == last]
+    of_last = [(one, there) for one, there in known if RUNGS.index(there.rung) == last]
     judged, there = min(of_last, key=lambda pair: len(pair[0].names))
     return judged, there, rung.rung
 
@@ -90,7 +92,7 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     smallest, seen = found.smallest, book.sample_beside(found.smallest)
     code = UserCode(check, folder)
     frameworks = of_place(check, code)
-    places = acted_at(code, under)
+    places = acted_at(code, _without_patches(book, under))
     proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
     evidence = words.evidence(seen, under)
     causes = confirmed(check, proving, evidence, frameworks, places, found.needed)
@@ -111,7 +113,7 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         account(book),
         touches=under.runs[0].controls.touches,
         smallest=controls,
-        fixes=lines_in(smallest),
+        fixes=fixes_in(smallest),
         sentence=sentence,
         confidence=words.confidence(seen, under),
         fix=fix,
@@ -119,6 +121,17 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         further=further,
     )
     return Result(search=search, causes=causes, confirmed=True)
+
+
+def _without_patches(book: Book, under: Judged) -> Judged:
+    """Return runs under at least the same controls and no patch, which moves lines; the same runs
+    where there are none.
+    """
+    if not fixes_in(under.names):
+        return under
+    controls = set(controls_in(under.names))
+    others = (one for one in book.judged if not fixes_in(one.names) and not one.patched)
+    return next((one for one in others if controls.issubset(one.names)), under)
 
 
 def _frees_names(book: Book, smallest: Sequence[str]) -> bool:
@@ -131,7 +144,7 @@ def _further(check: Check, under: Judged) -> tuple[str, ...]:
     """Options of `explain` that look for another difference, where one remains: all that is known
     is kept out of its way. None does that for a patch.
     """
-    if lines_in(under.names):
+    if fixes_in(under.names):
         return ()
     controls = (*check.record.controls, *under.names)
     return tuple(word for name in controls for word in ("--control", name))

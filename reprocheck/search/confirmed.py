@@ -21,7 +21,7 @@ from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.search import words
-from reprocheck.search.asked import controls_in, lines_in
+from reprocheck.search.asked import controls_in, fixes_in
 from reprocheck.search.judged import LIBRARIES, OF_GENERATORS, generator_of
 from reprocheck.search.place import PRIVATE, Place
 from reprocheck.search.seeded_line import seeded_line
@@ -58,9 +58,9 @@ def confirmed(
     """
     left = list(check.causes)
     first: dict[tuple[str, str], Cause] = {}
-    for line in lines_in(smallest):
-        patched = _at_line(check, left, line)
-        shown = (words.differs_without_patch(line),) if len(smallest) > 1 else ()
+    for fix in fixes_in(smallest):
+        patched = _of_patch(check, left, fix)
+        shown = (words.differs_without_patch(fix),) if len(smallest) > 1 else ()
         said = (evidence, *shown, *patched.evidence)
         patched = replace(patched, confidence="confirmed", evidence=said)
         first[patched.code, patched.at] = patched
@@ -99,13 +99,10 @@ def confirmed(
     return (*first.values(), *left)
 
 
-def _at_line(check: Check, causes: Iterable[Cause], line: str) -> Cause:
-    """Return the cause that the patch of a line removes: one that is known there, else what the
-    scan finds.
-    """
-    findings = [one for one in check.scanned.findings if one.source.at == line and one.editable]
-    known = [one for one in causes if any(found.is_for(one) for found in findings)]
-    return known[0] if known else cause_of(check, findings[0])
+def _of_patch(check: Check, causes: Iterable[Cause], fix: str) -> Cause:
+    """Return the cause that a patch removes: one that is known there, else what the scan finds."""
+    found = next(one for one in check.scanned.findings if one.fix_name == fix and one.editable)
+    return next(filter(found.is_for, causes), cause_of(check, found))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

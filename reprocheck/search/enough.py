@@ -10,7 +10,7 @@ from reprocheck.causes import likely
 from reprocheck.causes.evidence import is_vague
 from reprocheck.model import Check
 from reprocheck.search import chance, order
-from reprocheck.search.asked import is_line
+from reprocheck.search.asked import is_fix
 from reprocheck.search.chance import Sample
 from reprocheck.search.judged import Judged
 from reprocheck.search.lines import lines_of
@@ -60,8 +60,10 @@ def speaks_for(check: Check, name: str) -> bool:
 
 def _risk(check: Check, sure: frozenset[tuple[str, str]], name: str) -> float:
     """Return the less the runs and the source speak for a control, the less luck is allowed."""
-    if is_line(name):
-        shown = any(one.at == name and one.confidence == "observed" for one in check.causes)
+    if is_fix(name):
+        shown = any(
+            f"{one.code} {one.at}" == name and one.confidence == "observed" for one in check.causes
+        )
         return SHOWN if shown else FITTING
     known = filterfalse(is_vague, check.causes)
     removed = [one for one in known if likely.confirms(name, one.code)]

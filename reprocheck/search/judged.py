@@ -11,7 +11,7 @@ from operator import attrgetter
 from reprocheck.causes import likely, refusals
 from reprocheck.causes.refusals import Refusal
 from reprocheck.model import Arm, Run, Touch, Verdict
-from reprocheck.search.asked import PAIR, Answer, Question, lines_in
+from reprocheck.search.asked import PAIR, Answer, Question, fixes_in
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
 _ULPS = 64
@@ -148,7 +148,7 @@ class Judged:
         """
         touches = chain.from_iterable(run.controls.touches for run in self.runs)
         only_set = all(map(attrgetter("setting"), touches))
-        return only_set and not self.patched and not lines_in(self.names)
+        return only_set and not self.patched and not fixes_in(self.names)
 
     @property
     def within_tolerance_only(self) -> bool:

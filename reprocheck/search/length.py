@@ -76,6 +76,7 @@ class _Imagined(Book):
     def __init__(self, recorded: Book, causes: frozenset[str], *, lucky: bool) -> None:
         super().__init__(recorded.check, recorded.folder)
         self.judged, self.sample = recorded.judged, recorded.sample
+        self.differences = recorded.differences
         self.further = 0
         self._causes = causes
         self._lucky = lucky

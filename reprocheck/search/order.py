@@ -141,12 +141,12 @@ def _may_have_acted(check: Check) -> list[StaticFinding]:
 
 
 def _fixes(causes: Sequence[Cause], findings: Sequence[StaticFinding]) -> tuple[str, ...]:
-    """Return the lines, as `file:line`, whose patch is known: those of causes first."""
-    editable = [one for one in findings if one.editable]
+    """Return the patches that are known: those of causes first. Of notebooks none is."""
+    editable = [one for one in findings if one.editable and not one.source.at.count(".ipynb")]
     of_causes = [
         one for cause in causes for one in editable if cause.at in (one.source.at, one.changed.at)
     ]
-    return tuple(dict.fromkeys(one.source.at for one in (*of_causes, *editable)))
+    return tuple(dict.fromkeys(one.fix_name for one in (*of_causes, *editable)))
 
 
 def sure_lines(check: Check, control: str) -> frozenset[str]:

@@ -23,7 +23,7 @@ from reprocheck.search.asked import (
     Difference,
     Found,
     Question,
-    is_line,
+    is_fix,
 )
 
 MOST_PLACES = 4
@@ -34,6 +34,8 @@ they take fewer runs than halves, and a set of several is named only where no co
 alone.
 """
 
+AGAIN = 4
+"""Runs as they are that have to differ where nothing else shows that a control acts."""
 FURTHER = 2
 """Controls that are added at a time of those that the first difference under others speaks for."""
 MOST_LED = 4
@@ -77,6 +79,7 @@ class _Search:
     """The last controls under which the runs agreed: what fewer of them give is held against it."""
     reached: set[str] = field(default_factory=set)
     """Controls and patches that acted in some runs."""
+    tried: set[frozenset[str]] = field(default_factory=set)
     shown: set[str] = field(default_factory=set)
     """Controls that act, although nothing recorded says on what: runs without them differ."""
     inert: set[str] = field(default_factory=set)
@@ -94,6 +97,7 @@ class _Search:
             question = replace(question, reference=self.reference)
         answer = self.ask(question)
         self.reached.update(answer.acting(controls))
+        self.tried.add(frozenset(controls))
         if answer.agrees:
             self.reference = controls
         if answer.agrees is False:
@@ -137,10 +141,25 @@ class _Search:
         """
         if not names or not self.candidates.silent_among(names) or self.runs > PAIR:
             return False
-        if self.answer(base, tr(words.WITHOUT_SILENT)).agrees is not False:
-            return False
-        self.shown.update(names)
-        return True
+        why = tr(words.WITHOUT_SILENT)
+        if not base:
+            # Where these agree by now, the difference comes and goes, and nothing is shown.
+            differ = not self.ask(Question(controls=(), runs=AGAIN, why=why)).agrees
+        else:
+            base = self.untried(base)
+            differ = bool(base) and self.answer(base, why).agrees is False
+        if differ:
+            self.shown.update(names)
+        return differ
+
+    def untried(self, base: Sequence[str]) -> Sequence[str]:
+        """Return a set under which no runs were made so far: with a control beside it that has
+        acted on nothing, where they were; empty where there is none.
+        """
+        idle = [name for name in self.candidates.harmless if name not in self.reached]
+        others = [name for name in idle if not self.candidates.silent_among([name])]
+        sets = ([*base], *([*base, name] for name in others))
+        return next((one for one in sets if frozenset(one) not in self.tried), ())
 
     def crashed(self, names: Iterable[str]) -> None:
         """Remembers controls under which the script ends with an error."""
@@ -213,7 +232,7 @@ class _Search:
         before = self.candidates.first
         for _ in range(MOST_LED):
             left = self.differing(names) if self.fails(names) else None
-            if left is None or before is None or left.is_at(before):
+            if left is None or before is None or not left.is_behind(before):
                 break
             before = left
             others = [one for one in self.not_crashing(left.controls) if one not in names]
@@ -236,8 +255,8 @@ class _Search:
 
     def beside_patches(self, fixes: Sequence[str], harmless: Sequence[str]) -> tuple[str, ...]:
         """Return controls and patches that suffice together, since neither does alone."""
-        if not fixes:
-            return ()
+        if self.reached.isdisjoint(fixes):
+            return ()  # no process has taken a patch
         together = self.together((*harmless, *fixes), tr(words.BESIDE_PATCHES))
         return self.narrowed(together)
 
@@ -333,7 +352,7 @@ class _Search:
         suspects = (*self.candidates.suspects, *self.candidates.fixes)
         named = [name for name in acting if name in suspects]
         others = [name for name in acting if name not in named]
-        patched = any(map(is_line, named))
+        patched = any(map(is_fix, named))
         if patched and self.agrees(named, words.without(others)):
             return self.without_needless(
                 _Together(tuple(named), agree=True, acted=frozenset(named))
@@ -405,8 +424,8 @@ class _Search:
         """Return, of the controls that acted at several places, those of the places at which they
         have to: each place is left out in turn.
         """
-        if self.runs > PAIR:
-            return {}
+        if self.runs > PAIR or any(map(is_fix, smallest)):
+            return {}  # a patch moves lines
         found = {}
         for name in smallest:
             places = answer.places.get(name, ())

@@ -13,7 +13,7 @@ from reprocheck.causes.passed import scanned
 from reprocheck.causes.scanned import suspected
 from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model import Check, DeeperPair
-from reprocheck.search.asked import PAIR, Difference
+from reprocheck.search.asked import FRESH, PAIR, Difference
 from reprocheck.search.judged import Judged
 from reprocheck.search.order import candidates
 
@@ -48,4 +48,6 @@ def _as_check(check: Check, folder: Path, judged: Judged) -> Check | None:
     controls = (*check.record.controls, *judged.names)
     record = replace(check.record, runs=records, controls=controls, arms=(), deeper=(pair,))
     under = replace(check, record=record, runs=runs, verdict=judged.verdict, causes=(), scan=None)
+    if FRESH in judged.names:
+        under = replace(under, state_left=(), state_alike=())
     return replace(under, ladder=ladder_of(under, folder))

@@ -9,7 +9,7 @@ from reprocheck.language import count, form, joined, mark, sentences, tr
 from reprocheck.model import Cause, Run, Rung
 from reprocheck.model.letters import capital, small
 from reprocheck.search import chance
-from reprocheck.search.asked import PAIR, Difference, Question, controls_in, lines_in
+from reprocheck.search.asked import PAIR, Difference, Question, controls_in, fixes_in
 from reprocheck.search.chance import Sample
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import Kind, Remains, Suspect
@@ -40,8 +40,10 @@ STEADY = mark("again, to see how often the runs differ")
 INTERMITTENT = mark("again, because the difference is intermittent")
 NO_CHANCE = mark("again, to rule out that runs agree by chance")
 PATCHED = mark("the patch, without any control")
-PATCHES_TOGETHER = mark("the patches of all lines that the record or the scan names, together")
-BESIDE_PATCHES = mark("all controls that do not alter the training, and these patches, together")
+PATCHES_TOGETHER = mark("the patches of all that the record or the scan names, together")
+BESIDE_PATCHES = mark(
+    "all controls that do not alter the training, and the patches of what is named, together"
+)
 
 
 def would_remove(code: str, title: str) -> str:
@@ -88,9 +90,9 @@ def differs_without(name: str, place: str) -> str:
     return tr("A run differs in which `{name}` does not act at {place}.", name=name, place=place)
 
 
-def differs_without_patch(line: str) -> str:
+def differs_without_patch(fix: str) -> str:
     """Return what shows that a patch is needed."""
-    return tr("Runs without the patch of {line} differ.", line=line)
+    return tr("Runs without the patch of {fix} differ.", fix=fix)
 
 
 def more_runs(number: int) -> str:
@@ -118,14 +120,13 @@ _NOT_TAKEN = mark(
 def named(names: Sequence[str]) -> str:
     """Controls and patches in a sentence; of many controls the first."""
     quoted = [f"`{name}`" for name in controls_in(names)]
-    lines = lines_in(names)
-    if lines:
-        at = listed(lines, _MOST_PLACES)
-        quoted.append(form(len(lines), "the patch of {at}", "the patches of {at}", at=at))
     if len(quoted) > _MOST_NAMED:
-        return tr(
-            "the {number} controls {listed}", number=len(quoted), listed=listed(quoted, _MOST_SHOWN)
-        )
+        some = listed(quoted, _MOST_SHOWN)
+        quoted = [tr("the {number} controls {listed}", number=len(quoted), listed=some)]
+    fixes = fixes_in(names)
+    if fixes:
+        at = listed(fixes, _MOST_PLACES)
+        quoted.append(form(len(fixes), "the patch of {at}", "the patches of {at}", at=at))
     return listed(quoted, len(quoted)) or tr("no control")
 
 
@@ -257,6 +258,12 @@ def another_remains(iteration: int, further: Sequence[str]) -> str:
     """Return the sentence that runs under the smallest set differ later, and what looks for
     that.
     """
+    if not further:
+        return tr(
+            "Another difference remains, from iteration {iteration} on: apply the patch and search"
+            " again.",
+            iteration=iteration,
+        )
     return tr(
         "Another difference remains, from iteration {iteration} on: {command} with the same"
         " script looks for it.",
@@ -284,28 +291,28 @@ def moved(under: Judged, left: Difference, before: str) -> str:
     """Return what controls remove that do not remove all."""
     return form(
         len(under.names),
-        "{named} removes a part of it: under it the runs first differ on the rung `{rung}`, no"
-        " longer on `{before}`.",
-        "{named} remove a part of it: under them the runs first differ on the rung `{rung}`, no"
-        " longer on `{before}`.",
+        "{named} removes a part of the difference: under it the runs first differ on the rung"
+        " `{rung}`, no longer on `{before}`.",
+        "{named} remove a part of the difference: under them the runs first differ on the rung"
+        " `{rung}`, no longer on `{before}`.",
         named=capital(named(under.names)),
         rung=tr(left.rung),
         before=tr(before),
     )
 
 
-def patches_in_vain(lines: Sequence[str]) -> str:
+def patches_in_vain(fixes: Sequence[str]) -> str:
     """Return that runs with patches differ as well."""
     return form(
-        len(lines),
+        len(fixes),
         "Runs with {patches} differ too: it is not the only cause, or not a cause.",
         "Runs with {patches} differ too: these are not the only causes, or no causes.",
-        patches=named(lines),
+        patches=named(fixes),
     )
 
 
 def _agreeing(under: Judged) -> str:
-    if lines_in(under.names):
+    if fixes_in(under.names):
         return form(
             len(under.names),
             "{runs} runs with it agree {how}",
@@ -335,7 +342,7 @@ def evidence(seen: Sample, under: Judged) -> str:
     patched = mark("With {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
     under_controls = mark("Under {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
     return tr(
-        patched if lines_in(under.names) else under_controls,
+        patched if fixes_in(under.names) else under_controls,
         named=named(under.names),
         runs=len(under.runs),
         how=_how(under),
@@ -408,7 +415,7 @@ def confidence(seen: Sample, under: Judged) -> str:
         of_unmodified=of_unmodified(seen),
         names=named(under.names),
         luck=_luck(seen, under),
-        bound=_bound(under),
+        bound=_bound(seen, under),
     )
 
 
@@ -425,15 +432,13 @@ def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
         " differ from the first.",
         of_unmodified=of_unmodified(seen),
         more=more,
-        bound=_bound(under),
+        bound=_bound(seen, under),
         named=named(under.names),
     )
 
 
 def _luck(seen: Sample, under: Judged) -> str:
-    runs = len(under.runs)
-    if seen.intermittent:
-        runs //= chance.CHOICE_AND_PROOF
+    runs = _proving(seen, under)
     agree = tr("still agree")
     if seen.unlike:
         agree = tr("still agree, and differ from every unmodified run,")
@@ -445,8 +450,13 @@ def _luck(seen: Sample, under: Judged) -> str:
     )
 
 
-def _bound(under: Judged) -> str:
-    return f"{chance.bound(len(under.runs)):.0%}"
+def _bound(seen: Sample, under: Judged) -> str:
+    return f"{chance.bound(_proving(seen, under)):.0%}"
+
+
+def _proving(seen: Sample, under: Judged) -> int:
+    """Return how many runs prove a set: not those that chose it among many."""
+    return len(under.runs) // (chance.CHOICE_AND_PROOF if seen.intermittent else 1)
 
 
 def given(rung: Rung | None) -> str:
@@ -494,7 +504,7 @@ def _idle(remains: Remains) -> str:
 
 def _both(names: Sequence[str]) -> str:
     """Return all of them by name."""
-    return listed([f"`{name}`" for name in names], len(names))
+    return listed([named([name]) for name in names], len(names))
 
 
 def _left_out(remains: Remains) -> str:

@@ -288,7 +288,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "max_runs",
         None,
-        _COUNT,
+        _whole(2, word="all"),
         "End the search of `reprocheck explain` after N further runs; it says what is known then.",
     ),
     Option(

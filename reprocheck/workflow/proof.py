@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
 from reprocheck.language import count, english, tr
-from reprocheck.search.asked import controls_in, lines_in
+from reprocheck.search.asked import controls_in, fixes_in
 
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_ARMS = 60
 """Arms of one search at most: more than any search by halves takes."""
+MOST_NAMED = 4
+"""Controls of an arm that are all named as it begins; of more their number is told."""
 LEAST_ITERATIONS = 10
 """Iterations of an arm, where the check records as many: a difference that remains shows later than
 the one that is searched.
@@ -118,23 +120,22 @@ def _runs_of(check: Check) -> str:
 
 def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:
     """Return whether `--max-runs` allows the runs that a question asks for."""
-    from reprocheck.workflow.repair import are_allowed
+    from reprocheck.workflow.repair import runs_left
 
-    missing = max(1, question.runs - _made(check, question))
-    return are_allowed(missing, check, settings)
+    missing = 1 if question.reference else max(1, question.runs - _made(check, question))
+    return missing <= runs_left(check, settings)
 
 
 def _tell(question: Question, check: Check, shared: _Shared) -> None:
     from reprocheck.search.length import length
 
-    said = " + ".join(controls_in(question.controls)) or tr("unmodified")
-    lines = lines_in(question.controls)
-    if lines:
-        patches = tr("the patch of {line}", line=lines[0])
-        if len(lines) > 1:
-            patches = count(len(lines), "patch", "patches")
-        said = patches if lines == question.controls else f"{said} + {patches}"
-    shared.teller.arm(said, question.why, length(check, shared.folder).most)
+    names, fixes = controls_in(question.controls), fixes_in(question.controls)
+    said = [" + ".join(names) if len(names) <= MOST_NAMED else count(len(names), "control")]
+    if fixes:
+        several = count(len(fixes), "patch", "patches")
+        said.append(tr("the patch of {fix}", fix=fixes[0]) if len(fixes) == 1 else several)
+    name = " + ".join(filter(None, said)) or tr("unmodified")
+    shared.teller.arm(name, question.why, length(check, shared.folder).most)
 
 
 def _made(check: Check, question: Question) -> int:
@@ -150,12 +151,12 @@ def _made(check: Check, question: Question) -> int:
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
     """The runs that a question asks for, beside those that there are already."""
     from reprocheck import launch
-    from reprocheck.workflow.repair import patched_files
+    from reprocheck.workflow.repair import patched_files, runs_left
 
     settings, folder = shared.settings, shared.folder
     enough = partial(_decided, check, folder, question) if question.controls else None
     names = (*check.record.controls, *controls_in(question.controls))
-    fixes = lines_in(question.controls)
+    fixes = fixes_in(question.controls)
     made = _made(check, question)
     _tell(question, check, shared)
     name = f"{number}-{_short(question.controls)}"
@@ -164,7 +165,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         name=name,
         controls=names,
         seed=settings.seed,
-        runs=_at_once(question, made, settings.jobs),
+        runs=min(_at_once(question, made, settings.jobs), runs_left(check, settings)),
         steps=_iterations(check, settings),
         why=english(question.why),
         value=question.value,
@@ -221,7 +222,7 @@ def _decided(check: Check, folder: Path, asked: Question) -> bool:
 def _short(controls: tuple[str, ...]) -> str:
     if not controls:
         return "as-is"
-    names = [*controls_in(controls), *(["fixes"] if lines_in(controls) else ())]
+    names = [*controls_in(controls), *(["fixes"] if fixes_in(controls) else ())]
     return "+".join(names) if len(names) < 3 else f"{len(names)}-controls"
 
 

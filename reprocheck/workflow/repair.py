@@ -4,6 +4,7 @@ in the report folder.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -48,7 +49,8 @@ def repair(
     before = {path: path.read_bytes() for path in changed}
     made = tried(check, folder)
     missing = RUNS - (0 if made is None else len(made.runs))
-    if missing > 0 and not are_allowed(missing, check, settings):
+    if missing > runs_left(check, settings):
+        teller.remark(tr("The patch was not tried, as --max-runs says."), style="yellow")
         return
     if missing > 0:
         _run_patched(changed, missing, check, entry, settings, folder, teller)
@@ -66,10 +68,11 @@ def repair(
         )
 
 
-def are_allowed(runs: int, check: Check, settings: Settings) -> bool:
-    """Return whether `--max-runs` allows so many more runs."""
-    made = sum(len(arm.runs) for arm in check.record.arms)
-    return settings.max_runs is None or made + runs <= settings.max_runs
+def runs_left(check: Check, settings: Settings) -> int:
+    """Return how many more runs `--max-runs` allows."""
+    if settings.max_runs is None:
+        return sys.maxsize
+    return settings.max_runs - sum(len(arm.runs) for arm in check.record.arms)
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -84,8 +87,8 @@ def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]
     found = _found(check, entry, folder)
     proved = () if check.search is None or check.smallest else check.search.fixes
     if proved:
-        # Those of other lines have not been tried.
-        return _changed(found, _at(found.findings, proved))
+        # Others have not been tried.
+        return _changed(found, _named(found.findings, proved))
     if not all(_is_fixable(check, one, found.findings) for one in _confirmed(check)):
         # A patch that leaves a cause in is known to fail before it is run.
         return {}
@@ -93,15 +96,15 @@ def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]
 
 
 def patched_files(
-    lines: Sequence[str], check: Check, entry: EntryPoint, folder: Path
+    fixes: Sequence[str], check: Check, entry: EntryPoint, folder: Path
 ) -> Mapping[Path, Path]:
-    """Return the files that the patches of lines change, each with one of ours that Python is given
-    in its place.
+    """Return the files that some patches change, each with one of ours that Python is given in its
+    place.
     """
     from reprocheck.search.patched_files import SOURCES, written
 
     found = _found(check, entry, folder)
-    changed = _changed(found, _at(found.findings, lines))
+    changed = _changed(found, _named(found.findings, fixes))
     return written(changed, folder / "arms" / SOURCES)
 
 
@@ -123,11 +126,24 @@ def _changed(found: Result, findings: Iterable[Finding]) -> Mapping[Path, str]:
     return scan.patched(replace(found, findings=tuple(edited))) if edited else {}
 
 
-def _at(findings: Iterable[Finding], lines: Iterable[str]) -> list[Finding]:
-    """Return the findings that stand on lines, which reports name as `file:line`."""
-    named = [line.rpartition(":") for line in lines]
-    places = {(Path(file).name, number) for file, _, number in named}
-    return [one for one in findings if (Path(one.path).name, str(one.line)) in places]
+def _named(findings: Iterable[Finding], fixes: Iterable[str]) -> list[Finding]:
+    """Return the findings whose patches are named, as `RC402 train.py:3`: of one file alone, by the
+    end of its path.
+    """
+    split = [(fix.partition(" ")[0], *fix.partition(" ")[2].rpartition(":")) for fix in fixes]
+    places = [(code, Path(file).parts, line) for code, file, _, line in split]
+    return [
+        one
+        for one in findings
+        for code, parts, line in places
+        if (one.code, str(one.line)) == (code, line) and _end_alike(Path(one.path).parts, parts)
+    ]
+
+
+def _end_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether the shorter of two paths is the end of the other."""
+    parts = min(len(one), len(other))
+    return tuple(one[-parts:]) == tuple(other[-parts:])
 
 
 def _found_in_imports(check: Check, folder: Path) -> list[Finding]:

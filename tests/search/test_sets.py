@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from reprocheck.model import RungName
 from reprocheck.search.asked import Answer, Candidates, Difference, Found, Question, Unanswered
 from reprocheck.search.sets import FRESH, find
 
@@ -152,7 +153,7 @@ def test_places_at_which_a_control_acts_are_left_out_in_turn() -> None:
     assert search(ask, several).needed == {}, "of so many, none is left out"
 
 
-FIXES = ("train.py:3", "train.py:7", "train.py:9")
+FIXES = ("RC402 train.py:3", "RC504 train.py:7", "RC505 train.py:9")
 
 
 def test_where_no_control_of_the_first_cause_acts_its_patch_is_tried_and_no_more() -> None:
@@ -183,12 +184,12 @@ def test_causes_that_no_control_reaches_are_left_unpatched_in_turn() -> None:
 
 
 def test_controls_that_move_the_first_difference_stay_on_and_the_next_one_is_followed() -> None:
-    named = replace(ALL, suspects=("a", "b"), first=Difference(rung="weights"))
-    places = {"ab": "batch", "abfg": "loss", "abfgm": ""}
+    named = replace(ALL, suspects=("a", "b"), first=Difference(rung="initial weights"))
+    places: dict[str, RungName] = {"ab": "batch", "abfg": "loss"}
 
     def differing(names: tuple[str, ...]) -> Difference | None:
         place = places.get("".join(names))
-        controls = {"batch": ("a", "f", "g", "h"), "loss": ("m",)}.get(place or "", ())
+        controls = {"batch": ("a", "f", "g", "h"), "loss": ("m",)}.get(str(place), ())
         return Difference(rung=place, controls=controls) if place else None
 
     runs = Runs(lambda names: {"a", "g", "m"} <= names, touched="abfgm")
@@ -197,7 +198,7 @@ def test_controls_that_move_the_first_difference_stay_on_and_the_next_one_is_fol
     assert [set(names) for names in runs.made][:5] == [
         *({"a"}, {"b"}, {"a", "b"}, {*"abfg"}, {*"abfgm"})
     ]
-    places["ab"] = "weights"
+    places["ab"] = "initial weights"
     stays = Runs(lambda names: {"a", "g", "m"} <= names, touched="abfgm")
     found = find(named, stays, lambda names, answer: 3, differing=differing)
     assert found.smallest == ("a", "g", "m")

@@ -175,7 +175,10 @@ def test_what_a_control_sets_and_nothing_uses_is_told_from_what_acts(tmp_path: P
     assert {event["w"] for event in acted if not event.get("set")} == drawn
 
 
-def test_a_draw_in_a_library_is_told_with_the_line_that_called_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", ["loss", "auto"])
+def test_a_draw_in_a_library_is_told_with_the_line_that_called_it(
+    tmp_path: Path, level: str
+) -> None:
     """Without the weights and masks of layers, and draws from a generator of the script's own."""
     packages = tmp_path / "site-packages"
     packages.mkdir()
@@ -191,7 +194,7 @@ def test_a_draw_in_a_library_is_told_with_the_line_that_called_it(tmp_path: Path
         "for _ in range(9):\n    own_library.negatives()\norder = torch.randperm(4)\n"
         "torch.manual_seed(3)\ntorch.rand(2)\n"
     )
-    run = Start(script, tmp_path / "run", "seed").end()
+    run = Start(script, tmp_path / "run", "seed", level=level).end()
     told = [(event["w"], event["l"]) for event in run.events("control") if event.get("d")]
     assert told == [("numbers drawn from torch", f"{script}:{line}") for line in (8, 9)]
 

@@ -74,13 +74,14 @@ class Start:
         steps: int | None = 4,
         launcher: tuple[str, ...] = (),
         arguments: tuple[str, ...] = (),
+        level: str = "loss",
         **variables: str,
     ) -> None:
         self.trace = folder / "trace"
         self.trace.mkdir(parents=True)
         settings = {
             "steps": steps,
-            "level": "loss",
+            "level": level,
             "workdir": str(folder),
             "output": str(self.trace),
             "stop_wait": 20,

@@ -95,10 +95,13 @@ def test_a_suspected_cause_that_no_control_reaches_is_confirmed_by_its_patch(
     cause, search = found.report["causes"][0], found.report["controls"]
     assert (cause["code"], cause["confidence"]) == ("RC402", "confirmed")
     assert search["smallest"] == [] and "+rng = random.Random(0)\n" in search["patch"]
-    assert search["fixes"] == ["train.py:3"] and search["sentence"].startswith(
-        "The patch of train.py:3 removes the difference: 4 runs with it agree in every bit."
+    assert search["fixes"] == ["RC402 train.py:3"] and search["sentence"].startswith(
+        "The patch of RC402 train.py:3 removes the difference: 4 runs with it agree in every bit."
     )
-    assert [(row["fixes"], row["agrees"]) for row in search["tried"]][-1] == (["train.py:3"], True)
+    assert [(row["fixes"], row["agrees"]) for row in search["tried"]][-1] == (
+        ["RC402 train.py:3"],
+        True,
+    )
 
 
 def test_a_patch_of_a_suspected_cause_that_does_not_help_confirms_nothing(tmp_path: Path) -> None:
@@ -112,7 +115,7 @@ def test_a_patch_of_a_suspected_cause_that_does_not_help_confirms_nothing(tmp_pa
     assert (cause["code"], cause["confidence"]) == ("RC402", "suspected")
     assert (
         search["patch"] == ""
-        and "Runs with the patch of train.py:3 differ too" in search["sentence"]
+        and "Runs with the patch of RC402 train.py:3 differ too" in search["sentence"]
     )
     assert (
         "The suspected cause is RC402 at train.py:3, and no control confirms it."

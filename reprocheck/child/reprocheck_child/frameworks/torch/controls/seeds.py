@@ -56,7 +56,10 @@ def _telling_of_lines(real: Any, telling: Any) -> Any:
     """
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        frame: Any = sys._getframe().f_back  # None in a thread of C++
+        frame: Any = sys._getframe().f_back
+        while frame is not None and _package(frame) == "reprocheck_child":
+            frame = frame.f_back  # the recorder stands between, where it records draws
+        # None in a thread of C++
         is_of_layer = frame is None or str(frame.f_globals.get("__name__")).startswith("torch.nn.")
         draws = real if is_of_layer or kwargs.get("generator") is not None else telling
         return draws(*args, **kwargs)
