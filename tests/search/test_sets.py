@@ -216,6 +216,21 @@ def test_a_control_without_a_trace_is_taken_where_runs_without_it_differ() -> No
     assert search(lucky, quiet) == Found(idle=HARMLESS), "it says itself where it acts"
 
 
+def test_a_control_without_a_trace_is_no_cause_where_the_difference_went_away_by_itself() -> None:
+    """As with a cache that the first runs fill: later ones agree under whatever they are made."""
+    quiet = replace(ALL, likely=("a",), suspects=("a",), silent=("h", "i"))
+    made: list[frozenset[str]] = []
+
+    def ask(question: Question) -> Answer:
+        controls = frozenset(question.controls)
+        made.append(controls)
+        agrees = controls != frozenset("a") if controls else False
+        return Answer(agrees=agrees, runs=question.runs, acted=controls & {"a"})
+
+    assert search(ask, quiet) == Found(idle=HARMLESS)
+    assert frozenset("ab") in made, "runs under what acts are made again, after those that agree"
+
+
 def test_an_altering_control_that_a_cause_speaks_for_is_tried_alone_once_the_harmless_ones_failed() -> (
     None
 ):

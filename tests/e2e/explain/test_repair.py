@@ -104,6 +104,17 @@ def test_a_suspected_cause_that_no_control_reaches_is_confirmed_by_its_patch(
     )
 
 
+def test_of_two_generators_on_one_line_the_one_is_patched_that_is_the_cause(tmp_path: Path) -> None:
+    other = "h, rng = random.Random(), random.Random(time.monotonic_ns())\nprint(h.random())\n"
+    found = explain(
+        UNREACHED.replace("rng = random.Random(time.perf_counter_ns())\n", other), tmp_path
+    )
+    cause, search = found.report["causes"][0], found.report["controls"]
+    assert (cause["code"], cause["confidence"]) == ("RC402", "confirmed")
+    assert "+h, rng = random.Random(), random.Random(0)\n" in search["patch"]
+    assert search["fixes"] == ["RC402 train.py:3"]
+
+
 def test_a_patch_of_a_suspected_cause_that_does_not_help_confirms_nothing(tmp_path: Path) -> None:
     found = explain(
         UNREACHED.replace("\nfor", READS_NOISE + "\nfor").replace(
