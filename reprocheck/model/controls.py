@@ -140,11 +140,6 @@ class Search:
     unavailable: tuple[tuple[str, str], ...] = ()
 
     @property
-    def without_result(self) -> bool:
-        """Return whether it came to its end, and no set makes the runs agree."""
-        return not (self.smallest or self.fixes or self.broken_off)
-
-    @property
     def with_patch(self) -> Tried | None:
         """Return the arm whose runs had the patch; None where it was not tried."""
         alone = bool(self.fixes) and not self.smallest
