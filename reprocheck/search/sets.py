@@ -339,8 +339,8 @@ class _Search:
         if not suffices.agree:
             return ()
         acting = list(filter(suffices.acted.__contains__, suffices.names))
-        silent = [name for name in suffices.names if name in self.candidates.silent]
-        silent = [name for name in silent if name not in acting]
+        idle = [name for name in suffices.names if name not in acting]
+        silent = list(filter(self.candidates.silent.__contains__, idle))
         if self.acts_unseen(silent, acting):
             found = self.with_silent(acting, silent)
             if not found:

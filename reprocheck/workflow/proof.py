@@ -75,6 +75,7 @@ def searched(
 def _in_turn(check: Check, shared: _Shared) -> None:
     """The search, one arm after the other, in no more runs than `--max-runs` allows."""
     from reprocheck.search.confirm import question
+    from reprocheck.workflow.repair import runs_made
     from reprocheck.workflow.replay import with_record
 
     folder = shared.folder
@@ -86,9 +87,9 @@ def _in_turn(check: Check, shared: _Shared) -> None:
         if number == 1:
             _tell_length(check, shared)
         if not _is_allowed(asked, check, shared.settings):
+            made = count(runs_made(check), "further run")
             shared.teller.remark(
-                tr("The search ends after {runs}, as --max-runs says.", runs=_runs_of(check)),
-                style="yellow",
+                tr("The search ends after {runs}, as --max-runs says.", runs=made), style="yellow"
             )
             break
         _record(asked, number, check, shared)
@@ -111,11 +112,6 @@ def _tell_length(check: Check, shared: _Shared) -> None:
             seconds=max(1, seconds),
         )
     )
-
-
-def _runs_of(check: Check) -> str:
-    made = sum(len(arm.runs) for arm in check.record.arms)
-    return count(made, "further run")
 
 
 def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:

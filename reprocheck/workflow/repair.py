@@ -72,7 +72,12 @@ def runs_left(check: Check, settings: Settings) -> int:
     """Return how many more runs `--max-runs` allows."""
     if settings.max_runs is None:
         return sys.maxsize
-    return settings.max_runs - sum(len(arm.runs) for arm in check.record.arms)
+    return settings.max_runs - runs_made(check)
+
+
+def runs_made(check: Check) -> int:
+    """Return how many runs the search has made."""
+    return sum(len(arm.runs) for arm in check.record.arms)
 
 
 def _holds(path: Path, data: bytes) -> bool:
