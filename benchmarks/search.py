@@ -5,9 +5,10 @@ a control necessary that is not, over many drawn programs.
 
 A drawn program has one to four causes, each with the control or the patch that removes it. What the
 record and the scan name is drawn, too: nearly all causes, and some that are none. Runs differ first
-in the first cause that is left, which often speaks for its control. In the last rows a run of a
-program shows its causes now and then alone. Nothing is started: the search that `explain` uses is
-answered from the drawn program.
+in the first cause that is left, which often speaks for its control. In the last rows causes show
+now and then alone: all of them, or the last one. Nothing is started: the search that `explain` uses
+is answered from the drawn program. A search has missed where a cause is not in the set that it
+gives, and is false where the set holds what removes no cause.
 """
 
 from __future__ import annotations
@@ -16,23 +17,22 @@ import argparse
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import repeat
+from math import prod
 from random import Random
 from statistics import median
+from typing import Literal
 
 from reprocheck.causes.likely import on_lines, table
 from reprocheck.model import RUNGS
 from reprocheck.search import chance
 from reprocheck.search.asked import Answer, Candidates, Difference, Found, Question
 from reprocheck.search.chance import Sample
-from reprocheck.search.confirm import AS_IS_INTERMITTENT, MOST_RUNS
-from reprocheck.search.enough import FITTING
+from reprocheck.search.confirm import AS_IS_INTERMITTENT, AS_IS_MORE, FEW, MOST_RUNS
+from reprocheck.search.enough import FITTING, SHOWN, UNSPECIFIC
 from reprocheck.search.sets import find
 from reprocheck.settings import controls
 
 SEARCHES = 10_000
-CONFIRMING = 3
-"""Runs that must agree under a set before chance is excluded, as in most searches."""
 HARMLESS = tuple(one.name for one in controls.table() if not one.alters)
 ALTERING = tuple(one.name for one in controls.table() if one.alters)
 COMMON = {
@@ -69,6 +69,8 @@ ANEW = frozenset(table().anew)
 SILENT = on_lines()
 UNREACHED = 0.06
 """Share of causes that no control removes, and a patch of their line does."""
+KNOWN_UNREACHED = 0.5
+"""Share of these of which the scan is sure."""
 FIXABLE = 0.75
 """Share of what is named that has a patch."""
 POINTING = 0.8
@@ -76,16 +78,26 @@ POINTING = 0.8
 UNSEEN = 0.1
 """Share of causes of which nothing shows that their control acts, where it tells of no call."""
 
+Kind = Literal["always", "now and then", "mixed"]
+"""Whether causes show in every run; `mixed`: all but the last one."""
+ROWS: tuple[tuple[int, Kind], ...] = (
+    *((1, "always"), (2, "always"), (3, "always"), (4, "always")),
+    *((1, "now and then"), (2, "now and then"), (2, "mixed")),
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planted:
-    """A drawn cause: what removes it, "" for what it has not; `pointing`: whether the difference
-    that it makes speaks for its control.
+    """A drawn cause: what removes it, "" for what it has not.
+
+    pointing  whether the difference that it makes speaks for its control
+    odd       share of the runs in which it shows
     """
 
     control: str = ""
     patch: str = ""
     pointing: bool = True
+    odd: float = 1.0
 
     def left(self, names: Collection[str]) -> bool:
         """Return whether none of these controls and patches removes it."""
@@ -97,16 +109,17 @@ class Program:
     """A drawn program: its causes in the order in which they show, the controls that act, and what
     is named.
 
-    odd   share of its runs that are unlike the usual one as long as a cause is left; 1: all
+    risk  of luck that is taken
     """
 
     causes: tuple[Planted, ...]
     acting: frozenset[str]
     named: tuple[str, ...]
     fixes: tuple[str, ...] = ()
+    unreached: tuple[str, ...] = ()
     sure: frozenset[str] = frozenset()
     changing: frozenset[str] = frozenset()
-    odd: float = 1.0
+    risk: float = FITTING
     random: Random = field(default_factory=Random)
     made: Counter[frozenset[str]] = field(default_factory=Counter)
     differed: set[frozenset[str]] = field(default_factory=set)
@@ -118,21 +131,36 @@ class Program:
     def answer(self, question: Question) -> Answer:
         """Return what its runs would say; counts those that they would take."""
         names, reference = frozenset(question.controls), frozenset(question.reference)
-        runs = question.runs
-        agrees = not self.left(names)
-        if reference and self.odd == 1:
+        runs, left = question.runs, self.left(names)
+        agrees = not left
+        always = not left or any(one.odd == 1 for one in left)
+        if reference and always:
             left_out = reference - names
             same = agrees and not left_out & self.changing
             runs = 1 if same or left_out <= ANEW else runs
             agrees = same if left_out <= ANEW else agrees
-        if not agrees and self.odd < 1:
-            more = runs - self.made[names]
-            usual = all(self.random.random() > self.odd for _ in range(more))
+        if not always:
+            more = range(runs - self.made[names])
+            usual = all(self.random.random() > one.odd for one in left for _ in more)
             agrees = usual and names not in self.differed
         if not agrees:
             self.differed.add(names)
         self.made[names] = max(self.made[names], runs)
         return Answer(agrees=agrees, runs=self.made[names], acted=names & self.acting)
+
+    def needed(self, names: tuple[str, ...], _: Answer) -> int:
+        """Return how many runs must agree under a set: by runs that differ as they are, and under
+        controls whose values are new in each start.
+        """
+        further = sum(self.made[one] for one in self.differed if one and one <= ANEW)
+        unlike = ANEW.issuperset(names)
+        for as_is in (2, *AS_IS_MORE):
+            runs = as_is + further
+            wanted = chance.needed(Sample(runs=runs, odd=runs - 1, unlike=unlike), self.risk)
+            if wanted <= FEW:
+                break
+        self.made[frozenset()] = max(self.made[frozenset()], as_is - 2)
+        return wanted
 
     def differing(self, names: tuple[str, ...]) -> Difference | None:
         """Return where its runs first differ under controls."""
@@ -143,12 +171,17 @@ class Program:
         return Difference(rung=RUNGS[self.causes.index(left[0])], controls=pointed)
 
     @property
+    def odd(self) -> float:
+        """Return the share of its runs that are unlike the usual one."""
+        return 1 - prod(1 - one.odd for one in self.causes)
+
+    @property
     def starts(self) -> int:
         """Return the runs that were asked for."""
         return self.made.total()
 
 
-def drawn(random: Random, causes: int, *, intermittent: bool) -> Program:
+def drawn(random: Random, causes: int, kind: Kind) -> Program:
     """Return a program with so many causes, each of which another control removes."""
     removing: set[str] = set()
     while len(removing) < causes:
@@ -160,7 +193,9 @@ def drawn(random: Random, causes: int, *, intermittent: bool) -> Program:
         patch = line if is_named and random.random() < FIXABLE else ""
         reached = not patch or random.random() > UNREACHED
         pointing = random.random() < POINTING
-        planted.append(Planted(control=control * reached, patch=patch, pointing=pointing))
+        rare = kind == "now and then" or (kind == "mixed" and number == causes - 1)
+        odd = random.uniform(0.1, 0.9) if rare else 1.0
+        planted.append(Planted(control=control * reached, patch=patch, pointing=pointing, odd=odd))
         named += [control] * is_named
         fixes += [patch] * bool(patch)
     while random.random() < WRONG:
@@ -177,9 +212,12 @@ def drawn(random: Random, causes: int, *, intermittent: bool) -> Program:
         acting=frozenset((*acting, *fixes)),
         named=tuple(dict.fromkeys(named)),
         fixes=tuple(fixes),
-        odd=random.uniform(0.1, 0.9) if intermittent else 1.0,
+        unreached=tuple(
+            one.patch for one in planted if not one.control and random.random() < KNOWN_UNREACHED
+        ),
         random=Random(random.random()),
         sure=frozenset(sure),
+        risk=random.choice((SHOWN, FITTING, UNSPECIFIC)),
         changing=frozenset(changing),
     )
 
@@ -197,6 +235,7 @@ def candidates(program: Program) -> Candidates:
         first=Difference(rung=RUNGS[0]),
         silent=SILENT,
         fixes=program.fixes if program.odd == 1 else (),
+        unreached=program.unreached,
         parts=controls.parts(),
     )
 
@@ -206,7 +245,7 @@ def searched(program: Program) -> Found:
     among = candidates(program)
     if program.odd == 1:
         differing = program.differing
-        return find(among, program.answer, lambda *_: CONFIRMING, differing=differing)
+        return find(among, program.answer, program.needed, differing=differing)
     seen = as_is(program)
     least = chance.needed(seen, FITTING)
     runs, whole = min(least, MOST_RUNS), least <= MOST_RUNS
@@ -229,19 +268,18 @@ def as_is(program: Program) -> Sample:
 def rows(searches: int, seed: int = 0) -> Iterator[str]:
     """Yield the lines of the table: a number of causes each."""
     yield "causes               starts: median  90 %  most   missed    false"
-    for causes, intermittent in (*zip(range(1, 5), repeat(False)), (1, True), (2, True)):
+    for causes, kind in ROWS:
         random = Random(seed)
         starts, missed, false = [], 0, 0
         for _ in range(searches):
-            program = drawn(random, causes, intermittent=intermittent)
+            program = drawn(random, causes, kind)
             smallest = frozenset(searched(program).smallest)
             starts.append(program.starts)
             removing = {name for one in program.causes for name in (one.control, one.patch)}
             missed += bool(program.left(smallest))
-            false += bool(smallest) and (bool(program.left(smallest)) or not smallest <= removing)
+            false += not smallest <= removing
         ordered = sorted(starts)
         most, ninety = ordered[-1], ordered[len(ordered) * 9 // 10]
-        kind = "now and then" if intermittent else "always"
         yield (
             f"{causes:6} {kind:12}  {median(starts):14.1f} {ninety:5} {most:5}"
             f" {missed / searches:8.2%} {false / searches:8.3%}"

@@ -15,6 +15,7 @@ from reprocheck.launch.plan import plan
 from reprocheck.launch.runs import Enough, record_runs
 from reprocheck.launch.tail import Output
 from reprocheck.model import Arm, EntryPoint, RunRecord
+from reprocheck.model.reason import Reason
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 
@@ -30,7 +31,7 @@ def record_arm(
     seed: int,
     runs: int,
     steps: int | None,
-    why: str = "",
+    reason: Reason | None = None,
     value: int = 0,
     reference: tuple[str, ...] = (),
     spared: tuple[str, ...] = (),
@@ -76,7 +77,7 @@ def record_arm(
         fixes=fixes,
         in_place=patched is not None,
         renewed=made.renewed,
-        why=why,
+        reason=reason,
         value=value,
         reference=reference,
         spared=spared,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from reprocheck.model.reason import Reason
+
 SCHEMA_VERSION = 1
 
 Ended = Literal["completed", "stopped", "failed", "timed_out", "interrupted"]
@@ -186,10 +188,10 @@ class Arm:
     `patched`: with the fixes of all confirmed causes in the files that these change. `fixes`: with
     these alone, each as `RC402 train.py:3`. `in_place`: Python was given it in place
     of these files, and told of it; without, the runs worked in a copy that held it. `renewed`: no
-    copy of the working directory could be made, so it was put back after each run. `why`: one
-    sentence, what it is tried for. `value`: which of several values its controls give, from 0.
-    `reference`: more controls, with the losses of which one run of this arm is compared. `spared`:
-    control, `@` and a line or a library, where it did not act.
+    copy of the working directory could be made, so it was put back after each run. `reason`: what
+    it is tried for; `why`: the same as a sentence, in older records. `value`: which of several
+    values its controls give, from 0. `reference`: more controls, with the losses of which one run
+    of this arm is compared. `spared`: control, `@` and a line or a library, where it did not act.
     """
 
     name: str
@@ -199,6 +201,7 @@ class Arm:
     fixes: tuple[str, ...] = ()
     in_place: bool = False
     renewed: bool = False
+    reason: Reason | None = None
     why: str = ""
     value: int = 0
     reference: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from typing import TypeVar
 from reprocheck import rules
 from reprocheck.language import tr
 from reprocheck.model import Cause, Search, Tried, Verdict
+from reprocheck.model.reason import Reason
 from reprocheck.search import words
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import controls_in, fixes_in
@@ -33,7 +34,7 @@ def account(book: Book) -> Search:
     return Search(
         tried=(
             _as_is(book),
-            *map(_row, map(book.told, book.judged)),
+            *map(_row, book.judged, map(book.reason, book.judged)),
         ),
         overrides=_once(chain.from_iterable(one.overrides for one in did)),
         unavailable=_once(chain.from_iterable(one.unavailable for one in did)),
@@ -59,7 +60,7 @@ def _as_is(book: Book) -> Tried:
     )
 
 
-def _row(judged: Judged) -> Tried:
+def _row(judged: Judged, why: Reason | str) -> Tried:
     row = Tried(
         controls=controls_in(judged.names),
         fixes=fixes_in(judged.names),
@@ -67,7 +68,7 @@ def _row(judged: Judged) -> Tried:
         agrees=None,
         bitwise=None,
         patched=judged.patched,
-        note=words.note(judged),
+        note=words.note(judged, why),
         says=judged.failed.last_words if judged.failed else "",
     )
     if judged.untried:

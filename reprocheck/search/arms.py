@@ -15,11 +15,18 @@ from pathlib import Path
 
 from reprocheck.causes import likely
 from reprocheck.causes.started import is_what_differs
-from reprocheck.language import tr
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
-from reprocheck.search import words
+from reprocheck.model.reason import Reason
 from reprocheck.search.acted import Acting
-from reprocheck.search.asked import FRESH, PAIR, Answer, Difference, Question, Unanswered
+from reprocheck.search.asked import (
+    FRESH,
+    PAIR,
+    Answer,
+    Difference,
+    Question,
+    Unanswered,
+    is_fix,
+)
 from reprocheck.search.chance import Sample, sample
 from reprocheck.search.enough import speaks_for
 from reprocheck.search.judged import Judged, agree, places_of
@@ -35,8 +42,8 @@ class Book:
         self.check, self.folder = check, folder
         self._target = target_of(check)
         """The series that is searched, where that is not the losses."""
-        self._asked: dict[tuple[frozenset[str], tuple[str, ...]], str] = {}
-        """Why the search asked for runs under these controls."""
+        self._asked: dict[tuple[frozenset[str], tuple[str, ...]], Reason] = {}
+        """Why the search asked for runs under controls."""
         self.differences: dict[frozenset[str], Difference | None] = {}
         """Where runs under controls first differ, as far as somebody has asked."""
 
@@ -86,12 +93,9 @@ class Book:
         """Return the runs under these controls; None where there are none."""
         return self._by_controls.get((frozenset(names), patched, spared))
 
-    def told(self, judged: Judged) -> Judged:
-        """Return runs with why they were made in the language that is spoken: the record keeps
-        it in English.
-        """
-        why = self._asked.get((frozenset(judged.names), judged.spared), tr(judged.why))
-        return replace(judged, why=why)
+    def reason(self, judged: Judged) -> Reason | str:
+        """Return why runs were made: a sentence in older records, unless the search asks."""
+        return self._asked.get((frozenset(judged.names), judged.spared), judged.why)
 
     def made(self, names: Iterable[str], *, patched: bool = False) -> int:
         """Return how many runs there are under these controls."""
@@ -128,8 +132,8 @@ class Book:
         if not found.settles(question):
             raise Unanswered(replace(question, value=found.value))
         if found.wants_another_value:
-            why = tr(words.ANOTHER_VALUE)
-            raise Unanswered(replace(question, value=found.value + 1, why=why))
+            another = Reason(key="another value")
+            raise Unanswered(replace(question, value=found.value + 1, why=another))
         findings = (one.source.at for one in self.check.scanned.findings)
         named = lines_of(self.check.causes).union(findings)
         places = places_of(found.runs[0].controls.touches, named)
@@ -197,35 +201,46 @@ class Book:
         return min(map(_iterations, under.runs))
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
-        """Return the runs as they are, seen from those that agree under these controls."""
-        under = self.of(names)
-        if under is None or not under.agrees_exactly:
-            return self.sample
-        return replace(self.sample, unlike=self._unlike(under))
+        """Return the runs that differ, seen from those that agree under these controls: those as
+        they are, and those under controls that do not suffice. All of them are draws of one kind if
+        the controls have no effect.
 
-    def _unlike(self, under: Judged) -> bool:
-        """Return whether the runs as they are all differ, from each other and from those under
-        controls that could not make this difference by themselves: what they fix is new in each
-        start, so that it differs among the runs as they are where losses depend on it.
+        A control whose value is not new in each start may give other losses in each run alike: runs
+        under it are compared with runs under the same ones alone.
         """
-        if self.sample.intermittent or not self._are_anew(under.names, under):
-            return False
-        outcome = self._outcome(self._told_apart)
-        as_is = map(outcome, chain.from_iterable(self._as_is))
-        return set(as_is).isdisjoint(map(outcome, under.runs))
+        under = self.of(names)
+        if under is None or not under.agrees_exactly or self.sample.intermittent:
+            return self.sample
+        shifting = self._shifting(under.names, under)
+        outcome = self._outcome(self._until)
+        agreeing = set(map(outcome, under.runs))
+        as_is = list(map(outcome, chain(*self._as_is)))
+        comparable = (
+            one.runs
+            for one in self.judged
+            if one.refutes and self._shifting(one.names, one) in (shifting, frozenset())
+        )
+        further = list(map(outcome, chain(*comparable)))
+        unlike = not shifting and agreeing.isdisjoint(as_is)
+        distinct = {*as_is, *further, *agreeing}
+        if len(distinct) < len(as_is) + len(further) + len(agreeing):
+            return replace(self.sample, unlike=unlike)
+        runs = len(as_is) + len(further)
+        return replace(self.sample, runs=runs, odd=runs - 1, further=len(further), unlike=unlike)
 
-    def _are_anew(self, names: Iterable[str], under: Judged) -> bool:
-        """Return whether what controls fix is new in each start; not where they replace a value
-        of the user's in these runs.
+    def _shifting(self, names: Iterable[str], under: Judged) -> frozenset[str]:
+        """Return those of the controls and patches that may give other losses in each run alike:
+        what they fix is not new in each start, or they replace a value of the user's in these runs.
         """
         overrides = chain.from_iterable(run.controls.overrides for run in under.runs)
         fixed = {one.control for one in overrides}
-        return all(self.is_new(name) and name not in fixed for name in names)
+        return frozenset(name for name in names if name in fixed or not self.is_new(name))
 
-    def is_new(self, control: str) -> bool:
-        """Return whether what a control fixes is new in each start. Of what it often is, such as a
-        clock that may be asked for the day alone, an observed cause shows that.
+    def is_new(self, name: str) -> bool:
+        """Return whether what a control, or a patch, fixes is new in each start. Of what it often
+        is, such as a clock that may be asked for the day alone, an observed cause shows that.
         """
+        control = likely.nearest(name.partition(" ")[0]) if is_fix(name) else name
         if control not in likely.table().anew_where_shown:
             return control in likely.table().anew
         observed = (one.code for one in self.check.causes if one.confidence == "observed")
@@ -313,7 +328,7 @@ class Book:
         return Judged(
             names=names,
             patched=patched,
-            why=arms[0].why,
+            why=arms[0].reason or arms[0].why,
             runs=runs,
             verdict=verdict,
             agrees=agrees,
@@ -343,12 +358,12 @@ class Book:
             agrees = None
         # `entropy` gives other numbers to the generators that `private-rng` has given theirs
         taken_over = "private-rng" in left_out and "entropy" in names
-        if agrees is False and (taken_over or not self._are_anew(left_out, whole)):
+        if agrees is False and (taken_over or self._shifting(left_out, whole)):
             agrees = None
         return Judged(
             names=names,
             patched=False,
-            why=arms[0].why,
+            why=arms[0].reason or arms[0].why,
             runs=runs[1:],
             verdict=verdict,
             agrees=agrees,

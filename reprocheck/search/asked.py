@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import filterfalse
 
 from reprocheck.model import RUNGS, RungName
+from reprocheck.model.reason import Reason
 
 FRESH = "fresh-workdir"
 """The control under which no run finds what another one left, nor names taken that another control
@@ -77,7 +78,7 @@ class Question:
 
     controls: tuple[str, ...]
     runs: int
-    why: str
+    why: Reason
     value: int = 0
     reference: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
@@ -88,7 +89,7 @@ class Unanswered(Exception):  # noqa: N818 - a request, not an error
     """The search needs runs that were not made yet."""
 
     def __init__(self, question: Question) -> None:
-        super().__init__(question.why)
+        super().__init__(question.why.key)
         self.question = question
 
 
@@ -129,8 +130,8 @@ class Candidates:
     first      where the runs as they are first differ
     fixes      patches that are known of what a cause or the scan names, as `RC402 train.py:3`:
                tried where the controls do not suffice
-    of_first   those of the first cause, where it names a line: if none of them acts on anything, no
-               control reaches it
+    unreached  patches of what the scan is sure of and no control reaches: where there are any, all
+               patches are tried first
     harmless   those that do not alter the training
     altering   those that do; `last`: those of them that a cause speaks for, tried alone where the
                harmless ones do not suffice
@@ -147,17 +148,13 @@ class Candidates:
     sure: tuple[str, ...] = ()
     first: Difference | None = None
     fixes: tuple[str, ...] = ()
-    of_first: tuple[str, ...] = ()
+    unreached: tuple[str, ...] = ()
     altering: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     brittle: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, Reason] = field(default_factory=dict)
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def silent_among(self, names: Iterable[str]) -> bool:
-        """Return whether all of these controls are such of which nothing shows that they act."""
-        return set(names).issubset(self.silent)
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
         """These names in the order of the search."""

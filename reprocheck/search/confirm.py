@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reprocheck.language import tr
 from reprocheck.model import Check
+from reprocheck.model.reason import Reason, ReasonKey
 from reprocheck.search import chance, order, words
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
@@ -82,7 +83,7 @@ def conducted(
     if book.nothing_to_try:
         return Found()
     if book.sample.intermittent or not book.sample.odd:
-        _as_is(book, AS_IS, words.STEADY)
+        _as_is(book, AS_IS, "how often")
     seen, runs = book.sample, PAIR
     whole = seen.odd > 0
     most = max(len(check.runs), MOST_RUNS)
@@ -107,7 +108,7 @@ def _needed(check: Check, book: Book, names: tuple[str, ...], answer: Answer) ->
     for target in AS_IS_MORE:
         if seen.intermittent or wanted(check, seen, names, under, exact=True) <= FEW:
             break
-        _as_is(book, target, words.NO_CHANCE)
+        _as_is(book, target, "no chance")
     return wanted(check, seen, names, under, exact=answer.exact)
 
 
@@ -116,11 +117,11 @@ def _more_as_is(check: Check, book: Book, least: int) -> None:
     if least <= AS_IS:
         return
     for target in AS_IS_INTERMITTENT:
-        _as_is(book, max(len(check.runs), target), words.INTERMITTENT)
+        _as_is(book, max(len(check.runs), target), "intermittent")
 
 
-def _as_is(book: Book, target: int, why: str) -> None:
+def _as_is(book: Book, target: int, why: ReasonKey) -> None:
     """Raise Unanswered where fewer than `target` runs were made as they are."""
     made, missing = book.made(()), target - book.sample.runs
     if missing > 0 and made < target:
-        raise Unanswered(Question(controls=(), runs=made + max(missing, PAIR), why=tr(why)))
+        raise Unanswered(Question(controls=(), runs=made + max(missing, PAIR), why=Reason(key=why)))

@@ -11,6 +11,7 @@ from operator import attrgetter
 from reprocheck.causes import likely, refusals
 from reprocheck.causes.refusals import Refusal
 from reprocheck.model import Arm, Run, Touch, Verdict
+from reprocheck.model.reason import Reason
 from reprocheck.search.asked import PAIR, Answer, Question, fixes_in
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
@@ -39,6 +40,7 @@ class Judged:
     until   the iteration up to which they must agree: that of the last check, or that of the first
             difference as it is
     acted   the controls that acted on something in each of the runs
+    why     a sentence in older records
     reference  more controls, with a run under which the one run here was compared
     spared  control, `@` and a place at which it did not act
     untried a patch was to be tried, and some run had no process that was given its text
@@ -48,7 +50,7 @@ class Judged:
 
     names: tuple[str, ...]
     patched: bool
-    why: str
+    why: Reason | str
     runs: tuple[Run, ...]
     verdict: Verdict
     agrees: bool | None
@@ -149,6 +151,12 @@ class Judged:
         touches = chain.from_iterable(run.controls.touches for run in self.runs)
         only_set = all(map(attrgetter("setting"), touches))
         return only_set and not self.patched and not fixes_in(self.names)
+
+    @property
+    def refutes(self) -> bool:
+        """Return whether they ran to their end under controls, and differ."""
+        ended = self.failed is None and not self.untried
+        return ended and self.agrees is False and not self.as_is and not self.patched
 
     @property
     def within_tolerance_only(self) -> bool:

@@ -16,6 +16,9 @@ _OF_PROCESS = ("draw", "split")
 what a control does for them.
 """
 
+OUT_OF_REACH = frozenset({"monotonic", "monotonic elapsed"})
+"""Kinds of hints at what no control reaches."""
+
 
 def spoken(hints: Iterable[Hint]) -> list[str]:
     """Return the controls that lines of the user's speak for."""

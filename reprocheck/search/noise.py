@@ -18,12 +18,11 @@ from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import known
 from reprocheck.search.asked import Found
-from reprocheck.search.lines import lines_of
+from reprocheck.search.lines import OUT_OF_REACH, lines_of
 
 Kind = Literal["idle", "few tried", "nothing recorded", "given", "noise", "unreached"]
 _NO_RUNG = Rung(rung="later", status="equal")
 _BACKWARD = frozenset({"gradient", "reduced gradient"})
-_CLOCKS = frozenset({"monotonic", "monotonic elapsed"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,7 +101,7 @@ def _out_of_reach(check: Check, folder: Path) -> Iterator[tuple[str, str]]:
     """Clocks that a cause names and no control reaches."""
     lines = lines_of(check.causes)
     for hint in UserCode(check, folder).hints:
-        if hint.kind in _CLOCKS and hint.source.at in lines:
+        if hint.kind in OUT_OF_REACH and hint.source.at in lines:
             yield hint.source.at, hint.name
 
 

@@ -16,15 +16,12 @@ from reprocheck.causes import likely
 from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.likely import confirms, draws, removes, table, without_effect
 from reprocheck.causes.usercode import Hint, UserCode
-from reprocheck.language import tr
 from reprocheck.model import Cause, Check, Rung
 from reprocheck.model.evidence import loaded_file
+from reprocheck.model.reason import Reason
 from reprocheck.model.static import StaticFinding
-from reprocheck.rules import entry
-from reprocheck.search import words
 from reprocheck.search.asked import Candidates, Difference
-from reprocheck.search.lines import at_place, fitting, lines_of, spoken
-from reprocheck.search.noise import suspect
+from reprocheck.search.lines import OUT_OF_REACH, at_place, fitting, lines_of, spoken
 from reprocheck.settings import controls
 
 BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
@@ -59,17 +56,21 @@ def candidates(check: Check, folder: Path) -> Candidates:
     named, order = _without(by_cause, useless), _without(every, useless)
     altering = frozenset(found.name for found in controls.table() if found.alters)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
-    by_line = dict.fromkeys(near, tr(words.AT_PLACE))
+    by_line = dict.fromkeys(near, Reason(key="a line speaks for it"))
     findings = _may_have_acted(check)
+    errors_that_ran = [one for one in findings if one.severity == "error" and one.ran]
+    unreached = [one for one in errors_that_ran if not _nearest_at(one, code.hints)]
+    reached = [one for one in findings if one not in unreached]
     # what a line speaks for may draw alone, while the cause is what decides how often
     of_findings = [
-        *(_nearest_at(one, code.hints) for one in findings),
-        *(_controls_of(one.code) for one in findings),
+        *(_nearest_at(one, code.hints) for one in reached),
+        *(_controls_of(one.code) for one in reached),
     ]
-    nearest = chain.from_iterable(names[:1] for names in (*of_findings, *by_code.values()))
-    known = filterfalse(is_vague, check.causes)
-    observed = (one.code for one in known if one.confidence == "observed")
-    errors_that_ran = (one for one in findings if one.severity == "error" and one.ran)
+    known = list(filterfalse(is_vague, check.causes))
+    observed = [one.code for one in known if one.confidence == "observed"]
+    placed = [one.code for one in check.causes if one.source is not None or one.code in observed]
+    of_causes = [by_code[code] for code in placed or by_code]
+    nearest = chain.from_iterable(names[:1] for names in (*of_findings, *of_causes))
     sure = [
         *(_of_line(one, by_code[one], fits[one]) for one in observed),
         *(_nearest_at(one, code.hints)[:1] for one in errors_that_ran),
@@ -80,7 +81,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
         sure=_without(chain.from_iterable(sure), useless | altering),
         first=Difference(rung=rung.rung, place=rung.place or "", iteration=rung.iteration or 0),
         fixes=_fixes(check.causes, findings),
-        of_first=_of_first(check),
+        unreached=_fixes((), unreached),
         harmless=_without(order, altering),
         altering=_only(order, altering),
         last=_only(named, altering),
@@ -89,14 +90,6 @@ def candidates(check: Check, folder: Path) -> Candidates:
         parts=controls.parts(),
         reasons=by_line | _of_removed(check.causes) | _of_found(errors),
     )
-
-
-def _of_first(check: Check) -> tuple[str, ...]:
-    """Return the controls of the first cause, where it says why the runs differ, and on which
-    line.
-    """
-    named = suspect(check)
-    return () if named is None else _controls_of(named.cause.code)
 
 
 def _only(names: Iterable[str], wanted: Collection[str]) -> tuple[str, ...]:
@@ -167,20 +160,22 @@ def lines_that_ran(check: Check, control: str) -> frozenset[str]:
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
     """Return the control that is nearest to a finding; of a cause that can come from several
     places, the nearest that a line of the finding speaks for: for the hash of a string that becomes
-    a seed, that of hashes.
+    a seed, that of hashes. None where what the line calls is out of reach, as a monotonic clock is.
     """
     lines = (found.source.at, found.changed.at)
-    said = spoken(hint for hint in hints if hint.source.at in lines)
-    meant = _only(_controls_of(found.code), said)
-    if found.code in table().open and said:
-        return meant[:1] or tuple(said[:1])
-    return _controls_of(found.code)[:1]
+    here = [hint for hint in hints if hint.source.at in lines]
+    if here and OUT_OF_REACH.issuperset(hint.kind for hint in here):
+        return ()
+    said = spoken(here)
+    if found.code not in table().open or not said:
+        return _controls_of(found.code)[:1]
+    return _only(_controls_of(found.code), said)[:1] or tuple(said[:1])
 
 
-def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[str, str]:
+def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[str, Reason]:
     """Control -> which of them it would remove: the first of several."""
     return {
-        name: words.would_remove(one.code, entry(one.name).title)
+        name: Reason(key="a cause speaks for it", code=one.code)
         for one, names in reversed(errors)
         for name in names
     }
@@ -191,10 +186,10 @@ def _controls_of(code: str) -> tuple[str, ...]:
     return table().causes.get(code, ())
 
 
-def _of_removed(causes: Sequence[Cause]) -> dict[str, str]:
+def _of_removed(causes: Sequence[Cause]) -> dict[str, Reason]:
     """Control -> which cause it would remove: the first of several."""
     return {
-        name: words.would_remove(cause.code, cause.title)
+        name: Reason(key="a cause speaks for it", code=cause.code)
         for cause in reversed(causes)
         for name in _controls_of(cause.code)
         if confirms(name, cause.code)

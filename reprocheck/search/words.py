@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from reprocheck.ladder.words import listed
 from reprocheck.language import count, form, joined, mark, sentences, tr
 from reprocheck.model import Cause, Run, Rung
 from reprocheck.model.letters import capital, small
+from reprocheck.model.reason import Reason, ReasonKey
+from reprocheck.rules import entry
 from reprocheck.search import chance
 from reprocheck.search.asked import PAIR, Difference, Question, controls_in, fixes_in
 from reprocheck.search.chance import Sample
@@ -24,65 +27,58 @@ _MOST_NOISE = 4
 """Sentences on what makes noise, the place included."""
 
 
-AT_PLACE = mark("a line where the runs diverge points to it")
-POINTED_AT = mark("the ladder points to it")
-ALL_HARMLESS = mark("all controls that do not alter the training, together")
-WITHOUT_SILENT = mark("without those of which nothing shows what they act on")
-SILENT = mark("with those of which nothing shows what they act on")
-WITH_ALTERING = mark("these do not suffice: adding the controls that alter the training")
-WHETHER_IT_FAILS = mark("the script failed: to test whether this control makes it fail")
-WHICH_FAILS = mark("the script failed: to find the control that makes it fail")
-SUSPECTS_TOGETHER = mark("one control for each cause that the record or the scan names, together")
-ANOTHER_VALUE = mark("another value of it, since the script failed under the one before")
-FREE_NAMES = mark("in a fresh folder, since what the first run left was in the way of the next")
-SUFFICES = mark("to test whether this set suffices")
-STEADY = mark("again, to see how often the runs differ")
-INTERMITTENT = mark("again, because the difference is intermittent")
-NO_CHANCE = mark("again, to rule out that runs agree by chance")
-PATCHED = mark("the patch, without any control")
-PATCHES_TOGETHER = mark("the patches of all that the record or the scan names, together")
-BESIDE_PATCHES = mark(
-    "all controls that do not alter the training, and the patches of what is named, together"
-)
+WHY: Mapping[ReasonKey, str] = {
+    "a cause speaks for it": mark("it would remove {code}, {title}"),
+    "a line speaks for it": mark("a line where the runs diverge points to it"),
+    "the ladder speaks for it": mark("the ladder points to it"),
+    "suspects together": mark(
+        "one control for each cause that the record or the scan names, together"
+    ),
+    "patches together": mark("the patches of all that the record or the scan names, together"),
+    "next difference": mark("the first difference that is left speaks for {listed}"),
+    "all harmless": mark("all controls that do not alter the training, together"),
+    "harmless and patches": mark(
+        "all controls that do not alter the training, and the patches of what is named, together"
+    ),
+    "altering, too": mark("these do not suffice: adding the controls that alter the training"),
+    "without": mark("to test the set without {listed}"),
+    "alone": mark("to test whether {name} alone suffices"),
+    "a part of it": mark("to test whether {part}, a part of {name}, suffices"),
+    "not at a place": mark("to test the set without what {name} does at {place}"),
+    "without silent": mark("without those of which nothing shows what they act on"),
+    "with silent": mark("with those of which nothing shows what they act on"),
+    "fails alone": mark("the script failed: to test whether this control makes it fail"),
+    "which fails": mark("the script failed: to find the control that makes it fail"),
+    "without failing": mark("again without {listed}, under which the script failed"),
+    "another value": mark("another value of it, since the script failed under the one before"),
+    "free names": mark(
+        "in a fresh folder, since what the first run left was in the way of the next"
+    ),
+    "suffices": mark("to test whether this set suffices"),
+    "more runs": mark("{runs}, to rule out that they agree by chance"),
+    "how often": mark("again, to see how often the runs differ"),
+    "intermittent": mark("again, because the difference is intermittent"),
+    "no chance": mark("again, to rule out that runs agree by chance"),
+    "patch": mark("the patch, without any control"),
+}
+"""Why runs are made, by the key of the reason."""
 
 
-def would_remove(code: str, title: str) -> str:
-    """Return why a control is tried that a cause speaks for."""
-    return tr("it would remove {code}, {title}", code=code, title=small(tr(title)))
-
-
-def again_without(names: Sequence[str]) -> str:
-    """Return why the others are tried once more where some make the script fail."""
+def why(reason: Reason | str) -> str:
+    """Return why runs are made; older records hold the sentence."""
+    if isinstance(reason, str):
+        return tr(reason)
+    name, part, *_ = (*reason.names, "", "")
     return tr(
-        "again without {names}, under which the script failed", names=joined(tr(" and "), names)
+        WHY[reason.key],
+        name=name,
+        part=part,
+        listed=listed(reason.names, _MOST_SHOWN),
+        place=reason.place,
+        code=reason.code,
+        title=small(tr(entry(reason.code).title)) if reason.code else "",
+        runs=count(reason.runs, "more run"),
     )
-
-
-def next_difference(names: Sequence[str]) -> str:
-    """Return why controls are tried beside others under which the runs differ."""
-    return tr(
-        "the first difference that is left speaks for {names}", names=listed(names, _MOST_SHOWN)
-    )
-
-
-def alone(name: str) -> str:
-    """Return why a control of a set that suffices is tried."""
-    return tr("to test whether {name} alone suffices", name=name)
-
-
-def part_of(name: str, part: str) -> str:
-    """Return why a control is tried in place of one that does the same and more."""
-    return tr("to test whether {part}, a part of {name}, suffices", part=part, name=name)
-
-
-def without(names: Sequence[str]) -> str:
-    """Return why a part of a set that suffices is tried."""
-    return tr("to test the set without {listed}", listed=listed(names, _MOST_SHOWN))
-
-
-def not_at(name: str, place: str) -> str:
-    """Return why a set that suffices is tried with a control that does not act at one place."""
-    return tr("to test the set without what {name} does at {place}", name=name, place=place)
 
 
 def differs_without(name: str, place: str) -> str:
@@ -95,19 +91,12 @@ def differs_without_patch(fix: str) -> str:
     return tr("Runs without the patch of {fix} differ.", fix=fix)
 
 
-def more_runs(number: int) -> str:
-    """Return why a set under which runs agree is tried again."""
-    return tr(
-        "{runs}, to rule out that they agree by chance",
-        runs=count(number, "more run"),
-    )
-
-
 def next_to_try(question: Question) -> str:
     """Return what a search that was broken off would do next."""
+    asked = why(question.why)
     if not question.controls:
-        return tr("Next to try: {why}.", why=question.why)
-    return tr("Next to try: {named} ({why}).", named=named(question.controls), why=question.why)
+        return tr("Next to try: {why}.", why=asked)
+    return tr("Next to try: {named} ({why}).", named=named(question.controls), why=asked)
 
 
 AS_IN_THE_CHECK = mark("as in the check")
@@ -130,8 +119,9 @@ def named(names: Sequence[str]) -> str:
     return listed(quoted, len(quoted)) or tr("no control")
 
 
-def note(judged: Judged) -> str:
+def note(judged: Judged, reason: Reason | str) -> str:
     """Return why the runs were made, or what stood in the way."""
+    asked = why(reason)
     if judged.untried:
         return tr(_NOT_TAKEN)
     if judged.refusal:
@@ -142,15 +132,15 @@ def note(judged: Judged) -> str:
             where=tr(" at {line}", line=at.at) if at else "",
         )
     if judged.failed:
-        return tr("{ended}; {why}", ended=_ended_badly(judged.failed), why=judged.why)
+        return tr("{ended}; {why}", ended=_ended_badly(judged.failed), why=asked)
     if judged.within_tolerance_only:
-        return tr("{why}; within the tolerance, but too far apart for rounding", why=judged.why)
+        return tr("{why}; within the tolerance, but too far apart for rounding", why=asked)
     if judged.reference:
         whole = listed(judged.reference, _MOST_NAMED)
-        return tr("{why}; one run, compared with those under {whole}", why=judged.why, whole=whole)
+        return tr("{why}; one run, compared with those under {whole}", why=asked, whole=whole)
     if judged.agrees and judged.names and not judged.acted:
-        return tr("{why}; nothing recorded shows that it acted", why=judged.why)
-    return judged.why
+        return tr("{why}; nothing recorded shows that it acted", why=asked)
+    return asked
 
 
 def _ended_badly(run: Run) -> str:
@@ -355,8 +345,24 @@ def _arms(judged: Judged) -> str:
     return joined(tr(", "), (f"arms/{arm.name}" for arm in judged.arms))
 
 
+def of_differing(seen: Sample) -> str:
+    """Return what is known of the runs that differ: those as they are, and those under controls
+    that do not suffice.
+    """
+    if not seen.further:
+        return of_unmodified(seen)
+    under = form(
+        seen.further,
+        "One run under controls that do not suffice differs from them, too.",
+        "{further} runs under controls that do not suffice differ from them and from each other.",
+        further=seen.further,
+    )
+    return sentences(of_unmodified(seen), under)
+
+
 def of_unmodified(seen: Sample) -> str:
     """Return `All 4 unmodified runs differ from each other.`"""
+    seen = replace(seen, runs=seen.runs - seen.further, odd=seen.odd - seen.further)
     if seen.pairs:
         return _of_pairs(seen)
     if seen.intermittent:
@@ -408,11 +414,11 @@ def _blind(seen: Sample) -> str:
 def confidence(seen: Sample, under: Judged) -> str:
     """Return how sure it is that a set of controls removes the difference."""
     if seen.carried:  # the runs are no independent draws
-        return of_unmodified(seen)
+        return of_differing(seen)
     return tr(
-        "{of_unmodified} If {names} had no effect, {luck} With 95 %"
+        "{of_differing} If {names} had no effect, {luck} With 95 %"
         " confidence, at most {bound} of runs under {names} differ from the first.",
-        of_unmodified=of_unmodified(seen),
+        of_differing=of_differing(seen),
         names=named(under.names),
         luck=_luck(seen, under),
         bound=_bound(seen, under),
@@ -422,15 +428,15 @@ def confidence(seen: Sample, under: Judged) -> str:
 def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
     """Return how many runs it takes where too few agree."""
     if seen.carried:
-        return of_unmodified(seen)
+        return of_differing(seen)
     more = tr("{wanted} runs", wanted=wanted)
     if wanted > chance.MOST:
         more = tr("more than {most} runs", most=chance.MOST)
     return tr(
-        "{of_unmodified} To rule out luck, {more} must agree (--runs N makes more of each);"
+        "{of_differing} To rule out luck, {more} must agree (--runs N makes more of each);"
         " with 95 % confidence, at most {bound} of runs under {named}"
         " differ from the first.",
-        of_unmodified=of_unmodified(seen),
+        of_differing=of_differing(seen),
         more=more,
         bound=_bound(seen, under),
         named=named(under.names),
@@ -441,7 +447,7 @@ def _luck(seen: Sample, under: Judged) -> str:
     runs = _proving(seen, under)
     agree = tr("still agree")
     if seen.unlike:
-        agree = tr("still agree, and differ from every unmodified run,")
+        agree = tr("still agree, and differ from all of these,")
     return tr(
         "{runs} runs would {agree} in at most {share:.1%} of such searches.",
         runs=runs,

@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
-from reprocheck.language import count, english, tr
+from reprocheck.language import count, tr
 from reprocheck.search.asked import controls_in, fixes_in
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:
 
 
 def _tell(question: Question, check: Check, shared: _Shared) -> None:
+    from reprocheck.search import words
     from reprocheck.search.length import length
 
     names, fixes = controls_in(question.controls), fixes_in(question.controls)
@@ -131,7 +132,7 @@ def _tell(question: Question, check: Check, shared: _Shared) -> None:
         several = count(len(fixes), "patch", "patches")
         said.append(tr("the patch of {fix}", fix=fixes[0]) if len(fixes) == 1 else several)
     name = " + ".join(filter(None, said)) or tr("unmodified")
-    shared.teller.arm(name, question.why, length(check, shared.folder).most)
+    shared.teller.arm(name, words.why(question.why), length(check, shared.folder).most)
 
 
 def _made(check: Check, question: Question) -> int:
@@ -163,7 +164,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         seed=settings.seed,
         runs=min(_at_once(question, made, settings.jobs), runs_left(check, settings)),
         steps=_iterations(check, settings),
-        why=english(question.why),
+        reason=question.why,
         value=question.value,
         reference=question.reference,
         spared=question.spared,

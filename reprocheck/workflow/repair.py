@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.language import english, tr
+from reprocheck.language import tr
+from reprocheck.model.reason import Reason
 
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
@@ -277,13 +278,13 @@ def _run_patched(
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
     names = ", ".join(sorted(map(str, changed)))
-    why = tr(words.PATCHED)
+    why = Reason(key="patch")
     teller.arm(
         ARM,
         tr(
             "{why}; Python is given the patched text of {names}, and the file itself stays as it"
             " is",
-            why=why,
+            why=words.why(why),
             names=names,
         ),
         runs,
@@ -295,7 +296,7 @@ def _run_patched(
         seed=settings.seed,
         runs=runs,
         steps=settings.steps,
-        why=english(why),
+        reason=why,
         patched=written(changed, folder / "arms" / SOURCES),
         output=teller.output,
         enough=partial(_decided, check, folder),

@@ -17,6 +17,7 @@ from reprocheck.causes import left_state
 from reprocheck.errors import ControlError, ReprocheckError
 from reprocheck.launch.workdir import has_room
 from reprocheck.model import Arm, CheckRecord, RunRecord
+from reprocheck.model.reason import Reason
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 from reprocheck.trace import read_run
@@ -75,7 +76,13 @@ def arm(
 ) -> Arm:
     """Runs of the same script under controls."""
     entry = launch.entry_point(script="train.py")
-    more = {"seed": 5, "runs": runs, "steps": 3, "why": "a try", "patched": patched}
+    more = {
+        "seed": 5,
+        "runs": runs,
+        "steps": 3,
+        "reason": Reason(key="suffices"),
+        "patched": patched,
+    }
     return launch.record_arm(
         entry, Settings(), folder, launch.Quiet(), name=name, controls=controls, **more
     )  # type: ignore[arg-type]
@@ -198,7 +205,7 @@ def test_arms_are_kept_and_named_once(work: Path) -> None:
     assert kept == tuple(made)
     assert [one.controls for one in kept] == [("hash-seed", "clock"), ()]
     assert {run.trace for run in kept[0].runs} == {"arms/one/run-1/trace", "arms/one/run-2/trace"}
-    assert kept[0].why == "a try" and not kept[0].patched
+    assert kept[0].reason == Reason(key="suffices") and not kept[0].patched
     with pytest.raises(ReprocheckError, match="recorded already"):
         arm("two", folder)
 

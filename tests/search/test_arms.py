@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.model import Arm, Bitwise, Cause, Run, SourceLine
+from reprocheck.model.reason import Reason
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import Question, Unanswered
 from reprocheck.search.chance import Sample
@@ -113,7 +114,7 @@ def test_where_a_script_fails_under_a_value_another_one_is_tried(
 ) -> None:
     book = Book(check(ladder("batch")), Path())
     vars(book).update(judged=(under,))
-    question = Question(controls=under.names, runs=2, why="")
+    question = Question(controls=under.names, runs=2, why=Reason(key="suffices"))
     if asked is None:
         assert book.ask(question).stumbled == (len(under.runs) > 1)
         return
@@ -126,9 +127,9 @@ def test_a_value_under_which_the_script_runs_is_that_of_all_further_arms() -> No
     book = Book(check(ladder("batch")), Path())
     agrees = replace(failed(value=2), runs=(run(1), run(1)), agrees=True)
     vars(book).update(judged=(failed(), failed(value=1), agrees))
-    assert book.ask(Question(controls=("hash-seed",), runs=2, why="")).agrees
+    assert book.ask(Question(controls=("hash-seed",), runs=2, why=Reason(key="suffices"))).agrees
     with pytest.raises(Unanswered) as missing:
-        book.ask(Question(controls=("hash-seed", "seed"), runs=2, why=""))
+        book.ask(Question(controls=("hash-seed", "seed"), runs=2, why=Reason(key="suffices")))
     assert missing.value.question.value == 2
 
 

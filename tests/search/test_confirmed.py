@@ -117,10 +117,7 @@ def test_the_hash_seed_confirms_the_line_that_the_scan_names(
     first, *_ = confirmed(differs, ["hash-seed"], "agreed")
     assert (first.code, first.source, first.fix) == ("RC505", STREAM, "zlib.crc32(name.encode())")
     found = order.candidates(differs, Path("."))
-    assert (found.likely[0], found.reasons["hash-seed"][:22]) == (
-        "hash-seed",
-        "it would remove RC505,",
-    )
+    assert (found.likely[0], found.reasons["hash-seed"].code) == ("hash-seed", "RC505")
     assert order.sure_lines(differs, "hash-seed"), (
         "fewer runs exclude luck where the source speaks for a control"
     )
@@ -267,7 +264,7 @@ def test_what_the_scan_is_sure_of_and_saw_run_is_tried_first() -> None:
     sure = replace(differs, scan=hash_of_a_name().scan)
     found = order.candidates(sure, Path("."))
     assert found.likely[0] == "hash-seed"
-    assert found.reasons["hash-seed"].startswith("it would remove RC505")
+    assert found.reasons["hash-seed"].code == "RC505"
 
 
 def test_a_recorded_cause_goes_before_what_the_scan_is_sure_of() -> None:

@@ -1,0 +1,52 @@
+"""Why a search makes runs, as data: `search.words` says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ReasonKey = Literal[
+    "a cause speaks for it",
+    "a line speaks for it",
+    "the ladder speaks for it",
+    "suspects together",
+    "patches together",
+    "next difference",
+    "all harmless",
+    "harmless and patches",
+    "altering, too",
+    "without",
+    "alone",
+    "a part of it",
+    "not at a place",
+    "without silent",
+    "with silent",
+    "fails alone",
+    "which fails",
+    "without failing",
+    "another value",
+    "free names",
+    "suffices",
+    "more runs",
+    "how often",
+    "intermittent",
+    "no chance",
+    "patch",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reason:
+    """Why runs are made under a set of controls and patches.
+
+    names   those that it is about
+    code    of the cause that a control would remove
+    place   at which a control is not to act
+    runs    how many more
+    """
+
+    key: ReasonKey
+    names: tuple[str, ...] = ()
+    code: str = ""
+    place: str = ""
+    runs: int = 0
