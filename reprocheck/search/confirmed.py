@@ -24,7 +24,6 @@ from reprocheck.search import words
 from reprocheck.search.asked import controls_in, fixes_in
 from reprocheck.search.judged import LIBRARIES, OF_GENERATORS, generator_of
 from reprocheck.search.place import PRIVATE, Place
-from reprocheck.search.seeded_line import seeded_line
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})
 _EACH_FOR_ITSELF = ("single-worker", "data-order", "seed")
@@ -381,7 +380,7 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     said = _acted_there(control, place, acted, alone=control not in unknown)
     evidence = (*cause.evidence, said)
     if own is None and says_why:
-        return _with_own_line_seeded(replace(cause, evidence=evidence), control)
+        return replace(cause, evidence=evidence)
     there = replace(cause, source=place.line, evidence=evidence)
     if own is not None and found_by_scan(cause, check.scan) and cause.fix_from == "place":
         return there
@@ -403,16 +402,6 @@ def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: b
         return said
     # Nothing shows which of them it is.
     return sentences(said, words.also_acted_at(others))
-
-
-def _with_own_line_seeded(cause: Cause, control: str) -> Cause:
-    """Return a cause with its own line as the fix, where that makes a generator without a seed."""
-    if control != PRIVATE or cause.fix_from != "catalogue" or cause.source is None:
-        return cause
-    fix = seeded_line(cause.source.text)
-    if not fix:
-        return cause
-    return replace(cause, fix=fix, fix_from="place")
 
 
 def _named(place: Place) -> str:

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 
 from reprocheck.causes.imports import bound_to
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import SourceLine, Touch
 from reprocheck.search import words
 from reprocheck.search.judged import IMPORTED, Judged
-from reprocheck.search.seeded_line import calls_of, is_unseeded, last, makes_one, seeded_line
-from reprocheck.search.seeds_of_libraries import (
-    root_of,
-    seeded_where_made,
-    with_seed,
-    word_of,
-)
 
 PRIVATE = "private-rng"
 _READ = ("entropy", "clock")
@@ -28,8 +21,6 @@ _SET_AT_IMPORT = ("seed", "deterministic", "single-thread", "no-compile")
 """Controls that act as a framework is imported, and not where the script draws or computes: of
 these, the lines that draw afterwards are known.
 """
-_SEED_WORDS = ("seed", "entropy", "x")
-"""What the first argument of these is called."""
 _IMPORTS = ("import ", "from ")
 """How lines begin that import."""
 _REPEATING = (
@@ -120,27 +111,54 @@ def _known(touch: Touch) -> dict[SourceLine, str]:
 def advice(
     name: str, text: str, tree: ast.AST, takes: str = "", what: str = "", *, line: int = 0
 ) -> Advice:
-    """Return how the generator gets a seed that is made on a line where a control acted.
+    """Return how what draws on a line where a control acted gets a seed, as far as the run has
+    shown it: what the scan knows of the line comes before that.
 
     `tree`: that of the line's file, in which it has this number. `takes`: how a call of the line
     was seen to take a seed. `what`: what the control acted on there.
     """
     if what.startswith(_KEEPS_ORDER):
         return Advice(hint=words.keep_order(_KEEPS_ORDER))
-    calls = calls_of(text)
+    calls = _calls_of(text)
     if name != PRIVATE or not calls:
         return Advice()
-    is_bare = is_unseeded(calls)
-    here = seeded_line(text, what) if is_bare else _seeded_here(calls, tree, takes)
-    if here and _runs_often(tree, line):
+    called, _, word = takes.rstrip(")").partition("(")
+    by_name = {_last(call.func): call for call in reversed(calls)}
+    seen = by_name.get(called.partition(".")[0])
+    if seen is None:
+        return Advice(hint=_where_to_look(calls, tree))
+    if word and _runs_often(tree, line):
         return Advice(hint=words.seed_each_time())
-    if here or is_bare:
-        # where the line makes its generator without a seed, the fix of the cause says the rest
-        return Advice(fix=here)
-    elsewhere = _seeded_elsewhere(calls, tree, takes)
-    if elsewhere:
-        return Advice(fix=elsewhere)
+    if word:
+        return Advice(fix=_with_seed(seen, word))
+    if isinstance(seen.func, ast.Attribute):
+        owner = ast.unparse(seen.func.value)
+        return Advice(fix=f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()")
     return Advice(hint=_where_to_look(calls, tree))
+
+
+def _calls_of(text: str) -> list[ast.Call]:
+    """Return the calls of a line that holds a whole statement, or the head of one: the outermost
+    first.
+    """
+    statement = text.strip()
+    for whole in (statement, f"{statement} pass"):
+        with suppress(SyntaxError):
+            nodes = ast.walk(ast.parse(whole))
+            return [node for node in nodes if isinstance(node, ast.Call)]
+    return []
+
+
+def _last(function: ast.expr) -> str:
+    """Return `default_rng` of `np.random.default_rng`."""
+    return ast.unparse(function).rpartition(".")[2]
+
+
+def _with_seed(call: ast.Call, word: str) -> str:
+    """Return a call with seed 0, in place of the one that it has."""
+    others = [keyword for keyword in call.keywords if keyword.arg != word]
+    seed = ast.keyword(arg=word, value=ast.Constant(0))
+    return ast.unparse(ast.Call(func=call.func, args=call.args, keywords=[*others, seed]))
 
 
 def _runs_often(tree: ast.AST, line: int) -> bool:
@@ -171,77 +189,18 @@ def _is_called_once(
     return not any(node.lineno <= line <= (node.end_lineno or 0) for node in repeating)
 
 
-def _seeded_here(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> str:
-    """Return a call of the line with a seed: `env.reset(seed=0)` where `reset(seed)` was seen to be
-    called, or the word for a seed of its library is known; else "".
-    """
-    made = next(filter(None, map(_with_a_seed, calls)), "")
-    seen, word = _seen(calls, takes)
-    if made:
-        return made
-    if seen is not None and word:
-        return with_seed(seen, word)
-    bound = bound_to(tree)
-    word = word_of(calls[0], bound)
-    if word and not _methods(calls, bound):
-        return with_seed(calls[0], word)
-    return ""
-
-
-def _seeded_elsewhere(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> str:
-    """Return a line of its own: `space.seed(0)` where `sample.seed` was seen to be called, or what
-    makes the object, with a seed; else "".
-    """
-    seen, word = _seen(calls, takes)
-    if seen is not None and not word and isinstance(seen.func, ast.Attribute):
-        owner = ast.unparse(seen.func.value)
-        return f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()"
-    methods = _methods(calls, bound_to(tree))
-    if methods:
-        return seeded_where_made(tree, methods[-1].value)
-    return ""
-
-
-def _seen(calls: Sequence[ast.Call], takes: str) -> tuple[ast.Call | None, str]:
-    """Return the call of a line that was seen to take a seed, and by which word; none by a method
-    of its own.
-    """
-    called, _, word = takes.rstrip(")").partition("(")
-    by_name = {last(call.func): call for call in reversed(calls)}
-    return by_name.get(called.partition(".")[0]), word
-
-
-def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.Attribute]:
-    """Return the methods of objects that are called, not the functions of imported modules."""
-    no_object = {*bound, ""}
-    called = (call.func for call in calls)
-    attributes = (one for one in called if isinstance(one, ast.Attribute))
-    return [one for one in attributes if root_of(one) not in no_object]
-
-
 def _where_to_look(calls: Sequence[ast.Call], tree: ast.AST) -> str:
-    """Return what is left to do where nothing shows how a library takes a seed."""
-    methods = _methods(calls, bound_to(tree))
+    """Return what is left to do where nothing shows how a library takes a seed: a function of a
+    module makes its generator, an object got its own where it was made.
+    """
+    modules = {*bound_to(tree), ""}
+    called = (call.func for call in calls)
+    attributes = [one for one in called if isinstance(one, ast.Attribute)]
+    methods = [one for one in attributes if ast.unparse(one).partition(".")[0] not in modules]
     if methods:
         owner = ast.unparse(methods[-1].value)
         return words.seed_where_made(owner, ast.unparse(methods[-1]))
     return words.seed_inside(ast.unparse(calls[0].func))
-
-
-def _with_a_seed(call: ast.Call) -> str:
-    """Return the making of a generator with a number for a seed, where a name stands for it now,
-    which is None; "" for other calls.
-    """
-    if not makes_one(call):
-        return ""
-    by_word = (word.value for word in call.keywords if word.arg in _SEED_WORDS)
-    given = next(chain(call.args, by_word), None)
-    if not isinstance(given, ast.Name | ast.Attribute):
-        return ""
-    return (
-        f"{ast.unparse(call.func)}(0)  # `{ast.unparse(given)}` is None here: pass it a number, or"
-        " make one its default"
-    )
 
 
 def _parsed(text: str | None) -> ast.Module:
