@@ -22,7 +22,7 @@ from random import Random
 from statistics import median
 from typing import Literal
 
-from reprocheck.causes.likely import on_lines, table
+from reprocheck.rules.likely import on_lines, table
 from reprocheck.model import RUNGS
 from reprocheck.search import chance
 from reprocheck.search.asked import Answer, Candidates, Difference, Found, Question

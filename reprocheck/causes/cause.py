@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.evidence import Recorded, confidence
-from reprocheck.causes.fixes import advised, with_names_of
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.refusals import refusal
 from reprocheck.causes.suspects import Look, Suspect, suspects
 from reprocheck.causes.suspects.path import by_clock
 from reprocheck.causes.usercode import UserCode
+from reprocheck.fixes.advice import advised, with_names_of
 from reprocheck.language import tr
 from reprocheck.model import Cause, Check, Ladder, Rung
 from reprocheck.model.evidence import GivenOtherwise

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from reprocheck.model import Cause, Confidence
-from reprocheck.model.static import StaticFinding
+from reprocheck.model import Confidence
 
 Kind = Literal[
     "state differs",
@@ -62,16 +61,6 @@ class Recorded:
 
     kind: Kind
     of: str
-
-
-VAGUE = frozenset({"RC604", "RC605"})
-
-
-def is_vague(cause: Cause | StaticFinding) -> bool:
-    """Return whether a cause says what happens and not why: another that fits is preferred, a
-    control says more.
-    """
-    return cause.code in VAGUE
 
 
 def _one(*kinds: Kind) -> frozenset[Kind]:

@@ -12,9 +12,9 @@ from collections import Counter
 from itertools import chain
 
 from reprocheck.causes.usercode import UserCode
+from reprocheck.fixes.advice import PYTHON
 from reprocheck.model import Check
 
-PYTHON = "python"
 _WITHOUT_ADAPTER = ("sklearn", "numpy")
 """Packages that draw and train, and that nothing is recorded of.
 

@@ -11,14 +11,13 @@ from itertools import filterfalse, islice, takewhile
 from operator import attrgetter
 from typing import Literal
 
-from reprocheck.causes.evidence import is_vague
-from reprocheck.causes.fixes import advised
-from reprocheck.causes.likely import confirming, draws, nearest, without_effect
 from reprocheck.causes.usercode import is_at
+from reprocheck.fixes.advice import advised
 from reprocheck.language import joined, sentences, tr
 from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
+from reprocheck.rules.likely import confirming, draws, is_vague, nearest, without_effect
 
 MOST_SUSPECTED = 3
 MOST_LINES_FIXED = 3

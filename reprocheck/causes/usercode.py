@@ -206,6 +206,10 @@ class UserCode:
         """The syntax trees of the files, by name."""
         return self._files
 
+    def tree(self, file: str) -> ast.Module:
+        """Return the syntax tree of a file; an empty one where its text is not known."""
+        return self._files.get(file) or ast.Module(body=[], type_ignores=[])
+
     @property
     def files(self) -> tuple[str, ...]:
         """The names of the files."""

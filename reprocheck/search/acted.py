@@ -11,9 +11,9 @@ from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 
-from reprocheck.causes import likely
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Check, Run, Touch
+from reprocheck.rules import likely
 from reprocheck.search.asked import is_fix
 from reprocheck.settings import controls
 

@@ -13,10 +13,10 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 from pathlib import Path
 
-from reprocheck.causes import likely
 from reprocheck.causes.started import is_what_differs
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 from reprocheck.model.reason import Reason
+from reprocheck.rules import likely
 from reprocheck.search.acted import Acting
 from reprocheck.search.asked import (
     FRESH,

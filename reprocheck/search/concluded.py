@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.causes.device import device_of
-from reprocheck.causes.fixes import in_names_of, with_names_of
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.usercode import UserCode
+from reprocheck.fixes.advice import in_names_of, with_names_of
+from reprocheck.ladder.device import device_of
 from reprocheck.language import joined, sentences, tr
 from reprocheck.model import RUNGS, Check
 from reprocheck.search import words

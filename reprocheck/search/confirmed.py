@@ -12,14 +12,14 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from reprocheck import rules
-from reprocheck.causes import likely
-from reprocheck.causes.evidence import is_vague
-from reprocheck.causes.fixes import advised, after_control, control_fix
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
+from reprocheck.fixes.advice import advised, after_control, control_fix
 from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
+from reprocheck.rules import likely
+from reprocheck.rules.likely import is_vague
 from reprocheck.search import words
 from reprocheck.search.asked import controls_in, fixes_in
 from reprocheck.search.judged import LIBRARIES, OF_GENERATORS, generator_of

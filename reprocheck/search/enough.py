@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import filterfalse
 
-from reprocheck.causes import likely
-from reprocheck.causes.evidence import is_vague
 from reprocheck.model import Check
+from reprocheck.rules import likely
+from reprocheck.rules.likely import is_vague
 from reprocheck.search import chance, order
 from reprocheck.search.asked import is_fix
 from reprocheck.search.chance import Sample

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 
-from reprocheck.causes import likely, refusals
+from reprocheck.causes import refusals
 from reprocheck.causes.refusals import Refusal
 from reprocheck.model import Arm, Run, Touch, Verdict
 from reprocheck.model.reason import Reason
+from reprocheck.rules import likely
 from reprocheck.search.asked import PAIR, Answer, Question, fixes_in
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}

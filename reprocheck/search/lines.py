@@ -1,4 +1,4 @@
-"""The controls that lines of the user's speak for, by the lists of `causes/likely.toml`; the lines
+"""The controls that lines of the user's speak for, by the lists of `rules/likely.toml`; the lines
 of causes.
 """
 
@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from reprocheck.causes.likely import table
 from reprocheck.causes.usercode import Hint, UserCode, is_at
 from reprocheck.model import Cause, Rung, SourceLine
 from reprocheck.model.evidence import seed_line
+from reprocheck.rules.likely import table
 
 _OF_PROCESS = ("draw", "split")
 """Kinds of hints at draws from the generators of the process: seeds that the script sets may undo

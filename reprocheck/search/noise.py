@@ -11,12 +11,12 @@ from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Literal
 
-from reprocheck.causes.device import kind as device_kind
-from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.usercode import UserCode
+from reprocheck.ladder.device import kind as device_kind
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import known
+from reprocheck.rules.likely import is_vague
 from reprocheck.search.asked import Found
 from reprocheck.search.lines import OUT_OF_REACH, lines_of
 

@@ -1,7 +1,7 @@
 """Which controls the search tries first: what the causes, the first differing rung and the user's
 own lines speak for.
 
-`causes/likely.toml` holds the lists. The order decides how many runs the search takes, and which of
+`rules/likely.toml` holds the lists. The order decides how many runs the search takes, and which of
 several sets it names.
 """
 
@@ -12,14 +12,13 @@ from itertools import chain, count, filterfalse, repeat
 from operator import itemgetter
 from pathlib import Path
 
-from reprocheck.causes import likely
-from reprocheck.causes.evidence import is_vague
-from reprocheck.causes.likely import confirms, draws, removes, table, without_effect
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import Cause, Check, Rung
 from reprocheck.model.evidence import loaded_file
 from reprocheck.model.reason import Reason
 from reprocheck.model.static import StaticFinding
+from reprocheck.rules import likely
+from reprocheck.rules.likely import confirms, draws, is_vague, removes, table, without_effect
 from reprocheck.search.asked import Candidates, Difference
 from reprocheck.search.lines import OUT_OF_REACH, at_place, fitting, lines_of, spoken
 from reprocheck.settings import controls

@@ -187,39 +187,6 @@ def place(line: str, what: str) -> str:
     return f"{line} ({what})"
 
 
-def seed_where_made(owner: str, call: str) -> str:
-    """Return what to do where an object draws, and nothing shows how it takes a seed."""
-    return tr(
-        "Give `{owner}` a seed where it is made: `{call}()` draws from a generator without one.",
-        owner=owner,
-        call=call,
-    )
-
-
-def seed_each_time() -> str:
-    """Return what to do where a generator may be made several times."""
-    return tr(
-        "Give the generator a seed that is another one each time it is made, in each worker, epoch"
-        " and rank, so that the streams stay apart."
-    )
-
-
-def keep_order(argument: str) -> str:
-    """Return what to do where a call gives its rows in another order each time."""
-    return tr("Write `{argument}=True` in the call, or sort its rows.", argument=argument)
-
-
-def seed_inside(call: str) -> str:
-    """Return what to do where a function makes a generator, and nothing shows how it takes a
-    seed.
-    """
-    return tr(
-        "`{call}()` makes a generator without a seed: give it one, by the argument that takes a"
-        " seed.",
-        call=call,
-    )
-
-
 def removes(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> str:
     """Return the sentence that a set of controls removes the difference, and what that confirms."""
     confirmed = [one for one in causes if one.confidence == "confirmed"]

@@ -107,7 +107,7 @@ def patched_files(
     """Return the files that some patches change, each with one of ours that Python is given in its
     place.
     """
-    from reprocheck.search.patched_files import SOURCES, written
+    from reprocheck.fixes.patched_files import SOURCES, written
 
     found = _found(check, entry, folder)
     changed = _changed(found, _named(found.findings, fixes))
@@ -168,7 +168,7 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
     """Return the findings that can be fixed and are about a confirmed cause, by code or line; else
     what a control of the smallest set removes.
     """
-    from reprocheck.causes.likely import removes
+    from reprocheck.rules.likely import removes
 
     causes = _confirmed(check)
     codes = {cause.code for cause in causes}
@@ -198,7 +198,7 @@ def _is_fixable(check: Check, cause: Cause, findings: Sequence[Finding]) -> bool
     """Return whether an edit is known for a cause: for its line where findings stand there, else
     for its code, else for what its control removes.
     """
-    from reprocheck.causes.likely import confirms, removes
+    from reprocheck.rules.likely import confirms, removes
 
     controls = [name for name in check.smallest if confirms(name, cause.code)]
     alike = (
@@ -273,8 +273,8 @@ def _run_patched(
     The record then holds them.
     """
     from reprocheck import launch
+    from reprocheck.fixes.patched_files import SOURCES, written
     from reprocheck.search import words
-    from reprocheck.search.patched_files import SOURCES, written
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
     names = ", ".join(sorted(map(str, changed)))

@@ -270,7 +270,7 @@ def _ladder_of_pass(check: Check, folder: Path) -> Ladder | None:
 
 def _with_reasons(check: Check, folder: Path) -> Check:
     """Return the check with ladder, causes, search and scan."""
-    from reprocheck.search.lead import lead_of
+    from reprocheck.workflow.lead import lead_of
 
     try:
         from reprocheck.causes.cause import causes_of

@@ -13,8 +13,8 @@ import pytest
 
 import reprocheck as package
 from reprocheck import launch
-from reprocheck.causes import left_state
 from reprocheck.errors import ControlError, ReprocheckError
+from reprocheck.fixes import left_state
 from reprocheck.launch.workdir import has_room
 from reprocheck.model import Arm, CheckRecord, RunRecord
 from reprocheck.model.reason import Reason

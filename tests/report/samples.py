@@ -27,8 +27,8 @@ from reprocheck.model import (
     Verdict,
 )
 from reprocheck.model.evidence import BatchDiffers, CallDiffers
-from reprocheck.search.lead import lead_of
 from reprocheck.verdict import judge
+from reprocheck.workflow.lead import lead_of
 from tests.report.parts import (
     HOSTILE,
     STATEMENT,

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.causes import likely
 from reprocheck.causes.cause import causes_of
-from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import RUNGS, Cause, Check, SourceLine
 from reprocheck.model.controls import Touch, TouchedLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.static import StaticFinding, StaticScan
-from reprocheck.rules import catalogue
+from reprocheck.rules import catalogue, likely
+from reprocheck.rules.likely import VAGUE
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
 from reprocheck.search.judged import generator_of

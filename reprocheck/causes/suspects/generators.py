@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
-from reprocheck.causes.fixes import fixed_number
 from reprocheck.causes.suspects.look import Look, Suspect, by_hint, draws_order
+from reprocheck.fixes.advice import fixed_number
 from reprocheck.ladder import words
 from reprocheck.language import form, joined, mark, tr
 from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
-from reprocheck.causes.device import kind as kind_of_device
 from reprocheck.causes.evidence import Kind, Recorded
-from reprocheck.causes.likely import has_fixed_hash
 from reprocheck.causes.usercode import Hint, UserCode
+from reprocheck.ladder.device import kind as kind_of_device
 from reprocheck.language import mark, tr
 from reprocheck.model import Between, Check, Ladder, Rung, SourceLine
 from reprocheck.model.evidence import Evidence, Generator, SeededAs, seed_line
 from reprocheck.rules import known
+from reprocheck.rules.likely import has_fixed_hash
 from reprocheck.scan.names import last_part
 
 PRIVATE = mark("makes a generator without a seed, or draws from the system")

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.causes.imports import bound_to
+from reprocheck.fixes.seeded_call import Advice, seeded_call
 from reprocheck.model import Cause, SourceLine, Touch, TouchedLine
 from reprocheck.search.confirmed import confirmed
-from reprocheck.search.place import Advice, Place, _known, advice
+from reprocheck.search.place import Place, _known
 from tests.causes.cause_ladders import check, ladder
 from tests.e2e.explain.explaining import explain
 
@@ -65,6 +67,13 @@ def test_a_generator_that_a_library_makes_is_cited_by_the_users_line(tmp_path: P
     )
 
 
+def advice(text: str, file: str = "", takes: str = "", *, line: int = 0) -> Advice:
+    tree = ast.parse(file or LINES)
+    return seeded_call(
+        SourceLine(file="train.py", line=line, text=text), tree, takes, bound_to(tree)
+    )
+
+
 LINES = """import numpy as np
 import torch
 from scipy.stats import qmc
@@ -86,14 +95,14 @@ folds = KFold(5, shuffle=True, random_state=None)
     ],
 )
 def test_what_is_not_known_is_no_code_to_paste(line: str, hint: str) -> None:
-    found = advice("private-rng", line, ast.parse(LINES)).hint
+    found = advice(line).hint
     assert found.startswith(hint) and bool(found) is bool(hint)
 
 
 def test_what_may_be_made_often_is_given_no_fixed_stream() -> None:
     line = "state, _ = env.reset()"
-    tree = ast.parse(f"{LINES}def item(index):\n    {line}\n")
-    found = advice("private-rng", line, tree, "reset(seed)", line=7)
+    file = f"{LINES}def item(index):\n    {line}\n"
+    found = advice(line, file, "reset(seed)", line=7)
     assert not found.fix
     assert found.hint.startswith("Give the generator a seed that is another one each time")
 
@@ -121,11 +130,11 @@ def test_what_may_be_made_often_is_given_no_fixed_stream() -> None:
     ],
 )
 def test_what_takes_a_seed_is_named(line: str, takes: str, fix: str) -> None:
-    assert advice("private-rng", line, ast.parse(LINES), takes).fix == fix
+    assert advice(line, takes=takes).fix == fix
 
 
 def test_a_call_by_another_name_than_was_seen_has_no_arguments_that_are_known() -> None:
-    assert not advice("private-rng", "obs, _ = begin()", ast.parse(""), "reset(seed)").fix
+    assert not advice("obs, _ = begin()", takes="reset(seed)").fix
 
 
 def test_the_fix_is_that_of_the_line_that_the_cause_names() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reprocheck.model import Cause, Ladder, SourceLine
-from reprocheck.search.lead import lead_of
+from reprocheck.workflow.lead import lead_of
 from tests.causes.cause_ladders import check, ladder
 
 BUILT = SourceLine(file="model.py", line=11)

@@ -12,7 +12,8 @@ from functools import cache
 from itertools import chain, starmap
 from pathlib import Path
 
-from reprocheck.model import Check
+from reprocheck.model import Cause, Check
+from reprocheck.model.static import StaticFinding
 
 TABLE = Path(__file__).parent / "likely.toml"
 _ACCELERATOR = re.compile(r"cuda|npu|ascend|gpu|xpu|tpu", re.IGNORECASE)
@@ -32,6 +33,10 @@ _OF_RANDOMNESS = (
 """Controls that fix what a script draws or reads, and not how it computes."""
 
 _VALUES = 3
+
+
+VAGUE = frozenset({"RC604", "RC605"})
+"""Causes that say what happens and not why."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +75,13 @@ def table() -> Likely:
         anew_where_shown=tuple(found["anew_where_shown"]),
         many_values=tuple(found["many_values"]),
     )
+
+
+def is_vague(cause: Cause | StaticFinding) -> bool:
+    """Return whether a cause says what happens and not why: another that fits is preferred, a
+    control says more.
+    """
+    return cause.code in VAGUE
 
 
 def place_of(control: str, code: str) -> int | None:

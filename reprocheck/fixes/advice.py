@@ -1,7 +1,7 @@
 """The fix of a cause where no line of the user's gives one.
 
 It is a command, what the confirming control does, or the catalogue's. A fix that was made for a
-line comes first: see `scanned` for what the scan would change there, and `search_place`.
+line comes first: see `causes.scanned` for what the scan would change there, and `seeded_call`.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
-from reprocheck.causes import left_state
-from reprocheck.causes.device import CPU, device_of
-from reprocheck.causes.evidence import is_vague
-from reprocheck.causes.frameworks import PYTHON
-from reprocheck.causes.likely import place_of, removes
+from reprocheck.fixes import left_state
+from reprocheck.ladder.device import CPU, device_of
 from reprocheck.language import changed, tr
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.why import FixFrom
 from reprocheck.report.again import again, in_shell
 from reprocheck.rules import Entry, entry
+from reprocheck.rules.likely import is_vague, place_of, removes
 from reprocheck.settings import controls
 
+PYTHON = "python"
+"""Stands for no framework."""
 _ONE_THREAD = "an order of additions if it is gone with one thread"
 _BLOCKING = "a race if it is gone when kernels wait for each other"
 

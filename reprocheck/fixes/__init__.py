@@ -1,0 +1,1 @@
+"""How causes are fixed: the code or the command of a cause, and the files that a patch changes."""

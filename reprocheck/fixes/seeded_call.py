@@ -1,0 +1,142 @@
+"""How a call that draws gets a seed, as far as a run has shown how it takes one. What the scan
+knows of the line comes before that.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from reprocheck.language import tr
+from reprocheck.model import SourceLine
+
+_REPEATING = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.For, ast.While),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Advice:
+    """How what is made on a line gets a seed; both "" where the cause's own fix says it.
+
+    fix   code to paste
+    hint  what to look for, where nothing shows how a library takes a seed
+    """
+
+    fix: str = ""
+    hint: str = ""
+
+
+NO_ADVICE = Advice()
+
+
+def keep_order(argument: str) -> Advice:
+    """Return what to do where a call gives its rows in another order each time."""
+    return Advice(
+        hint=tr("Write `{argument}=True` in the call, or sort its rows.", argument=argument)
+    )
+
+
+def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection[str]) -> Advice:
+    """Return how the call of a line gets a seed.
+
+    tree     of the file
+    takes    how a call of the line was seen to take a seed: `reset(seed)` by an argument,
+             `sample.seed` by a method beside it; "" where none was seen
+    modules  names that imports bind in the file
+    """
+    calls = _calls_of(line.text)
+    if not calls:
+        return NO_ADVICE
+    called, _, word = takes.rstrip(")").partition("(")
+    by_name = {_last(call.func): call for call in reversed(calls)}
+    seen = by_name.get(called.partition(".")[0])
+    if seen is not None and word:
+        if _runs_often(tree, line.line):
+            return Advice(
+                hint=tr(
+                    "Give the generator a seed that is another one each time it is made, in each"
+                    " worker, epoch and rank, so that the streams stay apart."
+                )
+            )
+        return Advice(fix=_with_seed(seen, word))
+    if seen is not None and isinstance(seen.func, ast.Attribute):
+        owner = ast.unparse(seen.func.value)
+        return Advice(fix=f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()")
+    return Advice(hint=_where_to_look(calls, modules))
+
+
+def _calls_of(text: str) -> list[ast.Call]:
+    """Return the calls of a line that holds a whole statement, or the head of one: the outermost
+    first.
+    """
+    statement = text.strip()
+    for whole in (statement, f"{statement} pass"):
+        with suppress(SyntaxError):
+            nodes = ast.walk(ast.parse(whole))
+            return [node for node in nodes if isinstance(node, ast.Call)]
+    return []
+
+
+def _last(function: ast.expr) -> str:
+    """Return `default_rng` of `np.random.default_rng`."""
+    return ast.unparse(function).rpartition(".")[2]
+
+
+def _with_seed(call: ast.Call, word: str) -> str:
+    """Return a call with seed 0, in place of the one that it has."""
+    others = [keyword for keyword in call.keywords if keyword.arg != word]
+    seed = ast.keyword(arg=word, value=ast.Constant(0))
+    return ast.unparse(ast.Call(func=call.func, args=call.args, keywords=[*others, seed]))
+
+
+def _where_to_look(calls: Sequence[ast.Call], modules: Collection[str]) -> str:
+    """Return what is left to do where nothing shows how a library takes a seed: a function of a
+    module makes its generator, an object got its own where it was made.
+    """
+    called = (call.func for call in calls)
+    attributes = [one for one in called if isinstance(one, ast.Attribute)]
+    roots = {one: ast.unparse(one).partition(".")[0] for one in attributes}
+    methods = [one for one in attributes if roots[one].isidentifier() and roots[one] not in modules]
+    if not methods:
+        return tr(
+            "`{call}()` makes a generator without a seed: give it one, by the argument that takes a"
+            " seed.",
+            call=ast.unparse(calls[0].func),
+        )
+    return tr(
+        "Give `{owner}` a seed where it is made: `{call}()` draws from a generator without one.",
+        owner=ast.unparse(methods[-1].value),
+        call=ast.unparse(methods[-1]),
+    )
+
+
+def _runs_often(tree: ast.AST, line: int) -> bool:
+    """Return whether a line stands in a loop, or in a function of which nothing shows that it is
+    called once.
+    """
+    nodes = list(ast.walk(tree))
+    repeating = [node for node in nodes if isinstance(node, _REPEATING)]
+    for node in repeating:
+        is_around = node.lineno < line <= (node.end_lineno or 0)
+        if is_around and not _is_called_once(node, nodes, repeating):
+            return True
+    return False
+
+
+def _is_called_once(
+    function: ast.stmt | ast.expr,
+    nodes: Sequence[ast.AST],
+    repeating: Sequence[ast.stmt | ast.expr],
+) -> bool:
+    """Return whether a function is named by one call alone, outside of functions and loops."""
+    name = getattr(function, "name", "")
+    uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    calls = [node.func for node in nodes if isinstance(node, ast.Call) and node.func in uses]
+    if len(uses) != 1 or calls != uses:
+        return False
+    line = uses[0].lineno
+    return not any(node.lineno <= line <= (node.end_lineno or 0) for node in repeating)
