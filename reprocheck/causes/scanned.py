@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import filterfalse, islice, takewhile
 from operator import attrgetter
+from pathlib import Path
 from typing import Literal
 
+from reprocheck.causes.layers import made_at
+from reprocheck.causes.passed import scanned
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised
 from reprocheck.language import joined, sentences, tr
@@ -28,6 +31,15 @@ _OF_TRAINING = ("initial weights", "batch", "forward")
 _tells_fix = attrgetter("tells_fix")
 _patchable = attrgetter("patchable")
 _precedes = attrgetter("precedes")
+
+
+def with_scan(check: Check, folder: Path) -> Check:
+    """Return a check with its causes after what the scan finds in its files; what it says alone
+    becomes a cause only where no other names a line.
+    """
+    check = replace(check, scan=scanned(check, folder))
+    check = replace(check, causes=suspected(check))
+    return replace(check, causes=made_at(check, folder))
 
 
 def suspected(check: Check) -> tuple[Cause, ...]:

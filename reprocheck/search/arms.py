@@ -311,68 +311,57 @@ class Book:
         made = chain.from_iterable(arm.runs for arm in arms)
         records = [run for run in made if run.ended != "interrupted"]
         failed = any(map(attrgetter("ended_badly"), records))
-        if whole is not None and len(records) == 1 and not failed:
-            return self._compared(names, arms, replace(records[0], number=PAIR), whole)
-        if len(records) < PAIR and not failed:
+        if failed or len(records) != 1:
+            whole = None
+        if whole is None and len(records) < PAIR and not failed:
             return None
-        numbered = [replace(run, number=number) for number, run in enumerate(records, start=1)]
-        runs = paired(list(map(self._read, numbered)), self.record.tolerance)
+        first = [] if whole is None else [whole.runs[0]]
+        numbered = [replace(run, number=n) for n, run in enumerate(records, start=1 + len(first))]
+        runs = paired([*first, *map(self._read, numbered)], self.record.tolerance)
         verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
-        until = self._until
-        in_place = any(map(attrgetter("in_place"), arms))
-        all_patched = all(map(attrgetter("controls.patched"), runs))
-        fails_alike = _fail_alike(runs, until)
-        agrees = self._agree(verdict, runs, until)
+        own = runs[len(first) :]
+        fails_alike = _fail_alike(own, self._until)
+        agrees = self._agree(verdict, runs, self._until)
         if fails_alike:
-            agrees = len(runs) >= PAIR or None
+            agrees = len(own) >= PAIR or None
+        if whole is not None and not self._says_enough(names, arms[0], whole, agrees, verdict):
+            agrees = None
+        in_place = any(map(attrgetter("in_place"), arms))
         return Judged(
             names=names,
             patched=patched,
             why=arms[0].reason or arms[0].why,
-            runs=runs,
-            verdict=verdict,
-            agrees=agrees,
-            arms=tuple(arms),
-            until=until,
-            acted=self._acting.of(names, runs),
-            spared=arms[0].spared,
-            untried=in_place and not all_patched,
-            fails_alike=fails_alike,
-        )
-
-    def _compared(
-        self, names: tuple[str, ...], arms: list[Arm], run: RunRecord, whole: Judged
-    ) -> Judged:
-        """Return what one run says beside runs that agree under more controls. Other losses than
-        theirs say something only where what is left out is new in each start: what is not could
-        give others in each run alike.
-        """
-        from reprocheck.verdict import judge, paired
-
-        runs = paired([whole.runs[0], self._read(run)], self.record.tolerance)
-        verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
-        agrees = self._agree(verdict, runs, self._until)
-        left_out = set(whole.names).difference(names)
-        left_out.update(one.partition("@")[0] for one in arms[0].spared)
-        if agrees and (FRESH in left_out or not verdict.bitwise.equal_until(self._until)):
-            agrees = None
-        # `entropy` gives other numbers to the generators that `private-rng` has given theirs
-        taken_over = "private-rng" in left_out and "entropy" in names
-        if agrees is False and (taken_over or self._shifting(left_out, whole)):
-            agrees = None
-        return Judged(
-            names=names,
-            patched=False,
-            why=arms[0].reason or arms[0].why,
-            runs=runs[1:],
+            runs=own,
             verdict=verdict,
             agrees=agrees,
             arms=tuple(arms),
             until=self._until,
-            acted=self._acting.of(names, runs[1:]),
-            reference=whole.names,
+            acted=self._acting.of(names, own),
+            reference=() if whole is None else whole.names,
             spared=arms[0].spared,
+            untried=in_place and not all(map(attrgetter("controls.patched"), own)),
+            fails_alike=fails_alike,
         )
+
+    def _says_enough(
+        self,
+        names: tuple[str, ...],
+        arm: Arm,
+        whole: Judged,
+        agrees: bool | None,
+        verdict: Verdict,
+    ) -> bool:
+        """Return whether one run says enough beside runs that agree under more controls. Other
+        losses than theirs do where what is left out is new in each start: what is not could give
+        others in each run alike.
+        """
+        left_out = set(whole.names).difference(names)
+        left_out.update(one.partition("@")[0] for one in arm.spared)
+        if agrees:
+            return FRESH not in left_out and verdict.bitwise.equal_until(self._until)
+        # `entropy` gives other numbers to the generators that `private-rng` has given theirs
+        taken_over = "private-rng" in left_out and "entropy" in names
+        return not taken_over and not self._shifting(left_out, whole)
 
     @cached_property
     def _until(self) -> int:

@@ -9,8 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.causes.cause import causes_of
-from reprocheck.causes.passed import scanned
-from reprocheck.causes.scanned import suspected
+from reprocheck.causes.scanned import with_scan
 from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model import Check, DeeperPair
 from reprocheck.search.asked import FRESH, PAIR, Difference
@@ -25,9 +24,7 @@ def first_difference(check: Check, folder: Path, judged: Judged) -> Difference |
     under = _as_check(check, folder, judged)
     if under is None or under.first_rung is None:
         return None
-    causes = causes_of(under, folder)
-    under = replace(under, causes=causes, scan=scanned(replace(under, causes=causes), folder))
-    among = candidates(replace(under, causes=suspected(under)), folder)
+    among = candidates(with_scan(replace(under, causes=causes_of(under, folder)), folder), folder)
     assert among.first is not None, "there is a rung that differs"
     nearest = dict.fromkeys((*among.sure, *among.likely, *among.suspects))
     return replace(among.first, controls=tuple(nearest))

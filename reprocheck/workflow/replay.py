@@ -338,17 +338,11 @@ def _noise(check: Check, folder: Path, side: int) -> Noise | None:
 
 
 def _with_scan(check: Check, folder: Path) -> Check:
-    """Return the check with what the scan says of its files; what it says alone becomes a cause
-    only where no other names a line.
-    """
-    from reprocheck.causes.layers import made_at
-    from reprocheck.causes.passed import scanned
-    from reprocheck.causes.scanned import suspected
+    """Return the check with what the scan says of its files, as far as they can be scanned."""
+    from reprocheck.causes.scanned import with_scan
 
     try:
-        check = replace(check, scan=scanned(check, folder))
-        check = replace(check, causes=suspected(check))
-        return replace(check, causes=made_at(check, folder))
+        return with_scan(check, folder)
     except Exception as error:
         line = tr(
             "The source could not be scanned: {kind}: {error}",
