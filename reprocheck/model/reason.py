@@ -20,7 +20,6 @@ ReasonKey = Literal[
     "a part of it",
     "not at a place",
     "without silent",
-    "with silent",
     "fails alone",
     "which fails",
     "without failing",

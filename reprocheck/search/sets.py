@@ -207,10 +207,7 @@ def narrowed(tries: Experiments, suffices: Together) -> tuple[str, ...]:
     acting = list(filter(suffices.acted.__contains__, suffices.names))
     silent = [name for name in tries.silent(suffices.names) if name not in acting]
     if tries.acts_unseen(silent, acting):
-        found = with_silent(tries, acting, silent)
-        if not found:
-            tries.by_luck(suffices.names)
-        return found
+        acting = list(tries.candidates.ordered([*acting, *silent]))
     if not acting or tries.fails(acting):
         tries.by_luck(suffices.names)
         return ()
@@ -233,25 +230,6 @@ def narrowed(tries: Experiments, suffices: Together) -> tuple[str, ...]:
     if left and tries.agrees(left, _without([*tried, *fresh[:ALONE]])):
         return halved(tries, left, left)
     return halved(tries, [*fresh, *tried], fresh)
-
-
-def with_silent(
-    tries: Experiments, acting: Sequence[str], silent: Sequence[str]
-) -> tuple[str, ...]:
-    """Return a minimal set that holds controls of which nothing shows that they act: runs under
-    all that is seen to act differ.
-    """
-    if not tries.agrees((*acting, *silent), Reason(key="with silent")):
-        return ()
-    needed = minimal(tries, acting, silent, known=True)
-    tries.shown.intersection_update(needed)
-    named = [name for name in acting if name in tries.candidates.suspects]
-    for base in (named, (), acting):
-        left = tries.candidates.ordered((*base, *needed))
-        others = [name for name in acting if name not in base]
-        if tries.agrees(left, _without(others)):
-            return without_needless(tries, _all(left))
-    return ()
 
 
 def halved(tries: Experiments, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:

@@ -46,7 +46,6 @@ WHY: Mapping[ReasonKey, str] = {
     "a part of it": mark("to test whether {part}, a part of {name}, suffices"),
     "not at a place": mark("to test the set without what {name} does at {place}"),
     "without silent": mark("without those of which nothing shows what they act on"),
-    "with silent": mark("with those of which nothing shows what they act on"),
     "fails alone": mark("the script failed: to test whether this control makes it fail"),
     "which fails": mark("the script failed: to find the control that makes it fail"),
     "without failing": mark("again without {listed}, under which the script failed"),
