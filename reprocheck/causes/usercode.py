@@ -133,9 +133,9 @@ class UserCode:
 
     def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
         """Return the hints in the function around a line: those first that feed the line."""
-        if line is None or line.file not in self._files:
+        if line is None or line.file not in self.trees:
             return ()
-        lines = _function(self._files[line.file], line.line)
+        lines = _function(self.trees[line.file], line.line)
         here = [hint for hint in self.hints if hint.source.file == line.file]
         fed = filter(here.__contains__, self._that_feed(line))
         inside = [hint for hint in here if hint.source.line in lines]
@@ -152,7 +152,7 @@ class UserCode:
         name = place.partition("[")[0]
         found = [
             self.line(file, line)
-            for file, tree in self._files.items()
+            for file, tree in self.trees.items()
             for line in _assignments(tree, name)
         ]
         if len(found) != 1:
@@ -161,7 +161,7 @@ class UserCode:
 
     def defines(self, name: str) -> bool:
         """Return whether a class of that name is the user's own."""
-        nodes = chain.from_iterable(map(ast.walk, self._files.values()))
+        nodes = chain.from_iterable(map(ast.walk, self.trees.values()))
         return any(isinstance(node, ast.ClassDef) and node.name == name for node in nodes)
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
@@ -181,13 +181,13 @@ class UserCode:
     @cached_property
     def imports(self) -> frozenset[str]:
         """The packages that the files import, by their first names."""
-        found = chain.from_iterable(map(modules, self._files.values()))
+        found = chain.from_iterable(map(modules, self.trees.values()))
         return frozenset(name.partition(".")[0] for level, name in found if not level)
 
     @cached_property
     def module_names(self) -> Mapping[str, str]:
         """The modules that the files import, with the names that they give them."""
-        return module_names(self._files.values())
+        return module_names(self.trees.values())
 
     @cached_property
     def uses(self) -> Mapping[str, int]:
@@ -195,28 +195,23 @@ class UserCode:
         of the package.
         """
         counts: Counter[str] = Counter()
-        for tree in self._files.values():
+        for tree in self.trees.values():
             packages = bound_to(tree)
             names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
             counts.update(filter(None, map(packages.get, names)))
         return counts
 
-    @property
-    def trees(self) -> Mapping[str, ast.Module]:
-        """The syntax trees of the files, by name."""
-        return self._files
-
     def tree(self, file: str) -> ast.Module:
         """Return the syntax tree of a file; an empty one where its text is not known."""
-        return self._files.get(file) or ast.Module(body=[], type_ignores=[])
+        return self.trees.get(file) or ast.Module(body=[], type_ignores=[])
 
     @property
     def files(self) -> tuple[str, ...]:
         """The names of the files."""
-        return tuple(self._files)
+        return tuple(self.trees)
 
     @cached_property
-    def _files(self) -> dict[str, ast.Module]:
+    def trees(self) -> dict[str, ast.Module]:
         """Name -> syntax tree, the files named first, then the script, what it was seen to import,
         and what its text imports.
         """

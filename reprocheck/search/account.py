@@ -21,11 +21,10 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """The search with the causes as it leaves them. `confirmed`: whether chance is excluded."""
+    """The search with the causes as it leaves them."""
 
     search: Search
     causes: tuple[Cause, ...]
-    confirmed: bool = False
 
 
 def account(book: Book) -> Search:

@@ -9,7 +9,7 @@ from pathlib import Path
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.usercode import UserCode
-from reprocheck.fixes.advice import in_names_of, with_names_of
+from reprocheck.fixes.advice import control_fix, in_names_of, with_names_of
 from reprocheck.ladder.device import device_of
 from reprocheck.language import joined, sentences, tr
 from reprocheck.model import RUNGS, Check
@@ -17,7 +17,7 @@ from reprocheck.search import words
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import FRESH, Difference, Found, controls_in, fixes_in
-from reprocheck.search.confirmed import confirmed, fixes, fixes_of_controls
+from reprocheck.search.confirmed import confirmed
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import remains
@@ -99,9 +99,10 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     controls = controls_in(smallest)
     located_causes = located(check, causes, controls)
     causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
-    of_controls = fixes_of_controls(device_of(check), frameworks, controls)
-    named = (in_names_of(code.module_names, fix) for fix in of_controls)
-    fix = joined("\n\n", dict.fromkeys(fixes(causes) or named))
+    of_causes = [one.fix for one in causes if one.confidence == "confirmed" and one.fix]
+    of_controls = (control_fix(frameworks, name, device_of(check)) for name in controls)
+    in_names = (in_names_of(code.module_names, fix) for fix in filter(None, of_controls))
+    fix = joined("\n\n", dict.fromkeys(of_causes or in_names))
     sentence = words.removes(smallest, under, causes)
     further: tuple[str, ...] = ()
     if under.later is not None:
@@ -120,7 +121,7 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         patch=kept_patch(folder),
         further=further,
     )
-    return Result(search=search, causes=causes, confirmed=True)
+    return Result(search=search, causes=causes)
 
 
 def _without_patches(book: Book, under: Judged) -> Judged:

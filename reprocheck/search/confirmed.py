@@ -14,7 +14,7 @@ from types import MappingProxyType
 from reprocheck import rules
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
-from reprocheck.fixes.advice import advised, after_control, control_fix
+from reprocheck.fixes.advice import advised, after_control
 from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
@@ -396,8 +396,9 @@ def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: b
     """Return where a control acted; where the place may not be meant `alone`, at what others,
     too.
     """
-    said = words.acted_at(control, _named(place), first=place is acted[0], draws=place.draws)
-    others = [_named(one) for one in acted if one.line.at != place.line.at]
+    named = {one: words.place(one.line.at, one.what) for one in acted}
+    said = words.acted_at(control, named[place], first=place is acted[0], draws=place.draws)
+    others = [named[one] for one in acted if one.line.at != place.line.at]
     if alone or place.draws or not others:
         return said
     # Nothing shows which of them it is.
@@ -406,16 +407,3 @@ def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: b
 
 def _named(place: Place) -> str:
     return words.place(place.line.at, place.what)
-
-
-def fixes(causes: Sequence[Cause]) -> list[str]:
-    """Return the fix of each confirmed cause."""
-    return [cause.fix for cause in causes if cause.confidence == "confirmed" and cause.fix]
-
-
-def fixes_of_controls(
-    device: str, frameworks: Sequence[str], smallest: Sequence[str]
-) -> Iterator[str]:
-    """Return the code that does in the script what each of some controls does from outside."""
-    of_controls = (control_fix(frameworks, name, device) for name in smallest)
-    return filter(None, of_controls)

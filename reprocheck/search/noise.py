@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, filterfalse
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.device import kind as device_kind
-from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model import Cause, Check, Rung
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import known
 from reprocheck.rules.likely import is_vague
@@ -21,16 +21,9 @@ from reprocheck.search.asked import Found
 from reprocheck.search.lines import OUT_OF_REACH, lines_of
 
 Kind = Literal["idle", "few tried", "nothing recorded", "given", "noise", "unreached"]
-_NO_RUNG = Rung(rung="later", status="equal")
+NO_RUNG = Rung(rung="later", status="equal")
+"""Stands for the first rung where none differs."""
 _BACKWARD = frozenset({"gradient", "reduced gradient"})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Suspect:
-    """A cause that says why the runs differ, and its line."""
-
-    cause: Cause
-    line: SourceLine
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +35,7 @@ class Remains:
     rung       the first that differs
     made_by    the operation that made the difference, as the ladder names it
     operators  what the lists say of the operators that the rung names, each once
-    suspect    the first cause, where it names a line
+    suspect    the first cause, where it says why the runs differ, and on which line
     also       what else the runs were not given alike
     clocks     line and call of clocks that a cause names and no control reaches
     """
@@ -50,17 +43,17 @@ class Remains:
     kind: Kind
     idle: tuple[str, ...] = ()
     crashing: tuple[str, ...] = ()
-    rung: Rung = _NO_RUNG
+    rung: Rung = NO_RUNG
     made_by: str = ""
     operators: tuple[str, ...] = ()
-    suspect: Suspect | None = None
+    suspect: Cause | None = None
     also: str = ""
     clocks: tuple[tuple[str, str], ...] = ()
 
 
 def remains(check: Check, folder: Path, found: Found) -> Remains:
     """Return what remains after a search that found no set of controls."""
-    rung = check.first_rung or _NO_RUNG
+    rung = check.first_rung or NO_RUNG
     operators = tuple(dict.fromkeys(_operators(check, rung)))
     return Remains(
         kind=_kind(check.first_rung, found, noisy=bool(operators)),
@@ -69,7 +62,7 @@ def remains(check: Check, folder: Path, found: Found) -> Remains:
         rung=rung,
         made_by=rung.culprit or "".join(map("`{}`".format, _operator(rung))),
         operators=operators,
-        suspect=suspect(check),
+        suspect=next(filter(_is_placed, check.causes[:1]), None),
         also=_also(check),
         clocks=tuple(_out_of_reach(check, folder)),
     )
@@ -89,12 +82,8 @@ def _kind(rung: Rung | None, found: Found, *, noisy: bool) -> Kind:
     return "unreached"
 
 
-def suspect(check: Check) -> Suspect | None:
-    """Return the first cause, where it says why the runs differ, and on which line."""
-    for cause in filterfalse(is_vague, check.causes[:1]):
-        if cause.source:
-            return Suspect(cause=cause, line=cause.source)
-    return None
+def _is_placed(cause: Cause) -> bool:
+    return cause.source is not None and not is_vague(cause)
 
 
 def _out_of_reach(check: Check, folder: Path) -> Iterator[tuple[str, str]]:

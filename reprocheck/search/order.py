@@ -21,14 +21,13 @@ from reprocheck.rules import likely
 from reprocheck.rules.likely import confirms, draws, is_vague, removes, table, without_effect
 from reprocheck.search.asked import Candidates, Difference
 from reprocheck.search.lines import OUT_OF_REACH, at_place, fitting, lines_of, spoken
+from reprocheck.search.noise import NO_RUNG
 from reprocheck.settings import controls
 
 BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
 """Controls that make scripts fail more often than others: operators without an implementation,
 paths that lead elsewhere.
 """
-_NO_RUNG = Rung(rung="later", status="equal")
-"""Stands for the first rung where none differs: the lists have controls for it, too."""
 _BESIDE = {"suspected": 2.0}
 """How many causes one lets pass between two of its controls, if not one."""
 
@@ -41,7 +40,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
 
     Those that are on already, or can do nothing here, are left out.
     """
-    rung = check.first_rung or _NO_RUNG
+    rung = check.first_rung or NO_RUNG
     code = UserCode(check, folder)
     said = spoken(code.hints)
     fits = {cause.code: fitting(cause, code.hints) for cause in check.causes}

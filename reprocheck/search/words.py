@@ -15,7 +15,7 @@ from reprocheck.search import chance
 from reprocheck.search.asked import PAIR, Difference, Question, controls_in, fixes_in
 from reprocheck.search.chance import Sample
 from reprocheck.search.judged import Judged
-from reprocheck.search.noise import Kind, Remains, Suspect
+from reprocheck.search.noise import Kind, Remains
 
 _MOST_NAMED, _MOST_SHOWN = 4, 3
 """Controls that are all named in a sentence; of more so many are, and the rest is counted."""
@@ -554,7 +554,7 @@ def _unreached(remains: Remains) -> str:
     return sentences(*said)
 
 
-def _not_by_control(tried: str, suspect: Suspect | None) -> tuple[str, ...]:
+def _not_by_control(tried: str, suspect: Cause | None) -> tuple[str, ...]:
     """Return the line of the first cause, where it has one: then there is more to say than that no
     control reaches it.
     """
@@ -566,12 +566,11 @@ def _not_by_control(tried: str, suspect: Suspect | None) -> tuple[str, ...]:
             tried=tried,
         )
         return (out_of_reach,)
-    cause = suspect.cause
     unconfirmed = tr(
         "The {confidence} cause is {code} at {line}, and no control confirms it.",
-        confidence=tr(cause.confidence),
-        code=cause.code,
-        line=suspect.line.at,
+        confidence=tr(suspect.confidence),
+        code=suspect.code,
+        line=suspect.at,
     )
     return tr("{sentence}.", sentence=tried), unconfirmed
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
     from reprocheck.model import Cause, Check, EntryPoint, Run
     from reprocheck.scan import Finding, Result
+    from reprocheck.search.judged import Judged
     from reprocheck.settings import Settings
 
 ARM = "patched"
@@ -37,10 +38,9 @@ def repair(
     the runs agree with it: further runs, unless the search has made them.
     """
     from reprocheck.scan.fix import difference
-    from reprocheck.search.patch import PATCH, decided, patch_offered, tried
-    from reprocheck.workflow.replay import with_record
+    from reprocheck.search.patch import PATCH
 
-    if not _confirmed(check) or decided(check, folder):
+    if not _confirmed(check) or _decided(check, folder):
         return
     changed = changes(check, entry, folder)
     if not changed:
@@ -48,14 +48,16 @@ def repair(
 
     patch = difference(changed)
     before = {path: path.read_bytes() for path in changed}
-    made = tried(check, folder)
+    made = _patched(check, folder)
     missing = RUNS - (0 if made is None else len(made.runs))
     if missing > runs_left(check, settings):
         teller.remark(tr("The patch was not tried, as --max-runs says."), style="yellow")
         return
     if missing > 0:
         _run_patched(changed, missing, check, entry, settings, folder, teller)
-    if not patch_offered(with_record(check, folder), folder):
+    made = _patched(check, folder)
+    if made is None or not (made.untried or made.agrees):
+        # It is shown where the runs with it agree, or no run could try it.
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
     edited = sorted(str(path) for path, data in before.items() if not _holds(path, data))
@@ -304,8 +306,19 @@ def _run_patched(
 
 
 def _decided(check: Check, folder: Path) -> bool:
-    """Return whether the runs with the patch that were made by now say all that they can say."""
-    from reprocheck.search.patch import decided
+    """Return whether the runs with the patch that were made by now say all that they can say: they
+    differ, fail, or were not given it.
+    """
+    made = _patched(check, folder)
+    return made is not None and (made.untried or made.decided)
+
+
+def _patched(check: Check, folder: Path) -> Judged | None:
+    """Return the runs that were made by now with the patch of all confirmed causes."""
+    from reprocheck.search.arms import Book
     from reprocheck.workflow.replay import with_record
 
-    return decided(with_record(check, folder), folder)
+    book = Book(with_record(check, folder), folder)
+    if check.search is not None and not check.smallest and check.search.fixes:
+        return book.of(check.search.fixes)
+    return book.of((), patched=True)
