@@ -198,6 +198,11 @@ def _moved(trace: Trace) -> str:
     return ""
 
 
+def losses_each(check: Check) -> bool:
+    """Return whether iterations hold several losses."""
+    return any(len(trace.losses.values) > len(trace.losses) for trace in check.traces)
+
+
 def rank_count(check: Check) -> int:
     """Return the number of ranks that reported in any run."""
     return len({trace.rank for trace in check.traces})

@@ -8,7 +8,7 @@ several sets it names.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, count, filterfalse, repeat
+from itertools import chain, count, filterfalse, repeat, takewhile
 from operator import itemgetter
 from pathlib import Path
 
@@ -69,9 +69,12 @@ def candidates(check: Check, folder: Path) -> Candidates:
     placed = [one.code for one in check.causes if one.source is not None or one.code in observed]
     of_causes = [by_code[code] for code in placed or by_code]
     nearest = chain.from_iterable(names[:1] for names in (*of_findings, *of_causes))
+    # what stands before an observed cause explains it
+    leading = list(takewhile(observed.__contains__, (one.code for one in known)))
+    others = [one for one in errors_that_ran if one.code not in observed]
     sure = [
-        *(_of_line(one, by_code[one], fits[one]) for one in observed),
-        *(_nearest_at(one, code.hints)[:1] for one in errors_that_ran),
+        *(_of_line(one, by_code[one], fits[one]) for one in leading),
+        *(_nearest_at(one, code.hints)[:1] for one in others),
     ]
     return Candidates(
         likely=_only(named, supported - altering),

@@ -168,6 +168,12 @@ def patches_and_harmless(tries: Experiments) -> tuple[str, ...] | None:
     return narrowed(tries, together) or None
 
 
+def end_if_unreached(tries: Experiments) -> tuple[str, ...] | None:
+    """End the search before the training is altered where no control of what is named acts."""
+    suspects = tries.candidates.suspects
+    return () if suspects and all(map(tries.is_inert, suspects)) else None
+
+
 def last_alone(tries: Experiments) -> tuple[str, ...] | None:
     """Try alone the control that a cause speaks for, and that alters the training."""
     return tries.first_alone(tries.candidates.last[:1], tries.reason) or None
@@ -190,6 +196,7 @@ STAGES: tuple[Stage, ...] = (
     all_harmless,
     patches,
     patches_and_harmless,
+    end_if_unreached,
     last_alone,
     with_altering,
 )
