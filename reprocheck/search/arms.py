@@ -104,14 +104,6 @@ class Book:
             return 0
         return len(found.runs)
 
-    @property
-    def patched(self) -> Judged | None:
-        """The runs with a patch; None where none was tried, or some run was not given it."""
-        found = self.of((), patched=True)
-        if found is None or found.untried:
-            return None
-        return found
-
     @cached_property
     def _by_controls(self) -> dict[tuple[frozenset[str], bool, tuple[str, ...]], Judged]:
         return {(frozenset(one.names), one.patched, one.spared): one for one in self.judged}

@@ -396,14 +396,10 @@ def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: b
     """Return where a control acted; where the place may not be meant `alone`, at what others,
     too.
     """
-    named = {one: words.place(one.line.at, one.what) for one in acted}
+    named = {one: f"{one.line.at} ({one.what})" for one in acted}
     said = words.acted_at(control, named[place], first=place is acted[0], draws=place.draws)
     others = [named[one] for one in acted if one.line.at != place.line.at]
     if alone or place.draws or not others:
         return said
     # Nothing shows which of them it is.
     return sentences(said, words.also_acted_at(others))
-
-
-def _named(place: Place) -> str:
-    return words.place(place.line.at, place.what)

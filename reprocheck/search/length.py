@@ -86,10 +86,8 @@ class _Imagined(Book):
         """Return what is recorded, where that answers; else that the runs agree with the causes
         among the controls.
         """
-        found, names = (
-            self.of(question.controls, spared=question.spared),
-            frozenset(question.controls),
-        )
+        found = self.of(question.controls, spared=question.spared)
+        names = frozenset(question.controls)
         if found is not None and found.decided:
             return found.answer
         made = max(self._made.get(names, 0), self.made(names))

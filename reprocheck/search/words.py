@@ -181,11 +181,6 @@ def also_acted_at(places: Sequence[str]) -> str:
     )
 
 
-def place(line: str, what: str) -> str:
-    """Return a line at which a control acted on something."""
-    return f"{line} ({what})"
-
-
 def removes(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> str:
     """Return the sentence that a set of controls removes the difference, and what that confirms."""
     confirmed = [one for one in causes if one.confidence == "confirmed"]
@@ -469,14 +464,9 @@ def _idle(remains: Remains) -> str:
             len(names),
             "{both}, but nothing recorded shows that it acted",
             "{both}, but nothing recorded shows that they acted",
-            both=_both(names),
+            both=named(names),
         )
     return tr("No cause is confirmed: runs agree under {agree}, so this may be luck.", agree=agree)
-
-
-def _both(names: Sequence[str]) -> str:
-    """Return all of them by name."""
-    return listed([named([name]) for name in names], len(names))
 
 
 def _left_out(remains: Remains) -> str:
@@ -486,7 +476,7 @@ def _left_out(remains: Remains) -> str:
         len(remains.crashing),
         " ({names} left out, because the script fails under it)",
         " ({names} left out, because the script fails under them)",
-        names=_both(remains.crashing),
+        names=named(remains.crashing),
     )
 
 
