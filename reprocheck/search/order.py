@@ -7,7 +7,7 @@ several sets it names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, filterfalse, repeat, takewhile
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +18,7 @@ from reprocheck.model.evidence import loaded_file
 from reprocheck.model.reason import Reason
 from reprocheck.model.static import StaticFinding
 from reprocheck.rules import likely
-from reprocheck.rules.likely import confirms, draws, is_vague, removes, table, without_effect
+from reprocheck.rules.likely import confirming, draws, is_vague, removes, table, without_effect
 from reprocheck.search.asked import Candidates, Difference
 from reprocheck.search.lines import OUT_OF_REACH, at_place, fitting, lines_of, spoken
 from reprocheck.search.noise import NO_RUNG
@@ -45,41 +45,39 @@ def candidates(check: Check, folder: Path) -> Candidates:
     said = spoken(code.hints)
     fits = {cause.code: fitting(cause, code.hints) for cause in check.causes}
     near = at_place(code, rung)
-    errors = [(one, _nearest_at(one, code.hints)) for one in _errors(check)]
+    errors = [(one.code, _nearest_at(one, code.hints)) for one in _errors(check)]
     by_error = list(chain.from_iterable(map(itemgetter(1), errors)))
     by_code = {one.code: _of_cause(one, rung, said, fits[one.code]) for one in check.causes}
     by_cause = [*by_error, *near, *_of_causes(check.causes, by_code)]
-    every = (*by_cause, *_of_rung(rung, said), *(found.name for found in controls.table()))
+    every = (*by_cause, *_of_rung(rung, said), *(one.name for one in controls.table()))
     useless = without_effect(check)
     named, order = _without(by_cause, useless), _without(every, useless)
-    altering = frozenset(found.name for found in controls.table() if found.alters)
+    altering = frozenset(one.name for one in controls.table() if one.alters)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
+    removed = [(one.code, sorted(confirming(one.code))) for one in check.causes]
     by_line = dict.fromkeys(near, Reason(key="a line speaks for it"))
     findings = _may_have_acted(check)
-    errors_that_ran = [one for one in findings if one.severity == "error" and one.ran]
-    unreached = [one for one in errors_that_ran if not _nearest_at(one, code.hints)]
+    sure_findings = [one for one in findings if one.severity == "error" and one.ran]
+    unreached = [one for one in sure_findings if not _nearest_at(one, code.hints)]
     reached = [one for one in findings if one not in unreached]
-    # what a line speaks for may draw alone, while the cause is what decides how often
-    of_findings = [
+    observed = [one.code for one in check.causes if _is_observed(one)]
+    # what stands before an observed cause explains it
+    leading = list(takewhile(_is_observed, filterfalse(is_vague, check.causes)))
+    sure = [
+        *(_of_line(one.code, by_code[one.code], fits[one.code]) for one in leading),
+        *(_nearest_at(one, code.hints) for one in sure_findings if one.code not in observed),
+    ]
+    placed = [one.code for one in check.causes if one.source is not None or _is_observed(one)]
+    suspects = [
+        # what a line speaks for may draw alone, while the cause is what decides how often
         *(_nearest_at(one, code.hints) for one in reached),
         *(_controls_of(one.code) for one in reached),
-    ]
-    known = list(filterfalse(is_vague, check.causes))
-    observed = [one.code for one in known if one.confidence == "observed"]
-    placed = [one.code for one in check.causes if one.source is not None or one.code in observed]
-    of_causes = [by_code[code] for code in placed or by_code]
-    nearest = chain.from_iterable(names[:1] for names in (*of_findings, *of_causes))
-    # what stands before an observed cause explains it
-    leading = list(takewhile(observed.__contains__, (one.code for one in known)))
-    others = [one for one in errors_that_ran if one.code not in observed]
-    sure = [
-        *(_of_line(one, by_code[one], fits[one]) for one in leading),
-        *(_nearest_at(one, code.hints)[:1] for one in others),
+        *(by_code[code] for code in placed or by_code),
     ]
     return Candidates(
         likely=_only(named, supported - altering),
-        suspects=_without(nearest, useless | altering),
-        sure=_without(chain.from_iterable(sure), useless | altering),
+        suspects=_without(_firsts(suspects), useless | altering),
+        sure=_without(_firsts(sure), useless | altering),
         first=Difference(rung=rung.rung, place=rung.place or "", iteration=rung.iteration or 0),
         fixes=_fixes(check.causes, findings),
         unreached=_fixes((), unreached),
@@ -89,8 +87,18 @@ def candidates(check: Check, folder: Path) -> Candidates:
         brittle=_only(BRITTLE, order),
         silent=_without(likely.on_lines(), useless),
         parts=controls.parts(),
-        reasons=by_line | _of_removed(check.causes) | _of_found(errors),
+        reasons=by_line | _reasons([*errors, *removed]),
     )
+
+
+def _is_observed(cause: Cause) -> bool:
+    """Return whether a recorded fact says why the runs differ."""
+    return cause.confidence == "observed" and not is_vague(cause)
+
+
+def _firsts(lists: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the first control of each list."""
+    return chain.from_iterable(names[:1] for names in lists)
 
 
 def _only(names: Iterable[str], wanted: Collection[str]) -> tuple[str, ...]:
@@ -109,8 +117,7 @@ def _errors(check: Check) -> list[StaticFinding]:
     Where a recorded fact says why the runs differ, those alone that stand on its line.
     """
     sure = [one for one in check.scanned.preceding if one.severity == "error" and draws(one.code)]
-    known = filterfalse(is_vague, check.causes)
-    observed = [one for one in known if one.confidence == "observed"]
+    observed = list(filter(_is_observed, check.causes))
     if not observed:
         return sure
     lines = lines_of(observed)
@@ -173,11 +180,11 @@ def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
     return _only(_controls_of(found.code), said)[:1] or tuple(said[:1])
 
 
-def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[str, Reason]:
-    """Control -> which of them it would remove: the first of several."""
+def _reasons(codes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Reason]:
+    """Return which cause each control would remove: the first of several."""
     return {
-        name: Reason(key="a cause speaks for it", code=one.code)
-        for one, names in reversed(errors)
+        name: Reason(key="a cause speaks for it", code=code)
+        for code, names in reversed(codes)
         for name in names
     }
 
@@ -185,16 +192,6 @@ def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[s
 def _controls_of(code: str) -> tuple[str, ...]:
     """Return the controls that can remove a cause, the nearest first."""
     return table().causes.get(code, ())
-
-
-def _of_removed(causes: Sequence[Cause]) -> dict[str, Reason]:
-    """Control -> which cause it would remove: the first of several."""
-    return {
-        name: Reason(key="a cause speaks for it", code=cause.code)
-        for cause in reversed(causes)
-        for name in _controls_of(cause.code)
-        if confirms(name, cause.code)
-    }
 
 
 def _of_causes(causes: Sequence[Cause], by_code: Mapping[str, Sequence[str]]) -> list[str]:
