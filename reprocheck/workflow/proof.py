@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.search.asked import Question
+    from reprocheck.search.length import Length
     from reprocheck.settings import Settings
 
 MOST_ARMS = 60
@@ -75,6 +76,7 @@ def searched(
 def _in_turn(check: Check, shared: _Shared) -> None:
     """The search, one arm after the other, in no more runs than `--max-runs` allows."""
     from reprocheck.search.confirm import question
+    from reprocheck.search.length import length
     from reprocheck.workflow.repair import runs_made
     from reprocheck.workflow.replay import with_record
 
@@ -84,22 +86,21 @@ def _in_turn(check: Check, shared: _Shared) -> None:
         asked = question(check, folder)
         if asked is None:
             break
+        expected = length(check, folder)
         if number == 1:
-            _tell_length(check, shared)
+            _tell_length(expected, check, shared)
         if not _is_allowed(asked, check, shared.settings):
             made = count(runs_made(check), "further run")
             shared.teller.remark(
                 tr("The search ends after {runs}, as --max-runs says.", runs=made), style="yellow"
             )
             break
+        _tell(asked, expected, shared)
         _record(asked, number, check, shared)
 
 
-def _tell_length(check: Check, shared: _Shared) -> None:
+def _tell_length(expected: Length, check: Check, shared: _Shared) -> None:
     """Say what the search may cost."""
-    from reprocheck.search.length import length
-
-    expected = length(check, shared.folder)
     runs = f"{expected.least}"
     if expected.named > expected.least:
         runs = tr("{least} to {named}", least=expected.least, named=expected.named)
@@ -122,9 +123,9 @@ def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:
     return missing <= runs_left(check, settings)
 
 
-def _tell(question: Question, check: Check, shared: _Shared) -> None:
+def _tell(question: Question, expected: Length, shared: _Shared) -> None:
+    """Say which runs follow, and why."""
     from reprocheck.search import words
-    from reprocheck.search.length import length
 
     names, fixes = controls_in(question.controls), fixes_in(question.controls)
     said = [" + ".join(names) if len(names) <= MOST_NAMED else count(len(names), "control")]
@@ -132,7 +133,7 @@ def _tell(question: Question, check: Check, shared: _Shared) -> None:
         several = count(len(fixes), "patch", "patches")
         said.append(tr("the patch of {fix}", fix=fixes[0]) if len(fixes) == 1 else several)
     name = " + ".join(filter(None, said)) or tr("unmodified")
-    shared.teller.arm(name, words.why(question.why), length(check, shared.folder).most)
+    shared.teller.arm(name, words.why(question.why), expected.most)
 
 
 def _made(check: Check, question: Question) -> int:
@@ -155,7 +156,6 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
     names = (*check.record.controls, *controls_in(question.controls))
     fixes = fixes_in(question.controls)
     made = _made(check, question)
-    _tell(question, check, shared)
     name = f"{number}-{_short(question.controls)}"
     launch.record_arm(
         *(shared.entry, settings, folder, shared.teller),
