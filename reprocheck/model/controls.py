@@ -92,7 +92,13 @@ class Tried:
 
     agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that
     could not be decided
-    note              why it was tried, or what stood in the way (a crash explained)
+    suffices          whether they agree as far as the search asks; None where that could not be
+                      decided
+    acted             the controls and patches that acted on something in each of the runs
+    reference         more controls, with a run under which the one run here was compared
+    spared            control, `@` and a line or a library, where it did not act
+    reason            what it was tried for
+    note              the same in words, or what stood in the way (a crash explained)
     says              the last line of the log of a run that failed, which the note quotes
     another_from      the first iteration of another difference: those before it, which the search
                       is about, agree in every bit
@@ -105,6 +111,11 @@ class Tried:
     bitwise: bool | None
     patched: bool = False
     fixes: tuple[str, ...] = ()
+    suffices: bool | None = None
+    acted: tuple[str, ...] = ()
+    reference: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
+    reason: str = ""
     note: str = ""
     says: str = ""
     another_from: int | None = None

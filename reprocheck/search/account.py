@@ -67,6 +67,10 @@ def _row(judged: Judged, why: Reason | str) -> Tried:
         agrees=None,
         bitwise=None,
         patched=judged.patched,
+        acted=tuple(filter(judged.acted.__contains__, judged.names)),
+        reference=judged.reference,
+        spared=judged.spared,
+        reason=why.key if isinstance(why, Reason) else "",
         note=words.note(judged, why),
         says=judged.failed.last_words if judged.failed else "",
     )
@@ -76,6 +80,7 @@ def _row(judged: Judged, why: Reason | str) -> Tried:
         row,
         agrees=_by_the_criterion(judged.verdict),
         bitwise=judged.verdict.bitwise.equal,
+        suffices=judged.agrees,
         another_from=judged.later,
         diverges_from=judged.verdict.diverges_from,
     )

@@ -18,7 +18,9 @@ import pytest
 import reprocheck as package
 from reprocheck.recording import record
 from reprocheck.report import next_command, to_json
+from reprocheck.search.asked import Answer, Candidates, Question
 from reprocheck.search.length import length
+from reprocheck.search.sets import find
 from tests.conftest import ROOT, clean_environment, reprocheck
 from tests.e2e.explain.explaining import (
     AND_LATER,
@@ -202,6 +204,24 @@ def test_a_search_that_may_take_few_runs_says_what_it_would_try_next(tmp_path: P
     assert controls["confidence"].startswith("Next to try: ")
     assert "as --max-runs says" in " ".join(ended.stderr.split())
     assert "--max-runs" not in next_command(package.load(ended.folder))[1]
+
+
+def test_the_steps_of_a_search_in_the_report_lead_to_its_set(two_causes: Explained) -> None:
+    """Played through again without starting anything."""
+    controls = two_causes.report["controls"]
+    rows = controls["tried"][1:]
+    assert all(row["reason"] for row in rows)
+    steps = {(frozenset(row["controls"]), tuple(row["spared"])): row for row in rows}
+
+    def ask(question: Question) -> Answer:
+        row = steps[frozenset(question.controls), question.spared]
+        acted = frozenset(row["acted"])
+        return Answer(agrees=row["suffices"], runs=question.runs, acted=acted)
+
+    named = max((row["controls"] for row in rows), key=len)
+    among = Candidates(likely=(), suspects=named, sure=named, harmless=named)
+    found = find(among, ask, lambda names, answer: answer.runs)
+    assert list(found.smallest) == controls["smallest"]
 
 
 def test_redrawn_from_its_folder_it_says_the_same(
