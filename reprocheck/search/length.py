@@ -81,6 +81,8 @@ class _Imagined(Book):
         self._causes = causes
         self._lucky = lucky
         self._made: dict[frozenset[str], int] = {}
+        self._differing: set[frozenset[str]] = set()
+        """Sets that do not suffice, and fix what is new in each start alone."""
 
     def ask(self, question: Question) -> Answer:
         """Return what is recorded, where that answers; else that the runs agree with the causes
@@ -88,20 +90,27 @@ class _Imagined(Book):
         """
         found = self.of(question.controls, spared=question.spared)
         names = frozenset(question.controls)
-        if found is not None and found.decided:
-            return found.answer
         made = max(self._made.get(names, 0), self.made(names))
         wanted = 1 if question.reference and self._lucky else question.runs
+        answer = Answer(agrees=self._causes <= names, runs=max(made, wanted))
+        if found is not None and found.decided:
+            answer, wanted = found.answer, made
         self.further += max(0, wanted - made)
         self._made[names] = max(made, wanted)
-        return Answer(agrees=self._causes <= names, runs=self._made[names])
+        if names and answer.agrees is False and all(map(self.is_new, names)):
+            self._differing.add(names)
+        return answer
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
         """Return the runs as they are: like those that agree, which is the most favourable to
         luck.
         """
         unlike = self._lucky and not self.sample.intermittent and all(map(self.is_new, names))
-        return replace(self.sample, unlike=unlike)
+        if not unlike:
+            return self.sample
+        further = sum(map(self._made.__getitem__, self._differing))
+        runs, odd = self.sample.runs + further, self.sample.odd + further
+        return replace(self.sample, runs=runs, odd=odd, further=further, unlike=True)
 
     def as_is(self, question: Question) -> None:
         """More runs without any control, each with an outcome of its own."""
