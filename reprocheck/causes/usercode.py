@@ -71,7 +71,7 @@ class UserCode:
 
         What was not imported did nothing: its files are left out where that was recorded.
         """
-        return program_of(self.sources, (*self._named, *(self._recorded or self.files)))
+        return program_of(self.sources, (*self._named, *(self._recorded or self.trees)))
 
     @cached_property
     def hints(self) -> tuple[Hint, ...]:
@@ -204,11 +204,6 @@ class UserCode:
     def tree(self, file: str) -> ast.Module:
         """Return the syntax tree of a file; an empty one where its text is not known."""
         return self.trees.get(file) or ast.Module(body=[], type_ignores=[])
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The names of the files."""
-        return tuple(self.trees)
 
     @cached_property
     def trees(self) -> dict[str, ast.Module]:

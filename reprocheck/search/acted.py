@@ -56,11 +56,8 @@ class Acting:
         """
         was_on = any(_touches(name, run))
         on_line = not self._kinds.isdisjoint(likely.shown_by(name))
-        return was_on and (on_line or self._found_by_scan(name))
-
-    def _found_by_scan(self, name: str) -> bool:
         ran = (one.code for one in self._check.scanned.findings if one.ran)
-        return any(likely.removes(name, code) for code in ran)
+        return was_on and (on_line or any(likely.removes(name, code) for code in ran))
 
     def _on_threads(self, name: str, run: Run) -> bool:
         """Return whether it acted, and some process of the runs as they are could compute with

@@ -5,7 +5,7 @@ for other sets.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 
 from reprocheck.model.reason import Reason
@@ -62,18 +62,10 @@ class Experiments:
     ) -> Answer:
         """Return what the runs under these controls say."""
         controls = self.candidates.ordered(names)
-        reference: tuple[str, ...] = ()
+        question = Question(controls=controls, runs=runs or self.runs, why=why, deep=deep)
         if not runs and self.runs == PAIR and set(controls) < set(self.reference):
-            reference = self.reference
-        answer = self.ask(
-            Question(
-                controls=controls,
-                runs=runs or self.runs,
-                why=why,
-                deep=deep,
-                reference=reference,
-            )
-        )
+            question = replace(question, reference=self.reference)
+        answer = self.ask(question)
         self.answers[frozenset(controls)] = answer
         if answer.agrees:
             self.reference = controls
@@ -221,19 +213,15 @@ class Experiments:
         return Together(names=left)
 
     def make_fail(self, names: Sequence[str], answer: Answer) -> list[str]:
-        """Return controls that make the script fail: those that its error names, else one that is
-        known to do so often, else what halves show.
+        """Return controls that make the script fail: those that its error names, else one that does
+        so by itself, of those that do so more often than others, else what halves show.
         """
-        return list(answer.blamed) or self.brittle(names) or self.crashes(names)
-
-    def brittle(self, names: Sequence[str]) -> list[str]:
-        """Return a control that makes the script fail by itself, among those that do so more often
-        than others.
-        """
+        if answer.blamed:
+            return list(answer.blamed)
         for name in filter(names.__contains__, self.candidates.brittle):
             if self.answer([name], Reason(key="fails alone")).agrees is None:
                 return [name]
-        return []
+        return self.crashes(names)
 
     def crashes(self, names: Sequence[str]) -> list[str]:
         """Return a control that makes the script fail, found by halves; of several that do so only

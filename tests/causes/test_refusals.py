@@ -254,7 +254,7 @@ def test_the_source_of_this_package_is_not_the_users(tmp_path: Path) -> None:
     write("import reprocheck\nimport data\n")
     write("", "data.py")
     write("import random\nrng = random.Random()\n", "reprocheck/__init__.py")
-    assert UserCode(check(ladder("batch")), Path(".")).files == ("train.py", "data.py")
+    assert [*UserCode(check(ladder("batch")), Path(".")).trees] == ["train.py", "data.py"]
 
 
 def test_lines_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
