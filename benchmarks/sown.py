@@ -57,6 +57,7 @@ from reprocheck.model import (
     Tried,
     Verdict,
 )
+from reprocheck.model.reason import Reason
 from reprocheck.model.replay import Replay
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.model.trace import Checked, LossSeries
@@ -510,7 +511,20 @@ def _record() -> CheckRecord:
         environment={"platform.system": "Linux", "cpu.count": 8, "python.version": "3.11.7"},
         deeper=(DeeperPair(level="op", iterations=2, runs=records, inside="fc"),),
         controls=("private-rng",),
-        arms=(Arm(name="as-is", controls=(), runs=records, why="To see the difference again."),),
+        arms=(
+            Arm(name="as-is", controls=(), runs=records, why="To see the difference again."),
+            Arm(
+                name="2-entropy",
+                controls=("entropy",),
+                runs=records,
+                fixes=("RC402 train.py:3",),
+                reference=("RC402 train.py:3",),
+                spared=("entropy@train.py:3",),
+                reason=Reason(
+                    key="not at a place", names=("RC402 train.py:3",), place="train.py:3"
+                ),
+            ),
+        ),
         files_after=(FilesAfter(put_back=("data.bin",), others=("notes.txt",)),),
     )
 

@@ -203,7 +203,9 @@ class UserCode:
 
     def tree(self, file: str) -> ast.Module:
         """Return the syntax tree of a file; an empty one where its text is not known."""
-        return self.trees.get(file) or ast.Module(body=[], type_ignores=[])
+        with suppress(SyntaxError, ValueError, RecursionError):
+            return self.trees.get(file) or ast.parse(self.sources.text(file) or "")
+        return ast.Module(body=[], type_ignores=[])
 
     @cached_property
     def trees(self) -> dict[str, ast.Module]:

@@ -54,19 +54,34 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
     called, _, word = takes.rstrip(")").partition("(")
     by_name = {_last(call.func): call for call in reversed(calls)}
     seen = by_name.get(called.partition(".")[0])
+    each_time = Advice(
+        hint=tr(
+            "Give the generator a seed that is another one each time it is made, in each worker,"
+            " epoch and rank, so that the streams stay apart."
+        )
+    )
     if seen is not None and word:
-        if _runs_often(tree, line.line):
-            return Advice(
-                hint=tr(
-                    "Give the generator a seed that is another one each time it is made, in each"
-                    " worker, epoch and rank, so that the streams stay apart."
-                )
-            )
-        return Advice(fix=_with_seed(seen, word))
+        return each_time if _runs_often(tree, line.line) else Advice(fix=_with_seed(seen, word))
     if seen is not None and isinstance(seen.func, ast.Attribute):
         owner = ast.unparse(seen.func.value)
         return Advice(fix=f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()")
-    return Advice(hint=_where_to_look(calls, modules))
+    method = _method(calls, modules)
+    if method is not None:
+        said = tr(
+            "Give `{owner}` a seed where it is made: `{call}()` draws from a generator without"
+            " one.",
+            owner=ast.unparse(method.value),
+            call=ast.unparse(method),
+        )
+        return Advice(hint=said)
+    if _runs_often(tree, line.line):
+        return each_time
+    said = tr(
+        "`{call}()` makes a generator without a seed: give it one, by the argument that takes a"
+        " seed.",
+        call=ast.unparse(calls[0].func),
+    )
+    return Advice(hint=said)
 
 
 def _calls_of(text: str) -> list[ast.Call]:
@@ -93,25 +108,15 @@ def _with_seed(call: ast.Call, word: str) -> str:
     return ast.unparse(ast.Call(func=call.func, args=call.args, keywords=[*others, seed]))
 
 
-def _where_to_look(calls: Sequence[ast.Call], modules: Collection[str]) -> str:
-    """Return what is left to do where nothing shows how a library takes a seed: a function of a
-    module makes its generator, an object got its own where it was made.
+def _method(calls: Sequence[ast.Call], modules: Collection[str]) -> ast.Attribute | None:
+    """Return the method of an object that is called, and no function of a module: the object got
+    its generator where it was made.
     """
     called = (call.func for call in calls)
     attributes = [one for one in called if isinstance(one, ast.Attribute)]
     roots = {one: ast.unparse(one).partition(".")[0] for one in attributes}
     methods = [one for one in attributes if roots[one].isidentifier() and roots[one] not in modules]
-    if not methods:
-        return tr(
-            "`{call}()` makes a generator without a seed: give it one, by the argument that takes a"
-            " seed.",
-            call=ast.unparse(calls[0].func),
-        )
-    return tr(
-        "Give `{owner}` a seed where it is made: `{call}()` draws from a generator without one.",
-        owner=ast.unparse(methods[-1].value),
-        call=ast.unparse(methods[-1]),
-    )
+    return next(reversed(methods), None)
 
 
 def _runs_often(tree: ast.AST, line: int) -> bool:

@@ -25,6 +25,7 @@ from reprocheck.model.controls import (
     TouchedLine as TouchedLine,
     Tried as Tried,
 )
+from reprocheck.model.reason import Reason as Reason
 from reprocheck.model.record import (
     SCHEMA_VERSION as SCHEMA_VERSION,
     Advice as Advice,

@@ -96,7 +96,7 @@ class Tried:
                       decided
     acted             the controls and patches that acted on something in each of the runs
     reference         more controls, with a run under which the one run here was compared
-    spared            control, `@` and a line or a library, where it did not act
+    spared            a control and where it did not act: `entropy at train.py:3`
     reason            what it was tried for
     note              the same in words, or what stood in the way (a crash explained)
     says              the last line of the log of a run that failed, which the note quotes

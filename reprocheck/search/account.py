@@ -69,7 +69,7 @@ def _row(judged: Judged, why: Reason | str) -> Tried:
         patched=judged.patched,
         acted=tuple(filter(judged.acted.__contains__, judged.names)),
         reference=judged.reference,
-        spared=judged.spared,
+        spared=tuple(one.replace("@", " at ") for one in judged.spared),
         reason=why.key if isinstance(why, Reason) else "",
         note=words.note(judged, why),
         says=judged.failed.last_words if judged.failed else "",

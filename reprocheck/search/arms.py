@@ -14,9 +14,11 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.causes.started import is_what_differs
+from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 from reprocheck.model.reason import Reason
 from reprocheck.rules import likely
+from reprocheck.search import order
 from reprocheck.search.acted import Acting
 from reprocheck.search.asked import (
     FRESH,
@@ -95,6 +97,8 @@ class Book:
 
     def reason(self, judged: Judged) -> Reason | str:
         """Return why runs were made: a sentence in older records, unless the search asks."""
+        if isinstance(judged.why, Reason) or judged.patched:
+            return judged.why
         return self._asked.get((frozenset(judged.names), judged.spared), judged.why)
 
     def made(self, names: Iterable[str], *, patched: bool = False) -> int:
@@ -203,14 +207,14 @@ class Book:
         under = self.of(names)
         if under is None or not under.agrees_exactly or self.sample.intermittent:
             return self.sample
-        shifting = self._shifting(under.names, under)
-        outcome = self._outcome(self._until)
+        shifting = self._that_shift_losses(under.names, under)
+        outcome = self._outcome(self._told_apart)
         agreeing = set(map(outcome, under.runs))
         as_is = list(map(outcome, chain(*self._as_is)))
         comparable = (
             one.runs
             for one in self.judged
-            if one.refutes and self._shifting(one.names, one) in (shifting, frozenset())
+            if one.refutes and self._that_shift_losses(one.names, one) in (shifting, frozenset())
         )
         further = list(map(outcome, chain(*comparable)))
         unlike = not shifting and agreeing.isdisjoint(as_is)
@@ -218,9 +222,11 @@ class Book:
         if len(distinct) < len(as_is) + len(further) + len(agreeing):
             return replace(self.sample, unlike=unlike)
         runs = len(as_is) + len(further)
-        return replace(self.sample, runs=runs, odd=runs - 1, further=len(further), unlike=unlike)
+        return replace(
+            self.sample, runs=runs, odd=runs - 1, insufficient=len(further), unlike=unlike
+        )
 
-    def _shifting(self, names: Iterable[str], under: Judged) -> frozenset[str]:
+    def _that_shift_losses(self, names: Iterable[str], under: Judged) -> frozenset[str]:
         """Return those of the controls and patches that may give other losses in each run alike:
         what they fix is not new in each start, or they replace a value of the user's in these runs.
         """
@@ -232,11 +238,16 @@ class Book:
         """Return whether what a control, or a patch, fixes is new in each start. Of what it often
         is, such as a clock that may be asked for the day alone, an observed cause shows that.
         """
-        control = likely.nearest(name.partition(" ")[0]) if is_fix(name) else name
-        if control not in likely.table().anew_where_shown:
-            return control in likely.table().anew
+        if is_fix(name):
+            return name in self._fixes_anew
+        if name not in likely.table().anew_where_shown:
+            return name in likely.table().anew
         observed = (one.code for one in self.check.causes if one.confidence == "observed")
-        return any(likely.confirms(control, code) for code in observed)
+        return any(likely.confirms(name, code) for code in observed)
+
+    @cached_property
+    def _fixes_anew(self) -> frozenset[str]:
+        return order.anew(self.check, UserCode(self.check, self.folder))
 
     @cached_property
     def _as_is(self) -> list[list[Run]]:
@@ -353,7 +364,7 @@ class Book:
             return FRESH not in left_out and verdict.bitwise.equal_until(self._until)
         # `entropy` gives other numbers to the generators that `private-rng` has given theirs
         taken_over = "private-rng" in left_out and "entropy" in names
-        return not taken_over and not self._shifting(left_out, whole)
+        return not taken_over and not self._that_shift_losses(left_out, whole)
 
     @cached_property
     def _until(self) -> int:

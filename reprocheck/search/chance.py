@@ -34,7 +34,8 @@ _SHARES = tuple(step / _STEPS for step in range(1, _STEPS + 1))
 class Sample:
     """Runs that differ: how many, and how many of them do not have the most frequent outcome.
 
-    further how many of them were made under controls that do not suffice: others are as they are
+    insufficient how many of them were made under controls that do not suffice: others are as they
+            are
     blind   how many have an outcome that says nothing of agreement: each counts as one of its own
     unlike  whether all of them differ from each other, and from the runs that agree under the
             control that is asked about, which could not make that difference by itself
@@ -45,7 +46,7 @@ class Sample:
 
     runs: int
     odd: int
-    further: int = 0
+    insufficient: int = 0
     blind: int = 0
     unlike: bool = False
     pairs: int = 0

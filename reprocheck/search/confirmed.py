@@ -385,7 +385,8 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     if own is not None and found_by_scan(cause, check.scan) and cause.fix_from == "place":
         return there
     advice = place.advice
-    if advice.hint and not found_by_scan(cause, check.scan):
+    told = any(one.tells_fix and one.source.at == there.at for one in check.scanned.findings)
+    if advice.hint and not told:
         return replace(there, fix=advice.hint, fix_from="place")
     if advice.fix:
         return replace(there, fix=advice.fix, fix_from="place")

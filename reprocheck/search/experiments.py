@@ -50,6 +50,8 @@ class Experiments:
     """What the runs under each set said last."""
     lucky: set[frozenset[str]] = field(default_factory=set)
     """Sets under which the runs agreed although they did not make them."""
+    tried: dict[tuple[frozenset[str], int], Together] = field(default_factory=dict)
+    """What runs said under many controls at once, by these and by the runs of an arm."""
     crashing: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()
@@ -71,7 +73,7 @@ class Experiments:
             self.reference = controls
         return answer
 
-    def fails(self, names: Iterable[str]) -> bool:
+    def differ_under(self, names: Iterable[str]) -> bool:
         """Return whether it is known that the runs differ under these controls: no part of what
         does not suffice does.
         """
@@ -85,7 +87,7 @@ class Experiments:
         Where the script crashes, they do not.
         """
         wanted = frozenset(names)
-        if self.fails(wanted):
+        if self.differ_under(wanted):
             return False
         answer = self.answer(wanted, why, deep=deep)
         if answer.agrees is None and not answer.stumbled and len(wanted) == 1:
@@ -94,7 +96,7 @@ class Experiments:
             return False
         if self.acting(wanted, answer) or self.acts_unseen(self.silent(wanted)):
             return True
-        self.by_luck(wanted)
+        self.note_luck(wanted)
         return False
 
     def acting(self, names: Iterable[str], answer: Answer) -> frozenset[str]:
@@ -147,7 +149,7 @@ class Experiments:
         sets = ([*base], *([*base, name] for name in others))
         return next((one for one in sets if frozenset(one) not in self.answers), ())
 
-    def by_luck(self, names: Iterable[str]) -> None:
+    def note_luck(self, names: Iterable[str]) -> None:
         """Remember a set under which the runs agreed although it did not make them: it says as
         little as runs that differ.
         """
@@ -197,8 +199,14 @@ class Experiments:
 
     def together(self, names: Sequence[str], why: Reason, *, deep: bool = False) -> Together:
         """Return what runs say under all of them without those that crash."""
+        key = frozenset(names), self.runs
+        if key not in self.tried:
+            self.tried[key] = self._together(names, why, deep=deep)
+        return self.tried[key]
+
+    def _together(self, names: Sequence[str], why: Reason, *, deep: bool) -> Together:
         left = self.not_crashing(names)
-        while left and not self.fails(left):
+        while left and not self.differ_under(left):
             answer = self.answer(left, why, deep=deep)
             if answer.agrees is not None:
                 return Together(names=left, agree=answer.agrees, acted=answer.acting(left))
@@ -236,13 +244,13 @@ class Experiments:
                 return list(answer.blamed) or self.crashes(half)
         return list(second)
 
-    def suffices(self, tried: Together) -> bool:
+    def is_enough(self, tried: Together) -> bool:
         """Return whether the runs agree under controls one of which acted."""
         if not tried.agree:
             return False
         if tried.acted or self.acts_unseen(self.silent(tried.names)):
             return True
-        self.by_luck(tried.names)
+        self.note_luck(tried.names)
         return False
 
 

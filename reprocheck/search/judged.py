@@ -156,8 +156,8 @@ class Judged:
     @property
     def refutes(self) -> bool:
         """Return whether they ran to their end under controls, and differ."""
-        ended = self.failed is None and not self.untried
-        return ended and self.agrees is False and not self.as_is and not self.patched
+        whole = not (self.failed or self.untried or self.spared or self.patched)
+        return whole and self.agrees is False and not self.as_is
 
     @property
     def within_tolerance_only(self) -> bool:

@@ -65,11 +65,11 @@ def _played(
             book.as_is(missing.question)
         else:
             break
-    return book.further
+    return book.starts
 
 
 class _Imagined(Book):
-    """What is recorded of a search, and answers made up for what is not; `further` counts the runs
+    """What is recorded of a search, and answers made up for what is not; `starts` counts the runs
     that those would take.
     """
 
@@ -77,7 +77,7 @@ class _Imagined(Book):
         super().__init__(recorded.check, recorded.folder)
         self.judged, self.sample = recorded.judged, recorded.sample
         self.differences = recorded.differences
-        self.further = 0
+        self.starts = 0
         self._causes = causes
         self._lucky = lucky
         self._made: dict[frozenset[str], int] = {}
@@ -95,7 +95,7 @@ class _Imagined(Book):
         answer = Answer(agrees=self._causes <= names, runs=max(made, wanted))
         if found is not None and found.decided:
             answer, wanted = found.answer, made
-        self.further += max(0, wanted - made)
+        self.starts += max(0, wanted - made)
         self._made[names] = max(made, wanted)
         if names and answer.agrees is False and all(map(self.is_new, names)):
             self._differing.add(names)
@@ -110,10 +110,10 @@ class _Imagined(Book):
             return self.sample
         further = sum(map(self._made.__getitem__, self._differing))
         runs, odd = self.sample.runs + further, self.sample.odd + further
-        return replace(self.sample, runs=runs, odd=odd, further=further, unlike=True)
+        return replace(self.sample, runs=runs, odd=odd, insufficient=further, unlike=True)
 
     def as_is(self, question: Question) -> None:
         """More runs without any control, each with an outcome of its own."""
         more = question.runs - self.made(())
-        self.further += more
+        self.starts += more
         self.sample = replace(self.sample, runs=self.sample.runs + more, odd=self.sample.odd + more)

@@ -18,7 +18,15 @@ from reprocheck.model.evidence import loaded_file
 from reprocheck.model.reason import Reason
 from reprocheck.model.static import StaticFinding
 from reprocheck.rules import likely
-from reprocheck.rules.likely import confirming, draws, is_vague, removes, table, without_effect
+from reprocheck.rules.likely import (
+    confirming,
+    draws,
+    is_vague,
+    nearest,
+    removes,
+    table,
+    without_effect,
+)
 from reprocheck.search.asked import Candidates, Difference
 from reprocheck.search.lines import OUT_OF_REACH, at_place, fitting, lines_of, spoken
 from reprocheck.search.noise import NO_RUNG
@@ -28,6 +36,8 @@ BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
 """Controls that make scripts fail more often than others: operators without an implementation,
 paths that lead elsewhere.
 """
+_NEW = ("private-rng", "entropy", "hash-seed")
+"""Controls of what the operating system gives anew in each start."""
 _BESIDE = {"suspected": 2.0}
 """How many causes one lets pass between two of its controls, if not one."""
 
@@ -148,6 +158,21 @@ def _fixes(causes: Sequence[Cause], findings: Sequence[StaticFinding]) -> tuple[
         one for cause in causes for one in editable if cause.at in (one.source.at, one.changed.at)
     ]
     return tuple(dict.fromkeys(one.fix_name for one in (*of_causes, *editable)))
+
+
+def anew(check: Check, code: UserCode) -> frozenset[str]:
+    """Return the patches of what is new in each start: of generators that the system seeds, hashes
+    of strings and monotonic clocks, where the scan is sure of them and they ran. Other patches may
+    change losses in each run alike, as one that sorts what had the same order before.
+    """
+    sure = [one for one in _may_have_acted(check) if one.severity == "error" and one.ran]
+    useless = without_effect(check)
+    return frozenset(
+        one.fix_name
+        for one in sure
+        if (nearest(one.code) in _NEW and nearest(one.code) not in useless)
+        or not _nearest_at(one, code.hints)
+    )
 
 
 def sure_lines(check: Check, control: str) -> frozenset[str]:

@@ -50,139 +50,133 @@ def find(
 
     Raises Unanswered where runs are missing.
     """
-    tries = Experiments(candidates=candidates, ask=ask, runs=runs, differing=differing)
+    arms = Experiments(candidates=candidates, ask=ask, runs=runs, differing=differing)
     refuted: set[tuple[str, ...]] = set()
     while True:
-        smallest = with_parts(tries, _smallest(tries, STAGES if whole else FEW_STAGES))
+        smallest = with_parts(arms, _smallest(arms, STAGES if whole else FEW_STAGES))
         if not smallest or smallest in refuted:
-            return Found(crashing=tries.crashing, idle=tries.idle, complete=whole)
-        answer = tries.confirmed(smallest, needed, most)
-        if answer.agrees and (not whole or tries.all_act(smallest, answer)):
-            at = needed_at(tries, smallest, answer) if whole else {}
-            return Found(smallest=smallest, runs=answer.runs, crashing=tries.crashing, needed=at)
+            return Found(crashing=arms.crashing, idle=arms.idle, complete=whole)
+        answer = arms.confirmed(smallest, needed, most)
+        if answer.agrees and (not whole or arms.all_act(smallest, answer)):
+            at = needed_at(arms, smallest, answer) if whole else {}
+            return Found(smallest=smallest, runs=answer.runs, crashing=arms.crashing, needed=at)
         refuted.add(smallest)
         if answer.agrees:
-            tries.by_luck(smallest)
+            arms.note_luck(smallest)
             continue
         # A few runs had agreed by chance: the difference is intermittent, so as many say nothing
         # from here on.
-        tries.runs, tries.reference = max(tries.runs, answer.runs), ()
+        arms.runs, arms.reference = max(arms.runs, answer.runs), ()
 
 
-def _smallest(tries: Experiments, stages: Iterable[Stage]) -> tuple[str, ...]:
+def _smallest(arms: Experiments, stages: Iterable[Stage]) -> tuple[str, ...]:
     """Return what the first stage gives that comes to an end; empty where none does."""
-    sets = (stage(tries) for stage in stages)
+    sets = (stage(arms) for stage in stages)
     return next((one for one in sets if one is not None), ())
 
 
-def patches_of_unreached(tries: Experiments) -> tuple[str, ...] | None:
+def patches_of_unreached(arms: Experiments) -> tuple[str, ...] | None:
     """Try the patches first where no control reaches what the scan is sure of."""
-    return patches(tries) if tries.candidates.unreached else None
+    return patches(arms) if arms.candidates.unreached else None
 
 
-def likely_alone(tries: Experiments) -> tuple[str, ...] | None:
+def likely_alone(arms: Experiments) -> tuple[str, ...] | None:
     """Try likely controls alone: none where several causes are sure, and one where more are
     named than could be tried alone, which are then tried together.
     """
-    if len(tries.candidates.sure) > 1:
+    if len(arms.candidates.sure) > 1:
         return None
-    most = 1 if len(tries.candidates.suspects) > ALONE else ALONE
-    return tries.first_alone(tries.candidates.likely[:most], tries.reason) or None
+    most = 1 if len(arms.candidates.suspects) > ALONE else ALONE
+    return arms.first_alone(arms.candidates.likely[:most], arms.reason) or None
 
 
-def suspects_together(tries: Experiments) -> tuple[str, ...] | None:
+def suspects_together(arms: Experiments) -> tuple[str, ...] | None:
     """Try one control for each cause that is named; those that acted on nothing alone are left
     out.
     """
-    together = of_suspects(tries)
-    return without_needless(tries, together) if tries.suffices(together) else None
+    together = of_suspects(arms)
+    return without_needless(arms, together) if arms.is_enough(together) else None
 
 
-def of_suspects(tries: Experiments) -> Together:
+def of_suspects(arms: Experiments) -> Together:
     """Return what runs say under one control for each cause that is named."""
-    suspects = tuple(filterfalse(tries.is_inert, tries.candidates.suspects))
+    suspects = tuple(filterfalse(arms.is_inert, arms.candidates.suspects))
     why = Reason(key="suspects together")
     if len(suspects) == 1:
-        why = tries.reason(suspects[0])
-    return tries.together(suspects, why, deep=True)
+        why = arms.reason(suspects[0])
+    return arms.together(suspects, why, deep=True)
 
 
-def next_differences(tries: Experiments) -> tuple[str, ...] | None:
+def next_differences(arms: Experiments) -> tuple[str, ...] | None:
     """Add controls that the next difference speaks for, as long as those so far move it."""
-    names, before = of_suspects(tries).names, tries.candidates.first
+    names, before = of_suspects(arms).names, arms.candidates.first
     for _ in range(MOST_LED):
-        left = tries.differing(names) if tries.fails(names) else None
+        left = arms.differing(names) if arms.differ_under(names) else None
         if left is None or before is None or not left.is_behind(before):
             break
         before = left
-        others = [one for one in tries.not_crashing(left.controls) if one not in names]
+        others = [one for one in arms.not_crashing(left.controls) if one not in names]
         further = tuple(others[:FURTHER])
         if not further:
             break
-        more = tries.candidates.ordered((*names, *further))
+        more = arms.candidates.ordered((*names, *further))
         why = Reason(key="next difference", names=further)
-        together = tries.together(more, why, deep=True)
-        if tries.suffices(together):
-            return without_needless(tries, together)
+        together = arms.together(more, why, deep=True)
+        if arms.is_enough(together):
+            return without_needless(arms, together)
         names = together.names
     return None
 
 
-def patches_if_unreached(tries: Experiments) -> tuple[str, ...] | None:
+def patches_if_unreached(arms: Experiments) -> tuple[str, ...] | None:
     """Try the patches where a control of what is named acted on nothing."""
-    return None if tries.reached().issuperset(tries.candidates.suspects) else patches(tries)
+    return None if arms.reached().issuperset(arms.candidates.suspects) else patches(arms)
 
 
-def all_harmless(tries: Experiments) -> tuple[str, ...] | None:
+def all_harmless(arms: Experiments) -> tuple[str, ...] | None:
     """Try all controls that do not alter the training."""
-    together = of_harmless(tries)
-    return narrowed(tries, together) if together.agree else None
+    together = of_harmless(arms)
+    return narrowed(arms, together) if together.agree else None
 
 
-def of_harmless(tries: Experiments) -> Together:
+def of_harmless(arms: Experiments) -> Together:
     """Return what runs say under all controls that do not alter the training."""
-    return tries.together(tries.candidates.harmless, Reason(key="all harmless"))
+    return arms.together(arms.candidates.harmless, Reason(key="all harmless"))
 
 
-def some_harmless(tries: Experiments) -> tuple[str, ...]:
+def some_harmless(arms: Experiments) -> tuple[str, ...]:
     """Return all of them where they suffice: where no set can be confirmed, none is halved."""
-    together = of_harmless(tries)
-    return together.names if tries.suffices(together) else ()
+    together = of_harmless(arms)
+    return together.names if arms.is_enough(together) else ()
 
 
-def patches(tries: Experiments) -> tuple[str, ...] | None:
+def patches(arms: Experiments) -> tuple[str, ...] | None:
     """Try the patches without any control."""
-    together = tries.together(tries.candidates.fixes, Reason(key="patches together"))
-    return without_needless(tries, together) if tries.suffices(together) else None
+    together = arms.together(arms.candidates.fixes, Reason(key="patches together"))
+    return without_needless(arms, together) if arms.is_enough(together) else None
 
 
-def patches_and_harmless(tries: Experiments) -> tuple[str, ...] | None:
+def patches_and_harmless(arms: Experiments) -> tuple[str, ...] | None:
     """Try controls and patches together, since neither suffice alone; not where no process has
     taken a patch.
     """
-    fixes = tries.candidates.fixes
-    if tries.reached().isdisjoint(fixes):
+    fixes = arms.candidates.fixes
+    if arms.reached().isdisjoint(fixes):
         return None
-    names = (*of_harmless(tries).names, *fixes)
-    together = tries.together(names, Reason(key="harmless and patches"))
-    return narrowed(tries, together) or None
+    names = (*of_harmless(arms).names, *fixes)
+    together = arms.together(names, Reason(key="harmless and patches"))
+    return narrowed(arms, together) or None
 
 
-def end_if_unreached(tries: Experiments) -> tuple[str, ...] | None:
-    """End the search before the training is altered where no control of what is named acts."""
-    suspects = tries.candidates.suspects
-    return () if suspects and all(map(tries.is_inert, suspects)) else None
-
-
-def last_alone(tries: Experiments) -> tuple[str, ...] | None:
+def last_alone(arms: Experiments) -> tuple[str, ...] | None:
     """Try alone the control that a cause speaks for, and that alters the training."""
-    return tries.first_alone(tries.candidates.last[:1], tries.reason) or None
+    return arms.first_alone(arms.candidates.last[:1], arms.reason) or None
 
 
-def with_altering(tries: Experiments) -> tuple[str, ...]:
+def with_altering(arms: Experiments) -> tuple[str, ...]:
     """Try all controls."""
-    every = (*tries.candidates.altering, *of_harmless(tries).names)
-    return narrowed(tries, tries.together(every, Reason(key="altering, too")))
+    every = (*arms.candidates.altering, *of_harmless(arms).names)
+    return narrowed(arms, arms.together(every, Reason(key="altering, too")))
 
 
 Stage = Callable[[Experiments], tuple[str, ...] | None]
@@ -196,7 +190,6 @@ STAGES: tuple[Stage, ...] = (
     all_harmless,
     patches,
     patches_and_harmless,
-    end_if_unreached,
     last_alone,
     with_altering,
 )
@@ -205,113 +198,115 @@ FEW_STAGES: tuple[Stage, ...] = (likely_alone, suspects_together, some_harmless)
 """The same where no set can be confirmed."""
 
 
-def narrowed(tries: Experiments, suffices: Together) -> tuple[str, ...]:
+def narrowed(arms: Experiments, suffices: Together) -> tuple[str, ...]:
     """Return a minimal part of a set under which the runs agree; a single control wherever one
     suffices. Empty: what acted does not, or the runs do not agree.
     """
     if not suffices.agree:
         return ()
     acting = list(filter(suffices.acted.__contains__, suffices.names))
-    silent = [name for name in tries.silent(suffices.names) if name not in acting]
-    if tries.acts_unseen(silent, acting):
-        acting = list(tries.candidates.ordered([*acting, *silent]))
-    if not acting or tries.fails(acting):
-        tries.by_luck(suffices.names)
+    silent = [name for name in arms.silent(suffices.names) if name not in acting]
+    if arms.acts_unseen(silent, acting):
+        needed = minimal(arms, acting, silent, known=True)
+        arms.shown.intersection_update(needed)
+        acting = list(arms.candidates.ordered([*acting, *needed]))
+    if not acting or arms.differ_under(acting):
+        arms.note_luck(suffices.names)
         return ()
-    suspects = (*tries.candidates.suspects, *tries.candidates.fixes)
+    suspects = (*arms.candidates.suspects, *arms.candidates.fixes)
     named = [name for name in acting if name in suspects]
     others = [name for name in acting if name not in named]
     patched = any(map(is_fix, named))
-    if patched and tries.agrees(named, _without(others)):
-        return without_needless(tries, _all(named))
-    if named and tries.fails(named):
+    if patched and arms.agrees(named, _without(others)):
+        return without_needless(arms, _all(named))
+    if named and arms.differ_under(named):
         # What is named removes a part at least: what is missing beside it is looked for.
-        missing = minimal(tries, named, others, known=True)
-        return without_needless(tries, _all(tries.candidates.ordered([*named, *missing])))
-    tried = [name for name in acting if tries.fails([name])]
+        missing = minimal(arms, named, others, known=True)
+        return without_needless(arms, _all(arms.candidates.ordered([*named, *missing])))
+    tried = [name for name in acting if arms.differ_under([name])]
     fresh = list(filterfalse(tried.__contains__, acting))
-    alone = tries.first_alone(fresh[:ALONE], _alone)
+    alone = arms.first_alone(fresh[:ALONE], _alone)
     if alone:
         return alone
     left = fresh[ALONE:]
-    if left and tries.agrees(left, _without([*tried, *fresh[:ALONE]])):
-        return halved(tries, left, left)
-    return halved(tries, [*fresh, *tried], fresh)
+    if left and arms.agrees(left, _without([*tried, *fresh[:ALONE]])):
+        return halved(arms, left, left)
+    return halved(arms, [*fresh, *tried], fresh)
 
 
-def halved(tries: Experiments, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:
+def halved(arms: Experiments, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:
     """Return a minimal part of controls that suffice; of `fresh` one alone, where one does."""
-    found = minimal(tries, (), suffices, known=True)
+    found = minimal(arms, (), suffices, known=True)
     if len(found) > 1:
-        return tries.first_alone(fresh, _alone) or tries.candidates.ordered(found)
+        return arms.first_alone(fresh, _alone) or arms.candidates.ordered(found)
     return found
 
 
 def minimal(
-    tries: Experiments, base: Sequence[str], names: Sequence[str], *, known: bool
+    arms: Experiments, base: Sequence[str], names: Sequence[str], *, known: bool
 ) -> tuple[str, ...]:
     """Return what of `names` is needed beside `base`; all of them together suffice.
 
     `known`: whether `base` alone is known not to.
     """
-    if not known and tries.agrees(base, _without(names)):
+    if not known and arms.agrees(base, _without(names)):
         return ()
     if len(names) == 1:
         return tuple(names)
     first, second = halves(names)
-    of_second = minimal(tries, (*base, *first), second, known=False)
-    of_first = minimal(tries, (*base, *of_second), first, known=not of_second)
+    of_second = minimal(arms, (*base, *first), second, known=False)
+    of_first = minimal(arms, (*base, *of_second), first, known=not of_second)
     return (*of_first, *of_second)
 
 
-def without_needless(tries: Experiments, suffices: Together) -> tuple[str, ...]:
+def without_needless(arms: Experiments, suffices: Together) -> tuple[str, ...]:
     """Return what is needed of suspects that suffice together: most of them, so each is left
     out in turn, the least suspicious first, after those that acted on nothing.
     """
     needed = list(suffices.names)
     idle = [name for name in needed if name not in suffices.acted]
-    useless = [name for name in idle if name not in tries.candidates.silent]
+    useless = [name for name in idle if name not in arms.candidates.silent]
     each = [name for name in reversed(needed) if name not in useless]
     for left_out in (useless, *([name] for name in each)):
         others = [one for one in needed if one not in left_out]
-        if left_out and others and tries.agrees(others, _without(left_out)):
+        if left_out and others and arms.agrees(others, _without(left_out)):
             needed = others
-    return tries.candidates.ordered(needed)
+    return arms.candidates.ordered(needed)
 
 
-def with_parts(tries: Experiments, smallest: tuple[str, ...]) -> tuple[str, ...]:
+def with_parts(arms: Experiments, smallest: tuple[str, ...]) -> tuple[str, ...]:
     """Return the set with a part of a control in its place, where that suffices: a control that
     does two things proves neither as long as one of them may be enough.
     """
     for name in smallest:
-        for part in tries.candidates.ordered(tries.candidates.parts.get(name, ())):
+        for part in arms.candidates.ordered(arms.candidates.parts.get(name, ())):
             others = [one for one in smallest if one != name]
             why = Reason(key="a part of it", names=(name, part))
-            if tries.agrees([*others, part], why):
-                return tries.candidates.ordered([*others, part])
+            if arms.agrees([*others, part], why):
+                return arms.candidates.ordered([*others, part])
     return smallest
 
 
 def needed_at(
-    tries: Experiments, smallest: tuple[str, ...], answer: Answer
+    arms: Experiments, smallest: tuple[str, ...], answer: Answer
 ) -> dict[str, tuple[str, ...]]:
     """Return, of the controls that acted at several places, those of the places at which they
     have to: each place is left out in turn.
     """
-    if tries.runs > PAIR or any(map(is_fix, smallest)):
+    if arms.runs > PAIR or any(map(is_fix, smallest)):
         return {}  # a patch moves lines
     needed: dict[str, tuple[str, ...]] = {}
     for name in smallest:
         places = answer.places.get(name, ())
         if not 2 <= len(places) <= MOST_PLACES:
             continue
-        differ = [place for place in places if differ_without(tries, name, place, smallest)]
+        differ = [place for place in places if differ_without(arms, name, place, smallest)]
         if differ:
             needed[name] = tuple(differ)
     return needed
 
 
-def differ_without(tries: Experiments, name: str, place: str, smallest: tuple[str, ...]) -> bool:
+def differ_without(arms: Experiments, name: str, place: str, smallest: tuple[str, ...]) -> bool:
     """Return whether the runs differ where a control of a set does not act at a place."""
     asked = Question(
         controls=smallest,
@@ -320,7 +315,7 @@ def differ_without(tries: Experiments, name: str, place: str, smallest: tuple[st
         reference=smallest,
         spared=(f"{name}@{place}",),
     )
-    return tries.ask(asked).agrees is False
+    return arms.ask(asked).agrees is False
 
 
 def _all(names: Sequence[str]) -> Together:

@@ -310,20 +310,20 @@ def of_differing(seen: Sample) -> str:
     """Return what is known of the runs that differ: those as they are, and those under controls
     that do not suffice.
     """
-    if not seen.further:
+    if not seen.insufficient:
         return of_unmodified(seen)
     under = form(
-        seen.further,
+        seen.insufficient,
         "One run under controls that do not suffice differs from them, too.",
         "{further} runs under controls that do not suffice differ from them and from each other.",
-        further=seen.further,
+        further=seen.insufficient,
     )
     return sentences(of_unmodified(seen), under)
 
 
 def of_unmodified(seen: Sample) -> str:
     """Return `All 4 unmodified runs differ from each other.`"""
-    seen = replace(seen, runs=seen.runs - seen.further, odd=seen.odd - seen.further)
+    seen = replace(seen, runs=seen.runs - seen.insufficient, odd=seen.odd - seen.insufficient)
     if seen.pairs:
         return _of_pairs(seen)
     if seen.intermittent:
