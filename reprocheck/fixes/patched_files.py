@@ -1,4 +1,6 @@
-"""The files that a patch changes, as runs with the patch read them in place of the user's."""
+"""The patch in a report folder, and the files that it changes, as runs read them in place of the
+user's.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,10 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from reprocheck.files.limits import content
+
+PATCH = "fix.patch"
+"""In the report folder, under `arms`: the patch of the user's source that was found."""
 SOURCES, OUTSIDE = "patched-files", "outside"
 """In the report folder, under `arms`: the changed files; in it, those that lie outside of the
 working directory.
@@ -33,3 +39,13 @@ def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
         target.write_bytes(encoded(path, text))
         places[place] = target.absolute()
     return places
+
+
+def kept_patch(folder: Path) -> str:
+    """The patch with its own line ends: one of lines that end as on Windows has those; "" where
+    there is none.
+    """
+    try:
+        return content(folder / "arms" / PATCH).decode()
+    except (OSError, UnicodeDecodeError):
+        return ""

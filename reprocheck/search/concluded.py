@@ -10,6 +10,7 @@ from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.advice import control_fix, in_names_of, with_names_of
+from reprocheck.fixes.patched_files import kept_patch
 from reprocheck.ladder.device import device_of
 from reprocheck.language import joined, sentences, tr
 from reprocheck.model import RUNGS, Check
@@ -21,7 +22,6 @@ from reprocheck.search.confirmed import confirmed
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import remains
-from reprocheck.search.patch import in_vain, kept_patch
 from reprocheck.search.place import acted_at
 
 
@@ -108,7 +108,8 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     if under.later is not None:
         further = _further(check, under)
         sentence = sentences(sentence, words.another_remains(under.later, further))
-    if in_vain(book):
+    patched = book.of((), patched=True)
+    if patched is not None and not patched.untried and patched.agrees is False:
         sentence = sentences(sentence, tr(words.PATCH_OF_CONFIRMED_IN_VAIN))
     search = replace(
         account(book),

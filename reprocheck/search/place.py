@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from reprocheck.causes.imports import bound_to
 from reprocheck.causes.usercode import UserCode
+from reprocheck.files.imports import bound_to
 from reprocheck.fixes.seeded_call import NO_ADVICE, Advice, keep_order, seeded_call
 from reprocheck.model import SourceLine, Touch
 from reprocheck.search.judged import IMPORTED, Judged

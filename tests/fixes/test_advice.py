@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from reprocheck.causes.cause import causes_of
-from reprocheck.causes.imports import module_names
 from reprocheck.causes.scanned import located
+from reprocheck.files.imports import module_names
 from reprocheck.fixes.advice import control_fix, fix_of, in_names_of, with_names_of
 from reprocheck.ladder.device import device_of
 from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine

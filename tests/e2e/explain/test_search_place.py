@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.causes.imports import bound_to
+from reprocheck.files.imports import bound_to
 from reprocheck.fixes.seeded_call import Advice, seeded_call
 from reprocheck.model import Cause, SourceLine, Touch, TouchedLine
 from reprocheck.search.confirmed import confirmed
