@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.model import Arm, Bitwise, Cause, Run, SourceLine
+from reprocheck.model import Arm, Bitwise, Cause, Run, SourceLine, Touch
 from reprocheck.model.reason import Reason
+from reprocheck.model.trace import ControlTrace
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import Question, Unanswered
 from reprocheck.search.chance import Sample
@@ -80,6 +81,67 @@ def test_else_the_first_difference_alone_counts(
 
 def test_they_count_as_far_as_runs_agree_under_the_control() -> None:
     assert sample(ORDER, SAME, [1.0, 2.0, 4.0]) == Sample(runs=4, odd=3), "up to iteration 2"
+
+
+ALL_DIFFER = [[run(1), run(2)]]
+UNDER_SEED = [run(9), run(9)]
+
+
+@pytest.mark.parametrize(
+    ("names", "losses", "spared", "expected"),
+    [
+        (("private-rng",), [3, 4], (), Sample(runs=4, odd=3, insufficient=2, unlike=True)),
+        (("seed", "hash-seed"), [3, 4], (), Sample(runs=4, odd=3, insufficient=2, unlike=True)),
+        (("private-rng",), [2, 4], (), Sample(runs=2, odd=1, unlike=True)),
+        (("private-rng",), [9, 4], (), Sample(runs=2, odd=1, unlike=True)),
+        (("single-worker",), [3, 4], (), Sample(runs=2, odd=1, unlike=True)),
+        (("seed",), [3, 4], ("seed@random",), Sample(runs=2, odd=1, unlike=True)),
+        (("RC402 train.py:3",), [3, 4], (), Sample(runs=2, odd=1, unlike=True)),
+    ],
+    ids=[
+        "a control of what is new in each start",
+        "several",
+        "as an unmodified run",
+        "as the runs that agree",
+        "a control that may change losses in each run alike",
+        "the set without one of its places",
+        "a patch of which the scan is not sure",
+    ],
+)
+def test_runs_under_controls_that_do_not_suffice_count_where_they_can_be_compared(
+    names: tuple[str, ...], losses: list[float], spared: tuple[str, ...], expected: Sample
+) -> None:
+    differs = check(ladder("batch"))
+    differs = replace(
+        differs,
+        verdict=replace(differs.verdict, bitwise=Bitwise(equal=False, first_iteration=1)),
+    )
+    equal = replace(differs.verdict, bitwise=Bitwise(equal=True))
+    touched = Touch(control=names[0], what="drawn", count=1)
+    agree = Judged(
+        names=("seed",),
+        patched=False,
+        why="",
+        runs=tuple(UNDER_SEED),
+        verdict=equal,
+        agrees=True,
+        arms=(),
+        until=1,
+        acted=frozenset(["seed"]),
+    )
+    acting = [replace(run(loss), controls=ControlTrace(touches=(touched,))) for loss in losses]
+    differ = replace(
+        agree,
+        names=names,
+        runs=tuple(acting),
+        verdict=differs.verdict,
+        agrees=False,
+        acted=frozenset(names),
+        spared=spared,
+    )
+    book = Book(differs, Path())
+    vars(book).update(_as_is=ALL_DIFFER, judged=(differ, agree))
+    assert book.sample_beside(["seed"]) == expected
 
 
 def failed(*runs: Run, names: tuple[str, ...] = ("hash-seed",), value: int = 0) -> Judged:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -15,6 +16,7 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.evidence import InputsDiffer, Loaded, WeightWritten
 from reprocheck.model.static import StaticFinding, StaticScan
+from reprocheck.rules import entry
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
 from reprocheck.search.place import Place
@@ -224,3 +226,33 @@ def test_reprocheck_itself_is_no_code_of_the_users_wherever_it_lies() -> None:
         "train.py",
         "own.py",
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "line", "new"),
+    [
+        ("RC407", "error", 2, True),
+        ("RC407", "warning", 2, False),
+        ("RC402", "error", 3, True),
+        ("RC402", "error", 4, False),
+        ("RC505", "error", 2, True),
+        ("RC301", "error", 2, False),
+    ],
+)
+def test_a_patch_is_of_what_is_new_in_each_start_where_the_scan_is_sure(
+    code: str, severity: Literal["error", "warning"], line: int, new: bool
+) -> None:
+    write(
+        "import time, random\nrng = random.Random()\nrandom.seed(time.perf_counter_ns())\nrandom.seed(time.time())\n"
+    )
+    found = StaticFinding(
+        code=code,
+        name=entry(code).name,
+        severity=severity,
+        message="it draws",
+        source=SourceLine(file="train.py", line=line),
+        executed="executed",
+        precedes=True,
+    )
+    differs = replace(check(ladder("batch")), scan=StaticScan(findings=(found,), files=1))
+    assert order.anew(differs, UserCode(differs, Path("."))) == ({found.fix_name} if new else set())

@@ -193,6 +193,30 @@ def test_what_acts_unseen_suffices_beside_a_control_that_acts_on_nothing() -> No
     assert search(Runs(any_of("a"), touched="c"), named).smallest == ("a",)
 
 
+def test_the_next_difference_is_that_of_the_runs_in_a_fresh_folder_where_others_stumble() -> None:
+    named = replace(
+        ALL,
+        suspects=("a", "b"),
+        sure=("a", "b"),
+        harmless=(*HARMLESS, FRESH),
+        first=Difference(rung="initial weights"),
+    )
+    runs = Runs(lambda names: {"a", "b", "f"} <= names if FRESH in names else None)
+    seen: list[set[str]] = []
+
+    def answered(question: Question) -> Answer:
+        answer = runs(question)
+        return replace(answer, stumbled=answer.agrees is None)
+
+    def differing(names: tuple[str, ...]) -> Difference:
+        seen.append(set(names))
+        return Difference(rung="batch", controls=("f",))
+
+    found = find(named, answered, lambda names, answer: 3, differing=differing)
+    assert seen[0] == {"a", "b", FRESH}
+    assert found.smallest == ("a", "b", "f", FRESH)
+
+
 def test_causes_that_no_control_reaches_are_left_unpatched_in_turn() -> None:
     """A clock that counts from the start of the machine, beside two causes with controls."""
     first, _, third = FIXES
