@@ -20,6 +20,7 @@ from reprocheck.model.static import StaticFinding
 from reprocheck.rules import likely
 from reprocheck.rules.likely import (
     confirming,
+    confirms,
     draws,
     is_vague,
     nearest,
@@ -183,11 +184,11 @@ def sure_lines(check: Check, control: str) -> frozenset[str]:
 
 
 def lines_that_ran(check: Check, control: str) -> frozenset[str]:
-    """Return the lines, as `file:line`, at which the scan finds what a control removes, and that
+    """Return the lines, as `file:line`, at which the scan finds what a control can remove, and that
     ran.
     """
     ran = (one for one in _may_have_acted(check) if one.ran)
-    return frozenset(one.source.at for one in ran if removes(control, one.code))
+    return frozenset(one.source.at for one in ran if confirms(control, one.code))
 
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:

@@ -133,6 +133,12 @@ def patches_if_unreached(arms: Experiments) -> tuple[str, ...] | None:
     return None if arms.reached().issuperset(arms.candidates.suspects) else patches(arms)
 
 
+def last_where_others_are_idle(arms: Experiments) -> tuple[str, ...] | None:
+    """Try what alters the training early where no other control of what is named acts."""
+    suspects = arms.candidates.suspects
+    return last_alone(arms) if suspects and all(map(arms.is_inert, suspects)) else None
+
+
 def all_harmless(arms: Experiments) -> tuple[str, ...] | None:
     """Try all controls that do not alter the training."""
     together = of_harmless(arms)
@@ -187,6 +193,7 @@ STAGES: tuple[Stage, ...] = (
     suspects_together,
     next_differences,
     patches_if_unreached,
+    last_where_others_are_idle,
     all_harmless,
     patches,
     patches_and_harmless,

@@ -177,6 +177,14 @@ def test_where_a_control_of_what_is_named_acts_on_nothing_the_patch_is_tried_bef
     ]
 
 
+def test_an_altering_control_comes_early_where_no_other_of_what_is_named_acts() -> None:
+    """Dropout that draws more often in one run than in another: no clock decides how often."""
+    named = replace(ALL, likely=("a",), suspects=("a",), last=("w",))
+    runs = Runs(any_of("w"), touched="bw")
+    assert search(runs, named).smallest == ("w",)
+    assert list(runs.made) == [frozenset("a"), frozenset("w")]
+
+
 def test_patches_come_first_where_no_control_reaches_what_the_scan_is_sure_of() -> None:
     first, second, _ = FIXES
     named = replace(ALL, suspects=("a",), fixes=FIXES, unreached=(first,))
