@@ -217,11 +217,12 @@ class Book:
             if one.refutes and self._that_shift_losses(one.names, one) in (shifting, frozenset())
         )
         further = list(map(outcome, chain(*comparable)))
-        unlike = not shifting and agreeing.isdisjoint(as_is)
-        distinct = {*as_is, *further, *agreeing}
-        if len(distinct) < len(as_is) + len(further) + len(agreeing):
-            return replace(self.sample, unlike=unlike)
         runs = len(as_is) + len(further)
+        repeated = len({*as_is, *further}) < runs
+        if repeated or (shifting and not agreeing.isdisjoint(further)):
+            unlike = not shifting and agreeing.isdisjoint(as_is)
+            return replace(self.sample, unlike=unlike)
+        unlike = not shifting and agreeing.isdisjoint((*as_is, *further))
         return replace(
             self.sample, runs=runs, odd=runs - 1, insufficient=len(further), unlike=unlike
         )

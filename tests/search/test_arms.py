@@ -93,7 +93,7 @@ UNDER_SEED = [run(9), run(9)]
         (("private-rng",), [3, 4], (), Sample(runs=4, odd=3, insufficient=2, unlike=True)),
         (("seed", "hash-seed"), [3, 4], (), Sample(runs=4, odd=3, insufficient=2, unlike=True)),
         (("private-rng",), [2, 4], (), Sample(runs=2, odd=1, unlike=True)),
-        (("private-rng",), [9, 4], (), Sample(runs=2, odd=1, unlike=True)),
+        (("private-rng",), [9, 4], (), Sample(runs=4, odd=3, insufficient=2)),
         (("single-worker",), [3, 4], (), Sample(runs=2, odd=1, unlike=True)),
         (("seed",), [3, 4], ("seed@random",), Sample(runs=2, odd=1, unlike=True)),
         (("RC402 train.py:3",), [3, 4], (), Sample(runs=2, odd=1, unlike=True)),
