@@ -185,6 +185,13 @@ def test_an_altering_control_comes_early_where_no_other_of_what_is_named_acts() 
     assert list(runs.made) == [frozenset("a"), frozenset("w")]
 
 
+def test_a_set_that_agrees_by_luck_does_not_end_the_search() -> None:
+    """One of its controls acts on nothing, and is needed as it seems."""
+    named = replace(ALL, suspects=("a", "b", "c", "d"), sure=("a", "b"))
+    runs = Runs(any_of("abc", "acg"), touched="acg")
+    assert search(runs, named).smallest == ("a", "c", "g")
+
+
 def test_patches_come_first_where_no_control_reaches_what_the_scan_is_sure_of() -> None:
     first, second, _ = FIXES
     named = replace(ALL, suspects=("a",), fixes=FIXES, unreached=(first,))
