@@ -132,6 +132,9 @@ class Book:
             raise Unanswered(replace(question, value=found.value + 1, why=another))
         findings = (one.source.at for one in self.check.scanned.findings)
         named = lines_of(self.check.causes).union(findings)
+        if len(named) < 2:
+            # One cause alone is not taken apart.
+            return found.answer
         places = places_of(found.runs[0].controls.touches, named)
         return replace(found.answer, places=places)
 
