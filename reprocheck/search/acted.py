@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from operator import attrgetter
-from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Check, Run, Touch
@@ -26,9 +25,9 @@ _THREADS = ".threads"
 class Acting:
     """What shows for each control that it acted, in the runs of one search."""
 
-    def __init__(self, check: Check, folder: Path) -> None:
+    def __init__(self, check: Check, code: UserCode) -> None:
         self._check = check
-        self._kinds = frozenset(map(attrgetter("kind"), UserCode(check, folder).hints))
+        self._kinds = frozenset(map(attrgetter("kind"), code.hints))
         # By the `acts` of the lists. Every other entry there names kinds of lines.
         self._shown: dict[tuple[str, ...], Callable[[str, Run], bool]] = {
             (): _touched,

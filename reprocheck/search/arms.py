@@ -220,12 +220,14 @@ class Book:
             if one.refutes and self._that_shift_losses(one.names, one) in (shifting, frozenset())
         )
         further = list(map(outcome, chain(*comparable)))
-        runs = len(as_is) + len(further)
-        repeated = len({*as_is, *further}) < runs
-        if repeated or (shifting and not agreeing.isdisjoint(further)):
-            unlike = not shifting and agreeing.isdisjoint(as_is)
+        repeated = len({*as_is, *further}) < len(as_is) + len(further)
+        lucky = bool(shifting) and not agreeing.isdisjoint(further)
+        counts = not repeated and not lucky
+        counted = [*as_is, *further] if counts else as_is
+        unlike = not shifting and agreeing.isdisjoint(counted)
+        if not counts:
             return replace(self.sample, unlike=unlike)
-        unlike = not shifting and agreeing.isdisjoint((*as_is, *further))
+        runs = len(counted)
         return replace(
             self.sample, runs=runs, odd=runs - 1, insufficient=len(further), unlike=unlike
         )
@@ -251,7 +253,11 @@ class Book:
 
     @cached_property
     def _fixes_anew(self) -> frozenset[str]:
-        return order.anew(self.check, UserCode(self.check, self.folder))
+        return order.anew(self.check, self._code)
+
+    @cached_property
+    def _code(self) -> UserCode:
+        return UserCode(self.check, self.folder)
 
     @cached_property
     def _as_is(self) -> list[list[Run]]:
@@ -305,7 +311,7 @@ class Book:
 
     @cached_property
     def _acting(self) -> Acting:
-        return Acting(self.check, self.folder)
+        return Acting(self.check, self._code)
 
     def _judged(
         self, names: tuple[str, ...], patched: bool, arms: list[Arm], whole: Judged | None

@@ -68,7 +68,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
     removed = [(one.code, sorted(confirming(one.code))) for one in check.causes]
     by_line = dict.fromkeys(near, Reason(key="a line speaks for it"))
     findings = _may_have_acted(check)
-    sure_findings = [one for one in findings if one.severity == "error" and one.ran]
+    sure_findings = _certain(check)
     unreached = [one for one in sure_findings if not _nearest_at(one, code.hints)]
     reached = [one for one in findings if one not in unreached]
     observed = [one.code for one in check.causes if _is_observed(one)]
@@ -152,6 +152,11 @@ def _may_have_acted(check: Check) -> list[StaticFinding]:
     return [one for one in ran if one.may_change_results and draws(one.code)]
 
 
+def _certain(check: Check) -> list[StaticFinding]:
+    """Return those of which the scan is sure, and that ran."""
+    return [one for one in _may_have_acted(check) if one.severity == "error" and one.ran]
+
+
 def _fixes(causes: Sequence[Cause], findings: Sequence[StaticFinding]) -> tuple[str, ...]:
     """Return the patches that are known: those of causes first. Of notebooks none is."""
     editable = [one for one in findings if one.editable and not one.source.at.count(".ipynb")]
@@ -166,11 +171,10 @@ def anew(check: Check, code: UserCode) -> frozenset[str]:
     of strings and monotonic clocks, where the scan is sure of them and they ran. Other patches may
     change losses in each run alike, as one that sorts what had the same order before.
     """
-    sure = [one for one in _may_have_acted(check) if one.severity == "error" and one.ran]
     useless = without_effect(check)
     return frozenset(
         one.fix_name
-        for one in sure
+        for one in _certain(check)
         if (nearest(one.code) in _NEW and nearest(one.code) not in useless)
         or not _nearest_at(one, code.hints)
     )

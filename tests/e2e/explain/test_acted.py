@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.causes.usercode import UserCode
 from reprocheck.model import ControlTrace, Touch
 from reprocheck.search.acted import Acting
 from reprocheck.search.asked import Answer, Candidates, Found, Question
@@ -46,7 +47,10 @@ def test_a_copy_of_the_working_directory_acts_on_files_in_it_alone(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     carried = check(ladder("files and arguments"), state_left=(left,))
-    assert bool(Acting(carried, Path()).of(["fresh-workdir"], carried.runs)) is acted
+    assert (
+        bool(Acting(carried, UserCode(carried, Path())).of(["fresh-workdir"], carried.runs))
+        is acted
+    )
 
 
 @pytest.mark.parametrize("used", [False, True])
@@ -56,7 +60,7 @@ def test_a_seed_that_nothing_is_drawn_after_did_not_act(used: bool) -> None:
         touches.append(Touch(control="seed", what="numbers drawn from random"))
     given = check(ladder("initial weights"))
     runs = [replace(run, controls=ControlTrace(touches=tuple(touches))) for run in given.runs]
-    assert bool(Acting(given, Path()).of(["seed"], runs)) is used
+    assert bool(Acting(given, UserCode(given, Path())).of(["seed"], runs)) is used
 
 
 @pytest.mark.parametrize(("threads", "acted"), [(1, False), (8, True)])
@@ -64,7 +68,7 @@ def test_one_thread_acts_only_where_there_were_several(threads: int, acted: bool
     given = check(ladder("gradient"), environment={"torch.threads": threads})
     touches = (Touch(control="single-thread", what="torch.set_num_threads", value=1),)
     runs = [replace(run, controls=ControlTrace(touches=touches)) for run in given.runs]
-    assert bool(Acting(given, Path()).of(["single-thread"], runs)) is acted
+    assert bool(Acting(given, UserCode(given, Path())).of(["single-thread"], runs)) is acted
 
 
 def search(acted: frozenset[str], suffices: str) -> Found:
