@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import Cause, Check, Rung
-from reprocheck.model.evidence import loaded_file
+from reprocheck.model.evidence import GivenOtherwise, loaded_file
 from reprocheck.model.reason import Reason
 from reprocheck.model.static import StaticFinding
 from reprocheck.rules import likely
@@ -61,9 +61,11 @@ def candidates(check: Check, folder: Path) -> Candidates:
     by_code = {one.code: _of_cause(one, rung, said, fits[one.code]) for one in check.causes}
     by_cause = [*by_error, *near, *_of_causes(check.causes, by_code)]
     every = (*by_cause, *_of_rung(rung, said), *(one.name for one in controls.table()))
-    useless = without_effect(check)
-    named, order = _without(by_cause, useless), _without(every, useless)
     altering = frozenset(one.name for one in controls.table() if one.alters)
+    useless = without_effect(check)
+    if _is_given_from_outside(rung):
+        useless |= altering  # they act on the training, and the runs differ before it begins
+    named, order = _without(by_cause, useless), _without(every, useless)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
     removed = [(one.code, sorted(confirming(one.code))) for one in check.causes]
     by_line = dict.fromkeys(near, Reason(key="a line speaks for it"))
@@ -83,7 +85,10 @@ def candidates(check: Check, folder: Path) -> Candidates:
         # what a line speaks for may draw alone, while the cause is what decides how often
         *(_nearest_at(one, code.hints) for one in reached),
         *(_controls_of(one.code) for one in reached),
-        *(by_code[code] for code in placed or by_code),
+        *(
+            _shown_by_a_line(code, by_code[code], {*said, *fits[code]})
+            for code in placed or by_code
+        ),
     ]
     return Candidates(
         likely=_only(named, supported - altering),
@@ -100,6 +105,12 @@ def candidates(check: Check, folder: Path) -> Candidates:
         parts=controls.parts(),
         reasons=by_line | _reasons([*errors, *removed]),
     )
+
+
+def _is_given_from_outside(rung: Rung) -> bool:
+    """Return whether the start gave the runs something else, before any program of theirs ran."""
+    given = rung.evidence
+    return isinstance(given, GivenOtherwise) and given.from_outside and not given.made
 
 
 def _is_observed(cause: Cause) -> bool:
@@ -142,6 +153,13 @@ def _of_line(code: str, names: Sequence[str], fits: Sequence[str]) -> Sequence[s
     if code not in table().open:
         return names[:1]
     return _only(names, fits)[:1] or fits[:1]
+
+
+def _shown_by_a_line(code: str, names: Sequence[str], spoken_for: set[str]) -> Sequence[str]:
+    """Return the controls of a cause; of one that a line would show those that a line of the
+    user's speaks for.
+    """
+    return _only(names, spoken_for) if code in table().shown else names
 
 
 def _may_have_acted(check: Check) -> list[StaticFinding]:
@@ -253,21 +271,13 @@ def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[
     """Return the controls that are worth runs alone: none where the best cause is one that a line
     would show, and no line does.
     """
-    each = [_supported_of(cause, {*said, *fits[cause.code]}) for cause in causes]
-    best = each[:1]
-    if best == [set()] and causes[0].code in table().shown:
+    each = [
+        _shown_by_a_line(one.code, _controls_of(one.code), {*said, *fits[one.code]})
+        for one in causes
+    ]
+    if causes and not each[0] and causes[0].code in table().shown:
         return set()
-    return set().union(*each)
-
-
-def _supported_of(cause: Cause, said: set[str]) -> set[str]:
-    """Return the controls of one cause; of one that a line would show those that a line of the
-    user's speaks for.
-    """
-    names = set(_controls_of(cause.code))
-    if cause.code not in table().shown:
-        return names
-    return names & said
+    return set(chain.from_iterable(each))
 
 
 def _seeded(rung: Rung) -> bool:

@@ -90,6 +90,12 @@ clock.
         (
             "initial weights",
             GROSS,
+            {**STATES, "seeded": [], "like_left_over_memory": True},
+            ["uninitialised-memory?", "unseeded-weights"],
+        ),
+        (
+            "initial weights",
+            GROSS,
             {**EQUAL_STATES, "missing_from": ""},
             ["partial-checkpoint", "uninitialised-memory?"],
         ),

@@ -14,7 +14,7 @@ from reprocheck.causes.cause import causes_of
 from reprocheck.causes.scanned import suspected
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, SourceLine
-from reprocheck.model.evidence import InputsDiffer, Loaded, WeightWritten
+from reprocheck.model.evidence import GivenOtherwise, InputsDiffer, Loaded, WeightWritten
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.search import order
@@ -202,6 +202,33 @@ def test_suspects_are_one_control_for_each_source_that_the_scan_finds_and_the_ru
     suspects = order.candidates(replace(differs, scan=scan), Path(".")).suspects
     assert {"seed", "hash-seed"} <= set(suspects)
     assert {"single-worker", "fill-memory"}.isdisjoint(suspects)
+
+
+def test_what_was_given_from_outside_is_not_searched_among_what_alters_the_training() -> None:
+    given = GivenOtherwise(kind="variable")
+    differs = with_causes(check(ladder("files and arguments", place="SEED", evidence=given)))
+    tried = order.candidates(differs, Path("."))
+    assert tried.altering == ()
+    assert "file-order" in tried.harmless
+    made = replace(given, made=True)
+    by_each_run = with_causes(check(ladder("files and arguments", place="a.pt", evidence=made)))
+    assert "data-order" in order.candidates(by_each_run, Path(".")).altering
+
+
+def test_a_cause_that_a_line_would_show_is_no_suspect_where_no_line_does() -> None:
+    write("import os, torch\ntorch.manual_seed(int(os.environ['SEED']))\n")
+    seeded = Cause(
+        code="RC402",
+        title="…",
+        confidence="observed",
+        evidence=(),
+        fix="",
+        source=SourceLine(file="train.py", line=2),
+    )
+    differs = replace(check(ladder("RNG state", **STATES)), causes=(seeded,))
+    assert order.candidates(differs, Path(".")).suspects == ()
+    write("import time, torch\ntorch.manual_seed(time.time_ns())\n")
+    assert order.candidates(differs, Path(".")).suspects == ("clock",)
 
 
 def test_a_control_that_acted_on_another_line_does_not_confirm_what_the_scan_found() -> None:

@@ -43,6 +43,7 @@ _LEFT_OVER = mark(
     "It holds values that are not finite, or huge or tiny as left-over memory often is."
 )
 _MEMORY = "uninitialised-memory"
+_NOT_FILLED = "makes a tensor without filling it"
 
 
 def files(look: Look) -> Iterator[Suspect]:
@@ -120,6 +121,9 @@ def weights(look: Look) -> Iterator[Suspect]:
             source=look.rung.source,
         )
     elif shown.generators.drawn:
+        if look.rung.measured.like_left_over_memory:
+            # no initialiser draws such numbers, whatever else drew from the generator
+            yield by_hint(_MEMORY, look.hint("memory"), _NOT_FILLED, said=(_LEFT_OVER,))
         yield from by_seeds(look, unseeded="unseeded-weights", late="seed-after-model")
     elif shown.states_known:
         yield from _unfilled(look)
@@ -183,7 +187,7 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
         said = (_STATES_AGREE, _LEFT_OVER)
     shown = look.recorded("memory not filled")
     if here is not None and here.kind == "memory":
-        yield by_hint(_MEMORY, here, "makes a tensor without filling it", shown, said)
+        yield by_hint(_MEMORY, here, _NOT_FILLED, shown, said)
         return
     private = here or look.hint("entropy")
     if odd:
