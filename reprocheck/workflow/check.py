@@ -41,6 +41,7 @@ def checked(
     """
     from reprocheck import launch
     from reprocheck.recording import record
+    from reprocheck.wording import told
     from reprocheck.workflow import replay
     from reprocheck.workflow.escalation import escalate
     from reprocheck.workflow.operands import with_operands
@@ -59,7 +60,7 @@ def checked(
         if search:
             found = searched(found, entry, settings, folder, teller)
     replay.close(folder)
-    return found
+    return told(found)
 
 
 def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
@@ -74,8 +75,10 @@ def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller
     """Record one side of a comparison in `folder`: the runs, one more at each deeper level that is
     wanted, and the user's files.
     """
+    from reprocheck.wording import told
+
     with _alone(settings, teller):
-        return _recorded(entry, settings, folder, teller)
+        return told(_recorded(entry, settings, folder, teller))
 
 
 def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:

@@ -32,6 +32,7 @@ from reprocheck.model.letters import capital
 from reprocheck.model.ranks import together
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
+from reprocheck.wording import told
 from reprocheck.workflow.advice import REASONS
 from reprocheck.workflow.carried import carried, caveats, of_earlier, state_caveat
 from reprocheck.workflow.own_pair import explains, own_pair
@@ -64,7 +65,7 @@ def load(folder: str | Path) -> Check:
     _refuse_resume(folder)
     check = explained(replace(judged(folder), closed=True), folder)
     close(folder)
-    return check
+    return told(check)
 
 
 def _refuse_resume(folder: Path) -> None:

@@ -1,0 +1,13 @@
+"""The sentences of a check, made once it is whole."""
+
+from __future__ import annotations
+
+from reprocheck.model import Check
+from reprocheck.wording import causes, ladder, verdict
+
+
+def told(check: Check) -> Check:
+    """Return the check with its sentences, in the language that is spoken."""
+    check = verdict.told(check)
+    check = ladder.told(check)
+    return causes.told(check)
