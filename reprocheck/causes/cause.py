@@ -108,7 +108,7 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
         code=known.code,
         title=known.title_for(frameworks),
         confidence=confidence(suspect.name, suspect.shown),
-        evidence=tuple(map(tr, suspect.evidence)),
+        statements=tuple(map(tr, suspect.evidence)),
         calls=suspect.calls,
         source=code.with_text(suspect.source),
     )
@@ -119,5 +119,5 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
 
 def _joined(first: Cause, again: Cause) -> Cause:
     """Return one cause that was found twice: the first, with the evidence of both."""
-    evidence = tuple(dict.fromkeys((*first.evidence, *again.evidence)))
-    return replace(first, evidence=evidence, calls=(*first.calls, *again.calls))
+    statements = tuple(dict.fromkeys((*first.statements, *again.statements)))
+    return replace(first, statements=statements, calls=(*first.calls, *again.calls))

@@ -44,7 +44,7 @@ def _with_line(cause: Cause, source: SourceLine, said: str) -> Cause:
     """Return a cause with the line, where it is one that lacks it."""
     if not _lacks_line(cause):
         return cause
-    return replace(cause, source=source, evidence=(*cause.evidence, said))
+    return replace(cause, source=source, statements=(*cause.statements, said))
 
 
 def _lacks_line(cause: Cause) -> bool:

@@ -66,7 +66,7 @@ def cause_of(check: Check, one: StaticFinding) -> Cause:
         code=one.code,
         title=entry(one.name).title,
         confidence="suspected",
-        evidence=(_said(one),),
+        statements=(_said(one),),
         source=one.source,
     )
     return _with_fix_of(advised(check, cause), one)
@@ -276,7 +276,7 @@ def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
 
 def _at(cause: Cause, one: StaticFinding, line: SourceLine, said: str) -> Cause:
     """Return a cause with a line and the fix of a finding, and what speaks for them."""
-    return _with_fix_of(replace(cause, source=line, evidence=(*cause.evidence, said)), one)
+    return _with_fix_of(replace(cause, source=line, statements=(*cause.statements, said)), one)
 
 
 def _said(one: StaticFinding) -> str:
@@ -321,7 +321,7 @@ def _is_passed_by(one: StaticFinding) -> bool:
 def _with_step_taken(cause: Cause, one: StaticFinding) -> Cause:
     """Return a cause with what makes the runs take a step that they passed by."""
     fix = tr("{line}: {fix}", line=one.source.at, fix=one.fix)
-    return replace(cause, fix=fix, fix_from="place", evidence=(*cause.evidence, _said(one)))
+    return replace(cause, fix=fix, fix_from="place", statements=(*cause.statements, _said(one)))
 
 
 def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:

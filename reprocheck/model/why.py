@@ -15,6 +15,7 @@ from reprocheck.model.evidence import (
     generators_of,
 )
 from reprocheck.model.replay import Replay
+from reprocheck.model.statement import Statement
 
 RungName = Literal[
     "environment",
@@ -209,7 +210,10 @@ class Cause:
     code: str
     title: str
     confidence: Confidence
+    statements: tuple[Statement | str, ...] = ()
+    """What speaks for it; a text where a recording holds one."""
     evidence: tuple[str, ...] = ()
+    """The same in sentences, once the check is told (`reprocheck.wording`)."""
     source: SourceLine | None = None
     fix: str = ""
     fix_from: FixFrom = "catalogue"

@@ -18,6 +18,7 @@ from reprocheck.fixes.advice import advised, after_control
 from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
+from reprocheck.model.statement import Statement
 from reprocheck.rules import likely
 from reprocheck.rules.likely import is_vague
 from reprocheck.search import words
@@ -46,7 +47,7 @@ _LATER = "later"
 def confirmed(
     check: Check,
     smallest: Sequence[str],
-    evidence: str,
+    evidence: Statement | str,
     frameworks: Sequence[str] = (),
     places: Mapping[str, Sequence[Place]] = _NOWHERE,
     needed: Mapping[str, Sequence[str]] = MappingProxyType({}),
@@ -60,8 +61,8 @@ def confirmed(
     for fix in fixes_in(smallest):
         patched = _of_patch(check, left, fix)
         shown = (words.differs_without_patch(fix),) if len(smallest) > 1 else ()
-        said = (evidence, *shown, *patched.evidence)
-        patched = replace(patched, confidence="confirmed", evidence=said)
+        said = (evidence, *shown, *patched.statements)
+        patched = replace(patched, confidence="confirmed", statements=said)
         first[patched.code, patched.at] = patched
         left = _others(left, patched)
     controls = controls_in(smallest)
@@ -91,8 +92,8 @@ def confirmed(
             cause = _at(check, cause, name, drawing)
         cause = _of_a_series(check, after_control(check, cause, name, frameworks))
         shown = (words.differs_without(name, unit.place),) if unit.place else ()
-        said = (evidence, *shown, *cause.evidence)
-        cause = replace(cause, confidence="confirmed", evidence=said)
+        said = (evidence, *shown, *cause.statements)
+        cause = replace(cause, confidence="confirmed", statements=said)
         first.setdefault((cause.code, cause.at), cause)
         left = _others(left, cause)
     return (*first.values(), *left)
@@ -210,7 +211,6 @@ def _seeded_at(check: Check, line: SourceLine, frameworks: Sequence[str]) -> Cau
         code=known.code,
         title=known.title_for(frameworks),
         confidence="confirmed",
-        evidence=(),
         source=line,
     )
     return advised(check, cause, frameworks)
@@ -303,29 +303,29 @@ def _implied(
     """
     rung = _where(check, control, explained)
     name, source = "", None
-    evidence: tuple[str, ...] = ()
+    statements: tuple[Statement | str, ...] = ()
     if rung is not None:
         name = rung.rung
-        source, evidence = _shown(check, rung)
+        source, statements = _shown(check, rung)
     known = rules.entry(likely.implied(control, name, draws=draws))
     cause = Cause(
         code=known.code,
         title=known.title_for(frameworks),
         confidence="confirmed",
-        evidence=evidence,
+        statements=statements,
         source=source,
     )
     return advised(check, cause, frameworks)
 
 
-def _shown(check: Check, rung: Rung) -> tuple[SourceLine | None, tuple[str, ...]]:
+def _shown(check: Check, rung: Rung) -> tuple[SourceLine | None, tuple[Statement | str, ...]]:
     """Return the line and the evidence of a rung; where a generator was given another seed in each
     run, those of the seed: what the control removes has come there before.
     """
     observed = (cause for cause in check.causes if cause.confidence == "observed")
     with_line = next((cause for cause in observed if cause.source is not None), None)
     if with_line is not None and rung.generators.seeded_unequally:
-        return with_line.source, with_line.evidence
+        return with_line.source, with_line.statements
     return rung.source, tuple(filter(None, [rung.detail]))
 
 
@@ -355,8 +355,8 @@ def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[
     if control != PRIVATE or not is_vague(cause):
         return cause
     why = _implied(check, control, frameworks)
-    evidence = tuple(dict.fromkeys((*why.evidence, *cause.evidence)))
-    return replace(why, evidence=evidence, source=None)
+    statements = tuple(dict.fromkeys((*why.statements, *cause.statements)))
+    return replace(why, statements=statements, source=None)
 
 
 def _from_differing(check: Check, drawing: Sequence[Place]) -> list[Place]:
@@ -378,10 +378,10 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     says_why = cause.source is not None and not is_vague(cause) and control != _OF_MEMORY
     unknown = _EACH_FOR_ITSELF if says_why else (*_EACH_FOR_ITSELF, *_READ_ANYWHERE)
     said = _acted_there(control, place, acted, alone=control not in unknown)
-    evidence = (*cause.evidence, said)
+    statements = (*cause.statements, said)
     if own is None and says_why:
-        return replace(cause, evidence=evidence)
-    there = replace(cause, source=place.line, evidence=evidence)
+        return replace(cause, statements=statements)
+    there = replace(cause, source=place.line, statements=statements)
     if own is not None and found_by_scan(cause, check.scan) and cause.fix_from == "place":
         return there
     advice = place.advice
