@@ -3,6 +3,7 @@
 docs/reference/rules.md, docs/rules/   the catalogue of causes
 docs/reference/ladder.md               the list of what rungs show
 docs/reference/bundle.md               the table of the fields that may leave
+docs/reference/files.md                the index of the files of the package
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, takewhile
+from operator import methodcaller
 from pathlib import Path
 from typing import get_args
 
@@ -21,7 +23,8 @@ from reprocheck.rules import catalogue, operator_lists
 from reprocheck.rules.catalogue import GROUPS, Entry
 from reprocheck.rules.fix_text import is_code, language
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 
 
 def pages(docs: Path = DOCS) -> Mapping[Path, str]:
@@ -33,6 +36,7 @@ def pages(docs: Path = DOCS) -> Mapping[Path, str]:
     return {
         ladder: ladder_text,
         bundle: f"{before}{BEGIN}\n{fields_table()}\n{END}{after}",
+        docs / "reference" / "files.md": files_page(),
         docs / "reference" / "rules.md": rules_page(),
         **{docs / "rules" / f"{entry.code}.md": rule_page(entry) for entry in catalogue()},
     }
@@ -259,6 +263,57 @@ def _field_rows() -> Iterator[str]:
     for kind, ways in chain.from_iterable(table.items() for table in EACH):
         for how, names in ways.items():
             yield f"| `{kind}` | {', '.join(f'`{name}`' for name in names)} | {how} |"
+
+
+# ------------------------------------------------------------------------------- the index of files
+
+FILES_HEAD = """\
+# Index of files
+
+<!-- Made from the docstrings by `python .ci/pages.py`.
+     Change the docstring there, not this page. -->
+
+Each file of the package, with the first sentences of its docstring. What the folders are for stands
+in the [architecture](../architecture.md)."""
+
+
+def files_page() -> str:
+    """Return the index: a table for each folder that holds files of Python, and one for `.ci/`."""
+    return "\n".join([FILES_HEAD, *chain.from_iterable(_folder(one) for one in _folders())]) + "\n"
+
+
+def _folders() -> Iterator[Path]:
+    """Yield `.ci/` and the folders of the package."""
+    package = ROOT / "reprocheck"
+    yield from sorted({package, *(file.parent for file in package.rglob("*.py"))})
+    yield ROOT / ".ci"
+
+
+def _folder(folder: Path) -> Iterator[str]:
+    files = [(file.name, text) for file in sorted(folder.iterdir()) if (text := _about(file))]
+    if files:
+        yield from (
+            "",
+            f"## {folder.relative_to(ROOT)}/",
+            "",
+            "| file | what it is for |",
+            "|---|---|",
+        )
+        yield from (f"| `{name}` | {_line(text)} |" for name, text in files)
+
+
+def _about(file: Path) -> str:
+    """Return the first paragraph of what a file says of itself; "" where it says nothing."""
+    if not file.is_file():
+        return ""
+    if file.suffix == ".py":
+        docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+        return docstring.partition("\n\n")[0]
+    if file.suffix or ".ci" not in file.parts:
+        return ""
+    lines = file.read_text(encoding="utf-8").removeprefix("#!/usr/bin/env bash\n").splitlines()
+    comment = takewhile(methodcaller("startswith", "#"), lines)
+    return " ".join(line.removeprefix("#").strip() for line in comment)
 
 
 if __name__ == "__main__":

@@ -57,12 +57,6 @@ def test_the_scripts_of_ci_are_shell() -> None:
     passes(tool("shellcheck"), "--external-sources", *map(str, SHELL))
 
 
-def test_the_page_on_the_architecture_names_each_script_of_ci() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text()
-    table = page.partition("`.ci/`:")[2].partition("## ")[0]
-    assert [path.name for path in SHELL if f"`{path.name}`" not in table] == []
-
-
 def test_the_tests_that_a_newer_dependency_reaches_are_there() -> None:
     newer = runpy.run_path(str(ROOT / ".ci" / "newer.py"))
     named_there = re.findall(r"--ignore (\S+\.py)", (ROOT / ".ci" / "newest").read_text())
