@@ -63,7 +63,8 @@ def candidates(check: Check, folder: Path) -> Candidates:
     every = (*by_cause, *_of_rung(rung, said), *(one.name for one in controls.table()))
     altering = frozenset(one.name for one in controls.table() if one.alters)
     useless = without_effect(check)
-    if _is_given_from_outside(rung):
+    from_outside = _is_given_from_outside(rung)
+    if from_outside:
         useless |= altering  # they act on the training, and the runs differ before it begins
     named, order = _without(by_cause, useless), _without(every, useless)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
@@ -85,10 +86,8 @@ def candidates(check: Check, folder: Path) -> Candidates:
         # what a line speaks for may draw alone, while the cause is what decides how often
         *(_nearest_at(one, code.hints) for one in reached),
         *(_controls_of(one.code) for one in reached),
-        *(
-            _shown_by_a_line(code, by_code[code], {*said, *fits[code]})
-            for code in placed or by_code
-        ),
+        # a seed that no line makes is what was given
+        *(by_code[code] for code in placed or by_code if not (from_outside and _is_shown(code))),
     ]
     return Candidates(
         likely=_only(named, supported - altering),
@@ -155,11 +154,9 @@ def _of_line(code: str, names: Sequence[str], fits: Sequence[str]) -> Sequence[s
     return _only(names, fits)[:1] or fits[:1]
 
 
-def _shown_by_a_line(code: str, names: Sequence[str], spoken_for: set[str]) -> Sequence[str]:
-    """Return the controls of a cause; of one that a line would show those that a line of the
-    user's speaks for.
-    """
-    return _only(names, spoken_for) if code in table().shown else names
+def _is_shown(code: str) -> bool:
+    """Return whether a cause begins with a call that a line would show."""
+    return code in table().shown
 
 
 def _may_have_acted(check: Check) -> list[StaticFinding]:
@@ -271,13 +268,18 @@ def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[
     """Return the controls that are worth runs alone: none where the best cause is one that a line
     would show, and no line does.
     """
-    each = [
-        _shown_by_a_line(one.code, _controls_of(one.code), {*said, *fits[one.code]})
-        for one in causes
-    ]
-    if causes and not each[0] and causes[0].code in table().shown:
+    each = [_supported_of(one, {*said, *fits[one.code]}) for one in causes]
+    if causes and not each[0] and _is_shown(causes[0].code):
         return set()
     return set(chain.from_iterable(each))
+
+
+def _supported_of(cause: Cause, spoken_for: set[str]) -> set[str]:
+    """Return the controls of one cause; of one that a line would show those that a line of the
+    user's speaks for.
+    """
+    names = set(_controls_of(cause.code))
+    return names & spoken_for if _is_shown(cause.code) else names
 
 
 def _seeded(rung: Rung) -> bool:

@@ -215,20 +215,20 @@ def test_what_was_given_from_outside_is_not_searched_among_what_alters_the_train
     assert "data-order" in order.candidates(by_each_run, Path(".")).altering
 
 
-def test_a_cause_that_a_line_would_show_is_no_suspect_where_no_line_does() -> None:
+def test_a_seed_that_was_given_from_outside_and_no_line_makes_is_no_suspect() -> None:
     write("import os, torch\ntorch.manual_seed(int(os.environ['SEED']))\n")
     seeded = Cause(
         code="RC402",
         title="…",
         confidence="observed",
-        evidence=(),
         fix="",
         source=SourceLine(file="train.py", line=2),
     )
-    differs = replace(check(ladder("RNG state", **STATES)), causes=(seeded,))
-    assert order.candidates(differs, Path(".")).suspects == ()
-    write("import time, torch\ntorch.manual_seed(time.time_ns())\n")
-    assert order.candidates(differs, Path(".")).suspects == ("clock",)
+    drawn = replace(check(ladder("RNG state", **STATES)), causes=(seeded,))
+    given = GivenOtherwise(kind="variable")
+    from_outside = ladder("files and arguments", place="SEED", evidence=given)
+    assert order.candidates(drawn, Path(".")).suspects == ("clock",)
+    assert order.candidates(replace(drawn, ladder=from_outside), Path(".")).suspects == ()
 
 
 def test_a_control_that_acted_on_another_line_does_not_confirm_what_the_scan_found() -> None:
