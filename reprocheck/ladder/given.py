@@ -160,7 +160,7 @@ def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
                 name=name,
                 first=first,
                 second=second,
-                names_the_run=_names_the_run(name),
+                names_the_run=names_the_run(name),
             )
         before = word
 
@@ -192,7 +192,10 @@ def _is_harmless(argument: Given) -> bool:
     return of_launchers or temporary
 
 
-def _names_the_run(name: str) -> bool:
+def names_the_run(name: str) -> bool:
+    """Return whether an argument or a variable says what the run is called or where its results
+    go, which changes no number by itself.
+    """
     *before, last = _parts(name)
     whole = "_".join([*before, last])
     if whole in _NAMING:
@@ -229,7 +232,7 @@ def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -
                 name=name,
                 first=_text(first),
                 second=_text(second),
-                names_the_run=_names_the_run(name),
+                names_the_run=names_the_run(name),
             )
 
 
