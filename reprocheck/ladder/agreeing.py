@@ -11,15 +11,7 @@ from reprocheck.ladder.kept import Kept
 from reprocheck.ladder.rank import Rank
 from reprocheck.model import Rung, RungName, RungStatus
 from reprocheck.model.evidence import generators_of
-from reprocheck.model.statement import Statement
-from reprocheck.model.statements.agreeing import (
-    HiddenForward,
-    OneRank,
-    OtherAlgorithms,
-    UnknownDraws,
-    UnseenWeights,
-    WithoutEffect,
-)
+from reprocheck.model.statements.agreeing import NotCompared, WithoutEffect
 
 BY_RECORD: Mapping[bool, RungStatus] = {True: "equal", False: "not_recorded"}
 """The status of a rung without a difference, by whether anything of it was compared."""
@@ -54,28 +46,28 @@ def _weights(kept: Sequence[Kept]) -> Rung:
     unseen = dict.fromkeys(chain.from_iterable(one.unseen_weights for one in kept))
     if not unseen:
         return compared
-    why = _why_not("initial weights", kept) or UnseenWeights(
-        names=tuple(unseen), others_agree=compared.status == "equal"
+    why = _why_not("initial weights", kept) or NotCompared(
+        why="unseen weights", names=tuple(unseen), others_agree=compared.status == "equal"
     )
     return Rung(rung="initial weights", status="not_recorded", statement=why)
 
 
-def _why_not(name: RungName, kept: Sequence[Kept]) -> Statement | None:
+def _why_not(name: RungName, kept: Sequence[Kept]) -> NotCompared | None:
     """Return why nothing of a rung could be compared, as far as that is known."""
     if (name, len(kept)) == ("reduced gradient", 1):
-        return OneRank()
+        return NotCompared(why="one rank")
     algorithms = next(filter(None, map(attrgetter("algorithms"), kept)), None)
     if algorithms is not None:
         return other_algorithms(algorithms)
     if name != "forward":
         return None
     shown = filter(None, map(attrgetter("shows_forward"), kept))
-    return next((HiddenForward(shown_by=by) for by in shown), None)
+    return next((NotCompared(why="hidden forward", names=(by,)) for by in shown), None)
 
 
-def other_algorithms(algorithms: Algorithms) -> OtherAlgorithms:
+def other_algorithms(algorithms: Algorithms) -> NotCompared:
     """Return that two traces hash with these algorithms."""
-    return OtherAlgorithms(first=algorithms.first, second=algorithms.second)
+    return NotCompared(why="other algorithms", names=(algorithms.first, algorithms.second))
 
 
 def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
@@ -86,7 +78,7 @@ def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
         return Rung(rung="RNG state", status="not_recorded")
     hidden = sorted(set(chain.from_iterable(one.unequal_at_the_start for one in kept)))
     if hidden:
-        statement = UnknownDraws(names=tuple(hidden))
+        statement = NotCompared(why="unknown draws", names=tuple(hidden))
         return Rung(rung="RNG state", status="not_recorded", statement=statement)
     unused = tuple(sorted(set(chain.from_iterable(one.unused for one in kept))))
     without_effect = None

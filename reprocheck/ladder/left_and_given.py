@@ -21,7 +21,12 @@ from reprocheck.model.evidence import (
     loaded_file,
 )
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements import given as statements
+from reprocheck.model.statements.given import (
+    Given,
+    LeftFiles,
+    LeftWithoutEffect,
+    NotGivenAlike,
+)
 
 
 def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:
@@ -49,7 +54,7 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
             rung="files and arguments",
             status="differs",
             place=paths[0],
-            statement=statements.LeftBehind(paths=tuple(paths), says=state),
+            statement=LeftFiles(paths=tuple(paths), says=state),
             evidence=LeftBehind(says=state.line if state else ""),
         )
     given = _given_otherwise(check, below, loaded_file(evidence))
@@ -59,7 +64,7 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
     if left:
         # run 1 itself read the same from all that are in time
         alike = bool(in_time)
-        statement = statements.LeftWithoutEffect(paths=tuple(in_time or left), alike=alike)
+        statement = LeftWithoutEffect(paths=tuple(in_time or left), alike=alike)
     return Rung(rung="files and arguments", status="equal", statement=statement)
 
 
@@ -91,15 +96,13 @@ def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
         rung="files and arguments",
         status="differs",
         place=names[0],
-        statement=statements.GivenOtherwise(code=tuple(code), others=others),
+        statement=NotGivenAlike(code=tuple(code), others=others),
         source=next(filter(None, changed), None) or SourceLine.of(written[0]),
         evidence=_evidence(code, others),
     )
 
 
-def _evidence(
-    code: Sequence[SourceDifference], others: Sequence[statements.Given]
-) -> GivenOtherwise:
+def _evidence(code: Sequence[SourceDifference], others: Sequence[Given]) -> GivenOtherwise:
     if code:
         return GivenOtherwise(kind="source")
     only_names = all(map(attrgetter("names_the_run"), others))

@@ -45,11 +45,7 @@ class Operator:
     """The first operator that differs, in the order of execution, and what that means."""
 
     statement: FirstOperator
-    iteration: int
     source: SourceLine | None = None
-    evidence: OperatorDiffers
-    node: str = ""
-    """The autograd node that it belongs to."""
     generators: Generators = field(default_factory=Generators)
     """Those whose states differ that it draws from."""
     itself: Operation | None = None
@@ -119,10 +115,7 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     )
     return Operator(
         statement=statement,
-        iteration=seen.iteration,
         source=SourceLine.of(seen.line),
-        evidence=evidence,
-        node=seen.node,
         generators=drawn,
         itself=itself,
     )
@@ -160,20 +153,14 @@ def _plain(step: Step, path: str) -> tuple[object, object] | None:
 def _alone(step: Step) -> Operator:
     """Return an operator that only one run calls."""
     seen = step.seen
-    evidence = OperatorDiffers(name=seen.place, only_in_one_run=True)
     statement = FirstOperator(
-        evidence=evidence,
+        evidence=OperatorDiffers(name=seen.place, only_in_one_run=True),
         fact=fact_of_step(step),
         node=seen.node,
         module=seen.module,
         line=seen.line,
     )
-    return Operator(
-        statement=statement,
-        iteration=seen.iteration,
-        source=SourceLine.of(seen.line),
-        evidence=evidence,
-    )
+    return Operator(statement=statement, source=SourceLine.of(seen.line))
 
 
 def _base(name: str) -> str:

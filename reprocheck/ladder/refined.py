@@ -38,19 +38,20 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     if operator is None:
         refined = Refined(difference=first.statement, operator="none differs")
         return replace(first, statement=refined)
-    in_same = operator.iteration == first.iteration
+    statement = operator.statement
+    in_same = statement.fact.iteration == first.iteration
     return replace(
         first,
         statement=Refined(
             difference=first.statement,
-            operator=operator.statement,
-            elsewhere=None if in_same else operator.iteration,
+            operator=statement,
+            elsewhere=None if in_same else statement.fact.iteration,
         ),
         source=operator.source or first.source,
         evidence=_with_draws(first.evidence, operator.generators),
-        operator=operator.evidence,
+        operator=statement.evidence,
         operation=operator.itself,
-        operations=_with_node(first, operator.node),
+        operations=_with_node(first, statement.node),
     )
 
 

@@ -24,7 +24,7 @@ from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, T
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind, generators_of
 from reprocheck.model.replay import Replay
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements import given as statements
+from reprocheck.model.statements.given import LeftFiles, NotGivenAlike
 from reprocheck.model.statements.ladder import (
     Diverged,
     Follows,
@@ -252,7 +252,7 @@ def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: boo
         return NotDiverged(why="hidden", series=series.name)
     first = shown.first if came_back else None
     statement = None if rung is None else rung.statement
-    if isinstance(statement, statements.GivenOtherwise | statements.LeftBehind):
+    if isinstance(statement, NotGivenAlike | LeftFiles):
         follows = None if first is None else Follows(rung=first.rung, place=first.place)
         return StartedUnequally(given=statement, follows=follows)
     if not came_back:

@@ -5,46 +5,26 @@ effect.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from reprocheck.model.statement import Statement
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OneRank(Statement):
-    """Nothing is reduced."""
+class NotCompared(Statement):
+    """Why nothing of a rung was compared, or not all of it.
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OtherAlgorithms(Statement):
-    """The traces hash with different algorithms."""
-
-    first: str
-    second: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HiddenForward(Statement):
-    """A compiled function hides the forward pass."""
-
-    shown_by: str
-    """What shows it."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UnseenWeights(Statement):
-    """Weights that were not seen before their first update."""
-
-    names: tuple[str, ...]
-    others_agree: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UnknownDraws(Statement):
-    """Generators that differ, and that weights whose first values nobody saw may have been drawn
-    from.
+    names  the two hash algorithms; what shows a forward pass that a compiled function hides; the
+           weights that were not seen before their first update; the generators that those may have
+           been drawn from
     """
 
-    names: tuple[str, ...]
+    why: Literal[
+        "one rank", "other algorithms", "hidden forward", "unseen weights", "unknown draws"
+    ]
+    names: tuple[str, ...] = ()
+    others_agree: bool = False
+    """Other weights were seen, and agree."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

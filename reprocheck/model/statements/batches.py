@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reprocheck.model.evidence import BatchDiffers
-from reprocheck.model.statements.difference import Fact, FirstDifference
+from reprocheck.model.statements.difference import Fact, Unexplained
 from reprocheck.model.statements.generators import Seeding
 
 INPUTS_OF = "inputs of "
@@ -13,7 +13,7 @@ INPUTS_OF = "inputs of "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OtherBatch(FirstDifference):
+class OtherBatch(Unexplained):
     """A batch, or an order of samples, differs."""
 
     evidence: BatchDiffers
@@ -33,8 +33,3 @@ class OtherBatch(FirstDifference):
     """The seeds that the worker set by itself."""
     differing: tuple[str, ...]
     """The generators whose states differ, and that something draws from that was not recorded."""
-
-    @property
-    def blames(self) -> bool:
-        """Return False: a loader hands out what it was given or has drawn."""
-        return False

@@ -42,6 +42,17 @@ class FirstDifference(Statement):
         return True
 
 
+class Unexplained(FirstDifference):
+    """Base of what is known of a difference, where nothing names what makes it."""
+
+    __slots__ = ()
+
+    @property
+    def blames(self) -> bool:
+        """Return False."""
+        return False
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Culprit(Statement):
     """What makes a difference: the operation between the last place that agrees and its own."""

@@ -51,7 +51,7 @@ class Given(Statement):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GivenOtherwise(Statement):
+class NotGivenAlike(Statement):
     """Source, arguments, variables and files are not the same."""
 
     code: tuple[SourceDifference, ...]
@@ -74,7 +74,7 @@ class FoundState:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LeftBehind(FirstDifference):
+class LeftFiles(FirstDifference):
     """Run 2 reads files that run 1 left; `says`: what its log says of them."""
 
     paths: tuple[str, ...]

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements.difference import FirstDifference
-from reprocheck.model.statements.given import GivenOtherwise, LeftBehind
+from reprocheck.model.statements.difference import Unexplained
+from reprocheck.model.statements.given import LeftFiles, NotGivenAlike
 from reprocheck.model.why import RungName
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Consequence(FirstDifference):
+class Consequence(Unexplained):
     """A difference that can follow from the first; `rank`: that of the first, where it is another
     one.
     """
@@ -20,11 +20,6 @@ class Consequence(FirstDifference):
     place: str
     first: RungName
     rank: int | None
-
-    @property
-    def blames(self) -> bool:
-        """Return False: that would blame a victim."""
-        return False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +44,7 @@ class Follows:
 class StartedUnequally(Statement):
     """The runs first diverge in what they were given, or found."""
 
-    given: GivenOtherwise | LeftBehind
+    given: NotGivenAlike | LeftFiles
     follows: Follows | None
 
 

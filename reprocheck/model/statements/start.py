@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reprocheck.model.evidence import WeightsDiffer
-from reprocheck.model.statements.difference import Fact, FirstDifference
+from reprocheck.model.statements.difference import Fact, Unexplained
 from reprocheck.model.statements.generators import Seeding
 
 Shapes = tuple[tuple[int, ...], tuple[int, ...]]
@@ -13,7 +13,7 @@ Shapes = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OtherHyperParameter(FirstDifference):
+class OtherHyperParameter(Unexplained):
     """A value of an optimizer differs at an update."""
 
     optimizer: str
@@ -27,14 +27,9 @@ class OtherHyperParameter(FirstDifference):
     """It is the list of the weights that the optimizer holds."""
     all_before_agrees: bool
 
-    @property
-    def blames(self) -> bool:
-        """Return False: what gave the optimizer the value is not known."""
-        return False
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OtherWeights(FirstDifference):
+class OtherWeights(Unexplained):
     """A parameter or buffer differs before the first iteration."""
 
     evidence: WeightsDiffer
@@ -51,8 +46,3 @@ class OtherWeights(FirstDifference):
     differing: int
     compared: int
     """Parameters and buffers that differ, and all that were recorded."""
-
-    @property
-    def blames(self) -> bool:
-        """Return False: what made the weight is not known."""
-        return False

@@ -7,14 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reprocheck.language import form, sentences, tr
-from reprocheck.model.statements.agreeing import (
-    HiddenForward,
-    OneRank,
-    OtherAlgorithms,
-    UnknownDraws,
-    UnseenWeights,
-    WithoutEffect,
-)
+from reprocheck.model.statements.agreeing import NotCompared, WithoutEffect
 from reprocheck.wording.ladder import words
 from reprocheck.wording.say import say
 
@@ -22,55 +15,40 @@ _MOST_WEIGHTS = 3
 
 
 @say.register
-def one_rank(_: OneRank) -> str:
-    """Say why no reduced gradient is compared."""
-    return tr("There is only one rank: nothing is reduced.")
-
-
-@say.register
-def incomparable(algorithms: OtherAlgorithms) -> str:
-    """Say that the traces hash with different algorithms."""
-    return tr(
-        "The runs were recorded with different hash algorithms ({first},"
-        " {second}): not comparable.",
-        first=algorithms.first,
-        second=algorithms.second,
-    )
-
-
-@say.register
-def compiled(hidden: HiddenForward) -> str:
-    """Say that a compiled function hides the forward pass."""
-    return tr(
-        "A compiled function hides the inputs and outputs of layers; {shown} shows them, possibly"
-        " with other bits.",
-        shown=hidden.shown_by,
-    )
-
-
-@say.register
-def unseen_weights(unseen: UnseenWeights) -> str:
-    """Say which weights were not seen before their first update."""
-    said = tr(
+def not_compared(rung: NotCompared) -> str:
+    """Say why nothing of a rung was compared, or not all of it."""
+    match rung.why:
+        case "one rank":
+            return tr("There is only one rank: nothing is reduced.")
+        case "other algorithms":
+            first, second = rung.names
+            return tr(
+                "The runs were recorded with different hash algorithms ({first},"
+                " {second}): not comparable.",
+                first=first,
+                second=second,
+            )
+        case "hidden forward":
+            return tr(
+                "A compiled function hides the inputs and outputs of layers; {shown} shows them,"
+                " possibly with other bits.",
+                shown=rung.names[0],
+            )
+        case "unknown draws":
+            unknown = tr(
+                "the states of {generators} differ, and whether the first weights were drawn"
+                " from them was not recorded",
+                generators=words.generators(rung.names),
+            )
+            return words.sentence(unknown)
+    unseen = tr(
         "The first values of {which} were not recorded: they could not be read before the first"
         " update.",
-        which=words.named(unseen.names, _MOST_WEIGHTS),
+        which=words.named(rung.names, _MOST_WEIGHTS),
     )
-    if not unseen.others_agree:
-        return said
-    return sentences(said, tr("Those of the other weights agree."))
-
-
-@say.register
-def unknown_draws(unknown: UnknownDraws) -> str:
-    """Say which generators weights whose first values nobody saw may have been drawn from."""
-    return words.sentence(
-        tr(
-            "the states of {generators} differ, and whether the first weights were drawn"
-            " from them was not recorded",
-            generators=words.generators(unknown.names),
-        )
-    )
+    if not rung.others_agree:
+        return unseen
+    return sentences(unseen, tr("Those of the other weights agree."))
 
 
 @say.register

@@ -10,9 +10,9 @@ from reprocheck.model.statements.given import (
     BY_NUMBER,
     FileState,
     Given,
-    GivenOtherwise,
-    LeftBehind,
+    LeftFiles,
     LeftWithoutEffect,
+    NotGivenAlike,
     OtherEnvironment,
 )
 from reprocheck.wording.ladder import words
@@ -101,7 +101,7 @@ def _anew(given: Given) -> str:
 
 
 @say.register
-def given_otherwise(otherwise: GivenOtherwise) -> str:
+def given_otherwise(otherwise: NotGivenAlike) -> str:
     """Say which source, arguments, variables and files are not the same, the first of them with
     both values.
     """
@@ -129,7 +129,7 @@ def _of_code(one: SourceDifference) -> str:
 
 
 @said_of.register
-def left_behind(left: LeftBehind) -> Said:
+def left_behind(left: LeftFiles) -> Said:
     """Say which files of run 1 run 2 reads, with what its log says of them."""
     detail = tr("Run 2 reads {named}, which run 1 wrote.", named=words.named(left.paths))
     if left.says is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from reprocheck.language import joined, mark, tr
 from reprocheck.model.letters import capital, clause, small, unended
 from reprocheck.model.ranks import named
-from reprocheck.model.statements.given import LeftBehind
+from reprocheck.model.statements.given import LeftFiles
 from reprocheck.model.statements.ladder import (
     Consequence,
     Diverged,
@@ -89,7 +89,7 @@ def not_diverged(agree: NotDiverged) -> str:
 @say.register
 def started_unequally(start: StartedUnequally) -> str:
     """Say what the runs were given otherwise, or what run 1 left."""
-    if isinstance(start.given, LeftBehind):
+    if isinstance(start.given, LeftFiles):
         return tr(
             "Run 2 starts from what run 1 left behind: it reads `{place}`, which run 1"
             " wrote{follows}.",
