@@ -53,7 +53,7 @@ def called(given: Given) -> str:
 
 
 @say.register
-def given(given: Given) -> str:
+def one_thing(given: Given) -> str:
     """Say that the runs were not given one thing alike, with both values."""
     name, first, second = called(given), _value(given.first), _value(given.second)
     if given.second is None:

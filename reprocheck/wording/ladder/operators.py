@@ -11,7 +11,7 @@ from reprocheck.wording.ladder.said import Said, said_of
 
 
 @said_of.register
-def refined(refined: Refined) -> Said:
+def with_operator(refined: Refined) -> Said:
     """Say a difference, with what the operators say of it."""
     first, operator = said_of(refined.difference), refined.operator
     if operator == "none differs":

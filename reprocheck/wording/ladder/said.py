@@ -38,6 +38,6 @@ def detail_of(statement: FirstDifference) -> str:
 
 
 @say.register
-def culprit(culprit: Culprit) -> str:
+def made_by(culprit: Culprit) -> str:
     """Say what makes a difference."""
     return said_of(culprit.difference).culprit or ""

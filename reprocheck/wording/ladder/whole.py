@@ -42,7 +42,7 @@ def consequence(behind: Consequence) -> Said:
 
 
 @say.register
-def diverged(diverged: Diverged) -> str:
+def where(diverged: Diverged) -> str:
     """Say where the runs first diverge, and on which ranks, where there are several."""
     said = unended(said_of(diverged.difference).sentence)
     return words.sentence(joined(" ", (said, _on_ranks(diverged))))
@@ -124,7 +124,7 @@ def in_iteration(behind: InIteration) -> str:
 
 
 @say.register
-def later(later: LaterLosses) -> str:
+def later_losses(later: LaterLosses) -> str:
     """Say that losses differ behind the iterations that were recorded deeply."""
     if later.agreeing is None:
         return tr("The losses of iteration {iteration} differ.", iteration=later.iteration)
