@@ -54,7 +54,7 @@ def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iter
     for rung in _looked_at(ladder, ladder.first_rung):
         rung = replace(rung, source=code.with_text(rung.source))
         look = Look(check=check, ladder=ladder, rung=rung, code=code, frameworks=frameworks)
-        said = tuple(filter(None, [rung.detail]))
+        said = tuple(filter(None, [rung.statement]))
         for suspect in suspects(look):
             evidence = (*said, *suspect.evidence)
             yield replace(suspect, evidence=evidence, source=suspect.source or rung.source)
@@ -108,7 +108,7 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
         code=known.code,
         title=known.title_for(frameworks),
         confidence=confidence(suspect.name, suspect.shown),
-        statements=tuple(map(tr, suspect.evidence)),
+        statements=tuple(tr(one) if isinstance(one, str) else one for one in suspect.evidence),
         calls=suspect.calls,
         source=code.with_text(suspect.source),
     )
@@ -119,5 +119,6 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
 
 def _joined(first: Cause, again: Cause) -> Cause:
     """Return one cause that was found twice: the first, with the evidence of both."""
-    statements = tuple(dict.fromkeys((*first.statements, *again.statements)))
-    return replace(first, statements=statements, calls=(*first.calls, *again.calls))
+    # what holds recorded values cannot be hashed
+    new = tuple(one for one in again.statements if one not in first.statements)
+    return replace(first, statements=(*first.statements, *new), calls=(*first.calls, *again.calls))

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from reprocheck.ladder.given import Given, given_at_start
+from reprocheck.ladder.given import given_at_start
 from reprocheck.ladder.shell import Made, made
 from reprocheck.model import Check, Rung
 from reprocheck.model.evidence import GivenOtherwise
+from reprocheck.model.statements.given import Given
 
 
 def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | None:
@@ -19,7 +20,7 @@ def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | Non
     `read` gives the text of a file, None where there is none.
     """
     given = _first(check)
-    if given is None or given.first is None:
+    if given is None or not isinstance(given.first, str):
         return None
     command = check.record.entry_point.command
     return made(command, read, given.name, given.first, variable=given.kind == "variable")

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
+from reprocheck.ladder.compare import Algorithms
 from reprocheck.ladder.kept import Kept
 from reprocheck.ladder.rank import Rank
-from reprocheck.ladder.sentences import agreeing as in_words
-from reprocheck.language import sentences, tr
 from reprocheck.model import Rung, RungName, RungStatus
 from reprocheck.model.evidence import generators_of
+from reprocheck.model.statements.agreeing import NotCompared, WithoutEffect
 
 BY_RECORD: Mapping[bool, RungStatus] = {True: "equal", False: "not_recorded"}
 """The status of a rung without a difference, by whether anything of it was compared."""
@@ -35,7 +35,7 @@ def _compared(name: RungName, kept: Sequence[Kept]) -> Rung:
     """Equal, if anything of it was recorded."""
     if any(name in one.recorded for one in kept):
         return Rung(rung=name, status="equal")
-    return Rung(rung=name, status="not_recorded", detail=_why_not(name, kept))
+    return Rung(rung=name, status="not_recorded", statement=_why_not(name, kept))
 
 
 def _weights(kept: Sequence[Kept]) -> Rung:
@@ -46,22 +46,28 @@ def _weights(kept: Sequence[Kept]) -> Rung:
     unseen = dict.fromkeys(chain.from_iterable(one.unseen_weights for one in kept))
     if not unseen:
         return compared
-    detail = in_words.unseen_weights(list(unseen), others_agree=compared.status == "equal")
-    why = _why_not("initial weights", kept)
-    return Rung(rung="initial weights", status="not_recorded", detail=why or detail)
+    why = _why_not("initial weights", kept) or NotCompared(
+        why="unseen weights", names=tuple(unseen), others_agree=compared.status == "equal"
+    )
+    return Rung(rung="initial weights", status="not_recorded", statement=why)
 
 
-def _why_not(name: RungName, kept: Sequence[Kept]) -> str:
+def _why_not(name: RungName, kept: Sequence[Kept]) -> NotCompared | None:
     """Return why nothing of a rung could be compared, as far as that is known."""
     if (name, len(kept)) == ("reduced gradient", 1):
-        return tr(in_words.ONE_RANK)
+        return NotCompared(why="one rank")
     algorithms = next(filter(None, map(attrgetter("algorithms"), kept)), None)
     if algorithms is not None:
-        return in_words.incomparable(algorithms)
+        return other_algorithms(algorithms)
     if name != "forward":
-        return ""
+        return None
     shown = filter(None, map(attrgetter("shows_forward"), kept))
-    return next(map(in_words.compiled, shown), "")
+    return next((NotCompared(why="hidden forward", names=(by,)) for by in shown), None)
+
+
+def other_algorithms(algorithms: Algorithms) -> NotCompared:
+    """Return that two traces hash with these algorithms."""
+    return NotCompared(why="other algorithms", names=(algorithms.first, algorithms.second))
 
 
 def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
@@ -72,12 +78,12 @@ def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
         return Rung(rung="RNG state", status="not_recorded")
     hidden = sorted(set(chain.from_iterable(one.unequal_at_the_start for one in kept)))
     if hidden:
-        return Rung(rung="RNG state", status="not_recorded", detail=in_words.unknown_draws(hidden))
-    unused = sorted(set(chain.from_iterable(one.unused for one in kept)))
-    said = (in_words.unequal_at_weights(for_weights), in_words.unused(unused))
+        statement = NotCompared(why="unknown draws", names=tuple(hidden))
+        return Rung(rung="RNG state", status="not_recorded", statement=statement)
+    unused = tuple(sorted(set(chain.from_iterable(one.unused for one in kept))))
+    without_effect = None
+    if for_weights or unused:
+        without_effect = WithoutEffect(at_weights=tuple(for_weights), unused=unused)
     return Rung(
-        rung="RNG state",
-        status="equal",
-        detail=sentences(*said),
-        unused_generators=tuple(unused),
+        rung="RNG state", status="equal", statement=without_effect, unused_generators=unused
     )

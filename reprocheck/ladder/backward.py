@@ -7,13 +7,12 @@ from dataclasses import replace
 from itertools import accumulate, chain
 from typing import Literal, TypeAlias
 
-from reprocheck.ladder import compare, words
+from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
+from reprocheck.ladder.facts import fact_of, place_of
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.forward import structure
 from reprocheck.ladder.pair import Difference, Pair, module_around
-from reprocheck.ladder.sentences import backward as in_words
-from reprocheck.ladder.sentences.said import Said
 from reprocheck.model.evidence import (
     ChangedAfterBackward,
     Evidence,
@@ -22,6 +21,8 @@ from reprocheck.model.evidence import (
     UpdateDiffers,
     WeightWritten,
 )
+from reprocheck.model.statements.backward import BehindBackward, OutputGradient, ParameterGradient
+from reprocheck.model.statements.difference import FirstDifference
 from reprocheck.trace.deep import Seen
 
 
@@ -80,17 +81,17 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
     inside = module_around([*(call.place for call in between), seen.place])
     if len(between) == 1:
         inside = between[0].place
-    said = in_words.output_gradient(
-        seen,
-        between,
-        nodes,
-        anchor=next(anchors, None),
+    statement = OutputGradient(
+        gradient=fact_of(seen),
+        between=tuple(map(fact_of, between)),
+        nodes=tuple(nodes),
+        anchor=next(map(fact_of, anchors), None),
         loss_agrees=_loss_agrees(pair, difference),
     )
-    return _said(
+    return _finding(
         pair,
         difference,
-        said,
+        statement,
         GradientDiffers(),
         operations=[*nodes, *(call.class_ for call in between)],
         inside=inside,
@@ -106,19 +107,20 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
     path = seen.place.rpartition(".")[0]
     calls = reversed(pair.calls(seen.iteration))
     module = next((call for call in calls if call.place == path), None)
-    loss_agrees = _loss_agrees(pair, difference)
+    own, operations = None, nodes
     if module is not None and _incoming_agrees(pair, difference, module):
-        said = in_words.own_gradient(seen, module, loss_agrees=loss_agrees)
-        operations = [*nodes, module.class_]
-    else:
-        before = pair.before_in_iteration(difference.step, "outgrad", "gradient")
-        agrees = next((step.seen for step in before), None)
-        said = in_words.gradient(seen, nodes, agrees, loss_agrees=loss_agrees)
-        operations = nodes
-    return _said(
+        own, operations = fact_of(module), [*nodes, module.class_]
+    before = pair.before_in_iteration(difference.step, "outgrad", "gradient")
+    return _finding(
         pair,
         difference,
-        said,
+        ParameterGradient(
+            gradient=fact_of(seen),
+            module=own,
+            nodes=tuple(nodes),
+            before=next((fact_of(step.seen) for step in before), None),
+            loss_agrees=_loss_agrees(pair, difference),
+        ),
         GradientDiffers(),
         operations=operations,
         inside=module.place if module is not None else "",
@@ -135,8 +137,7 @@ def _changed_afterwards(pair: Pair, difference: Difference) -> Finding:
         agreed_before=any(step.seen.place == seen.place for step in in_backward),
         loss_agrees=_loss_agrees(pair, difference),
     )
-    said = in_words.changed_afterwards(evidence, seen.place, seen.iteration)
-    return _said(pair, difference, said, evidence)
+    return _behind(pair, difference, evidence)
 
 
 def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
@@ -156,7 +157,7 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
         local_equal=equal,
         loss_agrees=_loss_agrees(pair, difference),
     )
-    return _said(pair, difference, in_words.reduced(evidence, seen.place, seen.iteration), evidence)
+    return _behind(pair, difference, evidence)
 
 
 def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]]) -> Finding:
@@ -168,7 +169,7 @@ def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]])
     """
     if not isinstance(first.evidence, ReducedDiffers) or first.iteration is None:
         return first
-    if not first.evidence.local_equal or first.culprit is None:
+    if not first.evidence.local_equal or not first.statement.blames:
         return first
     pairs = of_place(first.place, first.iteration)
     weights, reduced = _on_each(pairs, first.place, first.iteration)
@@ -178,15 +179,8 @@ def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]])
         return first
     one, other = map(_is_one, reduced)
     evidence = replace(first.evidence, one_sum=(one, other))
-    said = in_words.reduced(evidence, first.place, first.iteration)
-    return replace(
-        first,
-        culprit=said.culprit,
-        detail=said.detail,
-        sentence=said.sentence,
-        head=said.head,
-        evidence=evidence,
-    )
+    statement = BehindBackward(evidence=evidence, place=first.place, iteration=first.iteration)
+    return replace(first, statement=statement, evidence=evidence)
 
 
 def _is_one(hashes: Sequence[str]) -> bool:
@@ -241,7 +235,7 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
     evidence = UpdateDiffers(
         inputs_agree=not pair.rungs_before(number), optimizer=next(optimizers, "")
     )
-    return _said(pair, difference, in_words.update(evidence, seen.place, seen.iteration), evidence)
+    return _behind(pair, difference, evidence)
 
 
 def _written(pair: Pair, difference: Difference) -> Finding:
@@ -255,8 +249,8 @@ def _written(pair: Pair, difference: Difference) -> Finding:
     evidence = WeightWritten(
         after_update=_after_update(pair, next(own, None)), only_in_one_run=difference.structural
     )
-    said = in_words.written(evidence, seen.place, iteration)
-    return replace(_said(pair, difference, said, evidence), iteration=iteration)
+    statement = BehindBackward(evidence=evidence, place=seen.place, iteration=iteration)
+    return replace(_finding(pair, difference, statement, evidence), iteration=iteration)
 
 
 def _after_update(pair: Pair, update: Step | None) -> Literal["agrees", "differs", "no update"]:
@@ -267,10 +261,21 @@ def _after_update(pair: Pair, update: Step | None) -> Literal["agrees", "differs
     return "differs"
 
 
-def _said(
+def _behind(
     pair: Pair,
     difference: Difference,
-    said: Said,
+    evidence: ChangedAfterBackward | ReducedDiffers | UpdateDiffers,
+) -> Finding:
+    """Return the finding that something differs behind the backward pass."""
+    seen = difference.seen
+    statement = BehindBackward(evidence=evidence, place=seen.place, iteration=seen.iteration)
+    return _finding(pair, difference, statement, evidence)
+
+
+def _finding(
+    pair: Pair,
+    difference: Difference,
+    statement: FirstDifference,
     evidence: Evidence,
     operations: Sequence[str] = (),
     inside: str = "",
@@ -282,10 +287,10 @@ def _said(
         pair,
         difference.step,
         difference.rung,
-        said,
+        statement,
         measure(pair, difference),
         # a gradient has no class, its module has
-        place=words.place(seen.place, seen.class_ or of_module),
+        place=place_of(seen, of_module),
         evidence=evidence,
         operations=operations,
         inside=inside,

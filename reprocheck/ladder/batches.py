@@ -9,13 +9,14 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 
 from reprocheck.ladder import compare
+from reprocheck.ladder.facts import fact_of_step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.generators import unused_and_moving
 from reprocheck.ladder.pair import Difference, Pair
-from reprocheck.ladder.seeds import drawn_before_seed, is_key, seedings, worker_seeds
-from reprocheck.ladder.sentences import batches as in_words
-from reprocheck.ladder.sentences.batches import INPUTS_OF
+from reprocheck.ladder.seeds import drawn_before_seed, seedings, worker_seeds
 from reprocheck.model.evidence import BatchDiffers
+from reprocheck.model.statements.batches import INPUTS_OF, OtherBatch
+from reprocheck.model.statements.generators import is_key
 from reprocheck.trace.deep import Seen
 
 
@@ -52,25 +53,31 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         by_indices=content.seen.indices is not None,
         subset=change.built and _unequal_subsets(loader.epoch),
         worker=worker,
-        worker_seeds={name: (one.first, one.second) for name, one in own_seeds.items()},
+        worker_seeds={name: (seed.first, seed.second) for name, seed in own_seeds.items()},
         seed_line=next(map(attrgetter("line"), own_seeds.values()), ""),
         private_generators=_private(loader.epoch),
         seeded=tuple(sorted(seedings(pair, number))),
         drawn_before_seed=early,
     )
     names = set(chain.from_iterable(seen.after for seen in difference.step.known))
-    known = in_words.OfBatch(
-        content=content,
+    one, other = content.samples
+    statement = OtherBatch(
+        evidence=evidence,
+        fact=fact_of_step(difference.step),
         batches=len(loader.batches),
-        moved=sorted(filterfalse(is_key, names)),
-        own_seeds=list(own_seeds.values()),
-        differing=[] if worker is not None else unused_and_moving(pair, number),
+        samples=(len(one), len(other)),
+        changed=_unequal_samples(one, other),
+        parts=len(content.seen.outputs),
+        unequal_parts=content.outputs,
+        moved=tuple(sorted(filterfalse(is_key, names))),
+        own_seeds=tuple(own_seeds.values()),
+        differing=() if worker is not None else tuple(unused_and_moving(pair, number)),
     )
     return found(
         pair,
         difference.step,
         "batch",
-        in_words.batch(evidence, difference.step, known),
+        statement,
         measure(pair, content),
         evidence=evidence,
     )
@@ -201,12 +208,17 @@ def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
     """Return, by the hashes of the samples of one batch, as many in both runs, whether few of
     them are not the same, or all.
     """
-    changed = in_words.unequal_samples(one, other)
+    changed = _unequal_samples(one, other)
     if 2 * changed < len(one):
         return BatchDiffers(samples="other content", shown_by="few samples")
     if set(one).isdisjoint(other):
         return BatchDiffers(samples="unknown", shown_by="no sample")
     return BatchDiffers(samples="other samples", shown_by="batch")
+
+
+def _unequal_samples(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many samples of a batch are not the same, place by place."""
+    return sum(x != y for x, y in zip(one, other, strict=False))
 
 
 def _count(values: Iterable[object] | None) -> Counter[Hashable]:

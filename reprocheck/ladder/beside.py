@@ -10,8 +10,9 @@ from operator import attrgetter
 from reprocheck.ladder.agreeing import BY_RECORD
 from reprocheck.ladder.drift import classes, of_libraries
 from reprocheck.ladder.given import rank_by_rank
-from reprocheck.ladder.sentences import given as in_words, ladder as of_ladder
 from reprocheck.model import Check, DeeperPair, LossSeries, Rung
+from reprocheck.model.statements.given import OtherEnvironment
+from reprocheck.model.statements.ladder import LaterLosses
 
 
 def environment(check: Check) -> Rung:
@@ -30,7 +31,7 @@ def environment(check: Check) -> Rung:
         rung="environment",
         status="differs",
         place=different[0].key,
-        detail=in_words.environment(different),
+        statement=OtherEnvironment(differences=tuple(different)),
     )
 
 
@@ -47,10 +48,13 @@ def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
     unequal = min(filter(None, found), default=None)
     if unequal is None:
         return Rung(rung="later", status=BY_RECORD[recorded])
-    detail = of_ladder.later(unequal)
-    if only_here:
-        detail = of_ladder.only_later(unequal, deeper.iterations)
-    return Rung(rung="later", status="differs", iteration=unequal, place="loss", detail=detail)
+    return Rung(
+        rung="later",
+        status="differs",
+        iteration=unequal,
+        place="loss",
+        statement=LaterLosses(iteration=unequal, agreeing=deeper.iterations if only_here else None),
+    )
 
 
 def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:

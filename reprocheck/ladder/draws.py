@@ -9,13 +9,14 @@ from dataclasses import replace
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step, of_run_1
+from reprocheck.ladder.facts import fact_of
 from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.generators import DRAWERS, LOOKS, finding_of, unequal_states
 from reprocheck.ladder.pair import Difference, Pair, is_inside
 from reprocheck.ladder.seeds import drawn_from, seedings, unequal_line
-from reprocheck.ladder.sentences import generators as in_words
 from reprocheck.model import RungName
 from reprocheck.model.evidence import BatchDiffers, Evidence, InputsDiffer, StateDiffers
+from reprocheck.model.statements.generators import UnequalState
 
 _OF_RUNGS = frozenset({"batch", "forward", "loss", "gradient", "update"})
 """Rungs whose first difference can be made of what was drawn around it."""
@@ -101,7 +102,9 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
         pair,
         difference.step,
         "RNG state",
-        in_words.drawn_outside(names, seen, seeded),
+        UnequalState(
+            names=tuple(names), fact=fact_of(seen), seeded=tuple(seeded.values()), outside=True
+        ),
         line=unequal_line(seeded, names),
         evidence=StateDiffers(generators=drawn_from(seeded, names), got=seen.kind, outside=True),
     )

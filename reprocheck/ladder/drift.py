@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from reprocheck.ladder import words
 from reprocheck.ladder.given import of_the_user
-from reprocheck.language import form, mark, sentences, tr
 from reprocheck.model import Between, Check, Drift, EnvironmentDifference, Noise
+from reprocheck.model.statements import drift as statements
+from reprocheck.model.statements.drift import SidesCompared
 from reprocheck.rules import drift_class, drift_classes
 
 _ROUNDING = 1e-5
@@ -21,9 +21,9 @@ _ROUNDING = 1e-5
 
 def between(check: Check) -> Between:
     """Return the drift between the two recordings of a check, after its ladder has been made."""
-    known = check.between or Between(sentence="")
+    known = check.between or Between()
     drift = classes(check.environment_differences)
-    return replace(known, sentence=_sentence(check, drift, known.noise), drift=drift)
+    return replace(known, statement=_compared(check, drift, known.noise), drift=drift)
 
 
 def of_libraries(differences: Sequence[EnvironmentDifference]) -> list[EnvironmentDifference]:
@@ -60,100 +60,31 @@ def _weight(one: EnvironmentDifference) -> tuple[bool, bool, bool]:
     )
 
 
-def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> str:
-    """Return whether what was seen is what the differences of the environment let one expect."""
+def _compared(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> SidesCompared:
+    """Return what of the drift and the noise says whether the difference was to be expected."""
     acting = [one for one in drift if one.expects != "nothing"]
-    what = words.listed([tr("the {title}", title=tr(one.title)) for one in acting])
-    equal = check.verdict.bitwise.equal
-    if equal is None:
-        return tr("No losses were compared, so drift cannot be judged.")
-    although = ""
-    if acting:
-        although = tr(", although they differ in {what}", what=what)
-    beside = check.verdict.unequal_series
-    if beside:
-        names = words.listed([words.code(row.name) for row in beside])
-        return tr(
-            "All losses of both sides are equal in every bit{although}; {differ} beside them.",
-            although=although,
-            differ=form(len(beside), "{names} differs", "{names} differ", names=names),
-        )
-    if equal:
-        return tr("Both sides agree in every bit{although}.", although=although)
-    noisy = _noisy(check, noise)
-    if noisy:
-        return noisy
-    known = _quiet(noise)
-    if not acting:
-        agree = tr("The sides agree in all of the environment that affects numbers")
-        return sentences(known, tr("{agree}: {rest}.", agree=agree, rest=tr(_REST[bool(known)])))
-    if "anything" in map(attrgetter("expects"), acting):
-        return sentences(
-            known,
-            tr(
-                "The sides differ in {what}, which can cause any difference; the ladder shows"
-                " where it begins.",
-                what=what,
-            ),
-        )
-    expected = form(
-        len(acting), "expected where {what} differs", "expected where {what} differ", what=what
-    )
-    if _rounding(check):
-        return sentences(
-            known, tr("The difference is at rounding level, as is {expected}.", expected=expected)
-        )
-    return sentences(
-        known,
-        tr(
-            "The difference is more than rounding, and so more than is {expected}.",
-            expected=expected,
-        ),
+    quiet = tuple(one.runs for one in noise if one.equal)
+    return SidesCompared(
+        equal=check.verdict.bitwise.equal,
+        beside=tuple(row.name for row in check.verdict.unequal_series),
+        acting=tuple(one.title for one in acting),
+        noise=_noise(check, noise),
+        quiet=quiet if len(quiet) == 2 else (),
+        anything="anything" in map(attrgetter("expects"), acting),
+        rounding=_rounding(check),
     )
 
 
-_REST = {
-    True: mark("what differs was not recorded"),
-    False: mark("it is noise from run to run, or comes from what was not recorded"),
-}
-"""Whether runs of one side are known to agree -> what the difference between the sides is."""
-
-
-def _noisy(check: Check, noise: Sequence[Noise]) -> str:
-    """Return what the noise within a side explains; "" where there is none."""
+def _noise(check: Check, noise: Sequence[Noise]) -> statements.Noise | None:
+    """Return the noise within the sides; None where there is none."""
     loud = [one for one in noise if one.equal is False]
     if not loud:
-        return ""
-    most = max(filter(None, map(attrgetter("largest"), loud)), default=0.0)
-    own = tr(
-        "Runs of {names} differ among themselves, by up to {most:.3g} in a checked loss",
-        names=words.listed([check.record.compared[one.side - 1].name for one in loud]),
-        most=most,
-    )
+        return None
     row = check.verdict.largest
-    if row is None or row.max_difference is None:
-        return words.sentence(own)
-    if row.max_difference <= 2 * most:
-        return tr(
-            "{own}: the difference between the sides, {max_difference:.3g}, is noise from run"
-            " to run and no sign of drift.",
-            own=own,
-            max_difference=row.max_difference,
-        )
-    return tr(
-        "{own}; the difference between the sides, {max_difference:.3g}, is larger than that.",
-        own=own,
-        max_difference=row.max_difference,
-    )
-
-
-def _quiet(noise: Sequence[Noise]) -> str:
-    """Return the sentence that the runs of each side agree; "" where that is not known of both."""
-    runs = [str(one.runs) for one in noise if one.equal]
-    if len(runs) != 2:
-        return ""
-    return tr(
-        "From run to run each side agrees in every bit ({listed} runs).", listed=words.listed(runs)
+    return statements.Noise(
+        sides=tuple(check.record.compared[one.side - 1].name for one in loud),
+        most=max(filter(None, map(attrgetter("largest"), loud)), default=0.0),
+        between=None if row is None else row.max_difference,
     )
 
 

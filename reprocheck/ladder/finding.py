@@ -1,4 +1,4 @@
-"""What is said of one rung of one rank, and the measures that go with it."""
+"""What is found out of one rung of one rank, and the measures that go with it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from math import isfinite
 
-from reprocheck.ladder import compare, words
+from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
+from reprocheck.ladder.facts import place_of
 from reprocheck.ladder.pair import Difference, Pair
-from reprocheck.ladder.sentences.said import Said
 from reprocheck.ladder.size import relative_difference, size_of
 from reprocheck.model import RUNGS, RungName, Size, SourceLine, TracePosition
 from reprocheck.model.evidence import Evidence, Measured, OperatorDiffers
+from reprocheck.model.statements.difference import FirstDifference
 from reprocheck.trace.deep import Leaf, Seen, Sketched, sketched
 
 _HUGE, _TINY = 1e18, 1e-30
@@ -42,11 +43,7 @@ class Finding:
     iteration: int | None
     rank: int
     place: str
-    detail: str
-    sentence: str = ""
-    head: str = ""
-    """The sentence without what it says of the culprit, for where an operator can be named."""
-    culprit: str | None = None
+    statement: FirstDifference
     size: Size | None = None
     relative_difference: float | None = None
     source: SourceLine | None = None
@@ -86,7 +83,7 @@ def found(
     pair: Pair,
     step: Step,
     rung: RungName,
-    said: Said,
+    statement: FirstDifference,
     measured: Measure | None = None,
     *,
     evidence: Evidence,
@@ -105,11 +102,8 @@ def found(
         number=step.number,
         iteration=seen.iteration or None,
         rank=pair.rank,
-        place=place or words.place(seen.place, seen.class_),
-        culprit=said.culprit,
-        detail=said.detail,
-        sentence=said.sentence,
-        head=said.head,
+        place=place or place_of(seen),
+        statement=statement,
         size=measured.size,
         relative_difference=measured.relative,
         source=SourceLine.of(line),

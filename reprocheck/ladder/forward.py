@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from reprocheck.ladder import compare, generators
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.compiled import shown_by
+from reprocheck.ladder.facts import fact_of, fact_of_step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.pair import Difference, Pair, is_inside, module_around
 from reprocheck.ladder.seeds import drawn_from, seedings
-from reprocheck.ladder.sentences import forward as in_words
-from reprocheck.ladder.sentences.forward import Agreed, Unseen
 from reprocheck.ladder.unseen import unequal_at_the_start, unseen_weights
 from reprocheck.model.evidence import (
     CallDiffers,
@@ -22,6 +21,16 @@ from reprocheck.model.evidence import (
     InputsDiffer,
     LossDiffers,
     PathDiffers,
+)
+from reprocheck.model.statements.difference import FirstDifference
+from reprocheck.model.statements.forward import (
+    Agreed,
+    OtherInputs,
+    OtherLabels,
+    OtherLoss,
+    OtherLossInput,
+    OtherOutput,
+    OtherPath,
 )
 from reprocheck.trace.deep import Leaf, Seen
 
@@ -55,7 +64,12 @@ def _own(pair: Pair, difference: Difference) -> Finding:
         pair,
         step,
         difference.rung,
-        in_words.own(evidence, seen, last=next(_children(pair, step), None)),
+        OtherOutput(
+            call=fact_of(seen),
+            unequal=drawn.names,
+            drawn=seen.drawn,
+            last=next(map(fact_of, _children(pair, step)), None),
+        ),
         measure(pair, difference),
         evidence=evidence,
         inside=seen.place,
@@ -73,7 +87,11 @@ def _victim(pair: Pair, difference: Difference) -> Finding:
         pair,
         difference.step,
         difference.rung,
-        in_words.victim(difference.seen, enters, before),
+        OtherInputs(
+            call=fact_of(difference.seen),
+            enters=fact_of(enters),
+            before=None if before is None else fact_of(before),
+        ),
         measure(pair, difference, inputs=True),
         evidence=InputsDiffer(),
         inside=_shared(before, enters),
@@ -139,7 +157,7 @@ def _labels_of_module(pair: Pair, difference: Difference) -> Finding:
         pair,
         difference.step,
         difference.rung,
-        in_words.labels_of_module(difference.seen, _agreed(pair)),
+        OtherLabels(call=fact_of(difference.seen), agreed=_agreed(pair)),
         measure(pair, difference, inputs=True),
         evidence=InputsDiffer(),
         inside=difference.seen.place,
@@ -171,9 +189,14 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     seen = difference.seen
     # where a generator alone shows a call, nothing says what came before it
     before = filter(pair.tells, pair.before_in_iteration(first.step, "call"))
-    last, agreed = next((call.seen for call in before), None), _agreed(pair)
-    unseen = Unseen(compiled=shown_by(pair), first_weights=bool(unseen_weights(pair)))
-    said = in_words.loss(seen.iteration, unseen, last=last, agreed=agreed)
+    last, agreed = next((fact_of(call.seen) for call in before), None), _agreed(pair)
+    statement: FirstDifference = OtherLoss(
+        iteration=seen.iteration,
+        compiled=shown_by(pair),
+        first_weights=bool(unseen_weights(pair)),
+        last=last,
+        agreed=agreed,
+    )
     only_labels, operations = False, []
     # an operation before the loss is recorded by its inputs, a loss by what comes out
     if seen.kind == "between":
@@ -181,12 +204,18 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
         leaf = compare.leaf(difference.seen.inputs, difference.inputs[0])
         only_labels = bool(names) or leaf is None or not _is_single(leaf)
         operations = [seen.place]
-        said = in_words.labels(seen, difference.inputs[0], names, last=last, agreed=agreed)
+        statement = OtherLossInput(
+            fact=fact_of(seen),
+            path=difference.inputs[0],
+            label=next(iter(names), None),
+            last=last,
+            agreed=agreed,
+        )
     return found(
         pair,
         first.step,
         "loss",
-        said,
+        statement,
         measure(pair, difference, inputs=bool(difference.inputs)),
         place=seen.place,
         evidence=LossDiffers(only_labels=only_labels),
@@ -212,7 +241,7 @@ def structure(pair: Pair, difference: Difference) -> Finding:
         pair,
         difference.step,
         difference.rung,
-        in_words.other_path(difference.step),
+        OtherPath(fact=fact_of_step(difference.step)),
         evidence=PathDiffers(),
         inside=difference.seen.place.rpartition(".")[0],
     )

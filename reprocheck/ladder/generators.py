@@ -8,12 +8,13 @@ from itertools import chain
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step, of_run_1
+from reprocheck.ladder.facts import fact_of
 from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.seeds import drawn_from, seedings, unequal_before, unequal_line
-from reprocheck.ladder.sentences import generators as in_words
-from reprocheck.ladder.sentences.batches import INPUTS_OF
 from reprocheck.model.evidence import StateDiffers
+from reprocheck.model.statements.batches import INPUTS_OF
+from reprocheck.model.statements.generators import UnequalState
 from reprocheck.trace.deep import Seen
 
 LOADS = ("batch", "epoch")
@@ -87,17 +88,20 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
     before = (one.facts for one in pair.before(step.number, "rng", *DRAWERS))
     of_both = filter(None, before)
     # the last fact before the step at which the states still agreed
-    agreed = next((first for first, second in of_both if _agree(first, second, names)), None)
+    agreed = (fact_of(first) for first, second in of_both if _agree(first, second, names))
     # what a function is given draws nothing itself
     is_given = seen.place.startswith(INPUTS_OF)
-    said = in_words.drawn(names, seen, seeded, agreed=agreed)
-    if is_given:
-        said = in_words.drawn_outside(names, seen, seeded)
     return found(
         pair,
         step,
         "RNG state",
-        said,
+        UnequalState(
+            names=tuple(names),
+            fact=fact_of(seen),
+            seeded=tuple(seeded.values()),
+            agreed=next(agreed, None),
+            outside=is_given,
+        ),
         line=unequal_line(seeded, names) or seen.line,
         evidence=StateDiffers(
             generators=drawn_from(seeded, names),

@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import chain, dropwhile, filterfalse, zip_longest
 from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared.variables import is_number_of_the_user
-from reprocheck.language import tr
 from reprocheck.model import Check, InputFile, Process, Run, Trace
-from reprocheck.model.evidence import FromOutside
+from reprocheck.model.statements.given import BY_NUMBER, FileState, Given
 
 VARIABLE = "variable."
 """The keys of environment variables among the facts of a run begin so."""
@@ -39,44 +36,10 @@ _SPAWNED = (
     "from multiprocessing.forkserver import",
     "from multiprocessing.resource_tracker import",
 )
-BY_NUMBER = "argument "
-"""The name of an argument that has none begins so."""
 _OF_FILES = frozenset({"", "hyper-parameters", "initial weights", "batch", "loss"})
 """Rungs that may hold what a training reads from files; "" where none of the training is known to
 differ.
 """
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Given:
-    """One thing that the runs were not given alike.
-
-    The values are said as a report shows them.
-
-    first, second: None where that run was not given it. made: a file that a program of each run
-    makes anew. line: the user's, `file:line`, that opened the file, `written` the one
-    that wrote it; "" where it is not known.
-    """
-
-    kind: FromOutside
-    name: str
-    first: str | None
-    second: str | None
-    made: bool = False
-    line: str = ""
-    written: str = ""
-
-    @property
-    def of_one_run(self) -> bool:
-        """Return whether the other run was not given it at all."""
-        return None in (self.first, self.second)
-
-    @property
-    def names_the_run(self) -> bool:
-        """Return whether it says what the run is called or where its results go, which changes no
-        number by itself.
-        """
-        return self.kind != "input" and _names_the_run(self.name)
 
 
 def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Given, ...]:
@@ -192,7 +155,13 @@ def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
     for number, (word, another) in enumerate(zip_longest(one, other), start=1):
         if word != another:
             name, first, second = _named(before, word, another, number)
-            yield Given(kind="argument", name=name, first=first, second=second)
+            yield Given(
+                kind="argument",
+                name=name,
+                first=first,
+                second=second,
+                names_the_run=names_the_run(name),
+            )
         before = word
 
 
@@ -223,7 +192,10 @@ def _is_harmless(argument: Given) -> bool:
     return of_launchers or temporary
 
 
-def _names_the_run(name: str) -> bool:
+def names_the_run(name: str) -> bool:
+    """Return whether an argument or a variable says what the run is called or where its results
+    go, which changes no number by itself.
+    """
     *before, last = _parts(name)
     whole = "_".join([*before, last])
     if whole in _NAMING:
@@ -254,11 +226,13 @@ def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -
     for key in sorted(one.keys() | other.keys()):
         first, second = one.get(key), other.get(key)
         if first != second and of_the_user(key, first, second):
+            name = key.removeprefix(VARIABLE)
             yield Given(
                 kind="variable",
-                name=key.removeprefix(VARIABLE),
+                name=name,
                 first=_text(first),
                 second=_text(second),
+                names_the_run=names_the_run(name),
             )
 
 
@@ -285,26 +259,16 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
         yield Given(
             kind="input",
             name=name,
-            first=_said(one, other),
-            second=_said(other, one),
+            first=_state(one, other),
+            second=_state(other, one),
             made=made,
             line=one.line,
             written=one.written,
         )
 
 
-def _said(file: InputFile, other: InputFile) -> str:
-    """Return what tells a file from the other: its size, else its hash and the time of its last
-    change.
-    """
-    said = tr("{size:,} bytes", size=file.size)
+def _state(file: InputFile, other: InputFile) -> FileState:
+    """Return what tells a file from the other."""
     if file.size != other.size:
-        return said
-    if file.hash:
-        said += tr(", hash {hash}", hash=file.hash[:8])
-    if file.time:
-        said += tr(
-            ", changed {when:%Y-%m-%d %H:%M:%S} UTC",
-            when=datetime.fromtimestamp(file.time, UTC),
-        )
-    return said
+        return FileState(size=file.size)
+    return FileState(size=file.size, hash=file.hash[:8], time=file.time or None)

@@ -9,11 +9,9 @@ from itertools import chain
 from operator import attrgetter
 
 from reprocheck.ladder.finding import Finding, step_number
-from reprocheck.ladder.given import Given, given_otherwise, made_by_each_run
+from reprocheck.ladder.given import given_otherwise, made_by_each_run
 from reprocheck.ladder.own_words import of_found_state
 from reprocheck.ladder.pair import Pair
-from reprocheck.ladder.sentences import given as in_words
-from reprocheck.language import tr
 from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import (
     Evidence,
@@ -21,6 +19,13 @@ from reprocheck.model.evidence import (
     LeftBehind,
     generators_of,
     loaded_file,
+)
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.given import (
+    Given,
+    LeftFiles,
+    LeftWithoutEffect,
+    NotGivenAlike,
 )
 
 
@@ -35,30 +40,32 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
     anew = _written_anew(check, evidence)
     left = [path for path in check.state_left if path != anew]
     in_time = [path for path in left if _in_time(path, first, lead)]
-    alike: set[str] = set()
+    same: set[str] = set()
     # One that was seeded equally does not explain it: making a file may have moved it in run 1
     # alone. Keys do not move.
     generators = generators_of(evidence)
     only_keys = all(map(attrgetter("key"), generators.drawn))
     if generators.drawn and (only_keys or not generators.seeded_equally):
-        alike = set(check.state_alike)
-    paths = [path for path in in_time if path not in alike]
+        same = set(check.state_alike)
+    paths = [path for path in in_time if path not in same]
     if paths:
         state = of_found_state(check)
         return Rung(
             rung="files and arguments",
             status="differs",
             place=paths[0],
-            culprit=tr(in_words.LEFT_BY_RUN_1),
-            detail=in_words.left_behind(paths, state),
+            statement=LeftFiles(paths=tuple(paths), says=state),
             evidence=LeftBehind(says=state.line if state else ""),
         )
     given = _given_otherwise(check, below, loaded_file(evidence))
     if given is not None:
         return given
-    # run 1 itself read the same from all that are in time
-    detail = in_words.left_without_effect(in_time, left)
-    return Rung(rung="files and arguments", status="equal", detail=detail)
+    statement: Statement | None = None
+    if left:
+        # run 1 itself read the same from all that are in time
+        alike = bool(in_time)
+        statement = LeftWithoutEffect(paths=tuple(in_time or left), alike=alike)
+    return Rung(rung="files and arguments", status="equal", statement=statement)
 
 
 def _written_anew(check: Check, evidence: Evidence | None) -> str:
@@ -89,7 +96,7 @@ def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
         rung="files and arguments",
         status="differs",
         place=names[0],
-        detail=in_words.given_otherwise(code, others),
+        statement=NotGivenAlike(code=tuple(code), others=others),
         source=next(filter(None, changed), None) or SourceLine.of(written[0]),
         evidence=_evidence(code, others),
     )

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
+from reprocheck.ladder.facts import fact_of_step
 from reprocheck.ladder.finding import Operation
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.seeds import drawn_from, seedings
-from reprocheck.ladder.sentences import operators as in_words
-from reprocheck.ladder.sentences.operators import UnequalInput
 from reprocheck.model import SourceLine
 from reprocheck.model.evidence import Generators, OperatorDiffers
+from reprocheck.model.statements.operators import FirstOperator, UnequalInput
 
 _ALLOCATES = (
     "empty",
@@ -42,19 +42,10 @@ FILLS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operator:
-    """The first operator that differs, in the order of execution, and what that means in one
-    sentence.
-    """
+    """The first operator that differs, in the order of execution, and what that means."""
 
-    detail: str
-    culprit: str | None
-    iteration: int
-    tells: bool = True
-    """Whether it says more than that something not recorded made the difference."""
+    statement: FirstOperator
     source: SourceLine | None = None
-    evidence: OperatorDiffers
-    node: str = ""
-    """The autograd node that it belongs to."""
     generators: Generators = field(default_factory=Generators)
     """Those whose states differ that it draws from."""
     itself: Operation | None = None
@@ -112,15 +103,19 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     unequal = None
     if paths:
         unequal = UnequalInput(path=paths[0], values=_plain(step, paths[0]))
-    said = in_words.operator(evidence, seen, drawn, unequal)
-    return Operator(
-        detail=said.detail,
-        culprit=said.culprit,
-        iteration=seen.iteration,
-        tells=unequal is None or unequal.values is not None,
-        source=SourceLine.of(seen.line),
+    statement = FirstOperator(
         evidence=evidence,
+        fact=fact_of_step(step),
         node=seen.node,
+        module=seen.module,
+        line=seen.line,
+        drawn=seen.drawn,
+        unequal=drawn.names,
+        unequal_input=unequal,
+    )
+    return Operator(
+        statement=statement,
+        source=SourceLine.of(seen.line),
         generators=drawn,
         itself=itself,
     )
@@ -157,14 +152,15 @@ def _plain(step: Step, path: str) -> tuple[object, object] | None:
 
 def _alone(step: Step) -> Operator:
     """Return an operator that only one run calls."""
-    said = in_words.alone(step)
-    return Operator(
-        detail=said.detail,
-        culprit=said.culprit,
-        iteration=step.seen.iteration,
-        source=SourceLine.of(step.seen.line),
-        evidence=OperatorDiffers(name=step.seen.place, only_in_one_run=True),
+    seen = step.seen
+    statement = FirstOperator(
+        evidence=OperatorDiffers(name=seen.place, only_in_one_run=True),
+        fact=fact_of_step(step),
+        node=seen.node,
+        module=seen.module,
+        line=seen.line,
     )
+    return Operator(statement=statement, source=SourceLine.of(seen.line))
 
 
 def _base(name: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher, unified_diff
 from itertools import zip_longest
 from pathlib import Path
 
 from reprocheck.ladder.sources import both_sides
-from reprocheck.language import tr
 from reprocheck.model import ChangedLine, Check, SourceDifference, SourceLine
 
 MOST_FILES, MOST_LINES, MOST_CHANGED = 20, 120, 3
@@ -34,21 +34,19 @@ def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
 def _difference(name: str, first: str | None, second: str | None) -> SourceDifference:
     one, other = (first or "").splitlines(), (second or "").splitlines()
     diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
-    left_out = len(diff) - MOST_LINES
-    if left_out > 0:
-        diff = [*diff[:MOST_LINES], tr("… {left_out} more lines", left_out=left_out)]
-    shown = "\n".join(diff) + "\n"
+    shown = SourceDifference(
+        file=name,
+        diff="\n".join(diff[:MOST_LINES]) + "\n",
+        left_out=max(len(diff) - MOST_LINES, 0),
+    )
     if first is None or second is None:
-        only_in = 2 if first is None else 1
-        return SourceDifference(file=name, diff=shown, only_in=only_in, same_code=False, changed=())
+        return replace(shown, only_in=2 if first is None else 1)
     changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
     try:
         same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
     except (SyntaxError, ValueError, RecursionError):
         same_code = False
-    return SourceDifference(
-        file=name, diff=shown, only_in=None, same_code=same_code, changed=changed
-    )
+    return replace(shown, same_code=same_code, changed=changed)
 
 
 def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:

@@ -6,24 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.files.regular_file import open_regular
 from reprocheck.model import Check, RunRecord
+from reprocheck.model.statements.given import FoundState
 
 SIGNS = ("resum", "restor", "checkpoint", "continu", "cache", "load", "found", "reus", "skip")
 """Parts of the words with which trainings speak of a state that they found."""
 MOST_BYTES = 1 << 18
 LONGEST = 120
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FoundState:
-    """The line in which a run speaks of it, as far as it is cited."""
-
-    run: int
-    line: str
 
 
 def of_found_state(check: Check) -> FoundState | None:

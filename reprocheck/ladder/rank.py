@@ -17,11 +17,11 @@ from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.forward import forward, loss
 from reprocheck.ladder.kept import Kept, kept
 from reprocheck.ladder.pair import Difference, Pair
-from reprocheck.ladder.sentences import ladder as in_words
 from reprocheck.ladder.skim import skimmed
 from reprocheck.ladder.start import hyper_parameters, initial_weights
 from reprocheck.model import RUNGS, DeeperPair, RungName, Tolerance
 from reprocheck.model.evidence import generators_of
+from reprocheck.model.statements.ladder import Consequence
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import DeepRun, read_deep
 
@@ -215,7 +215,12 @@ def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungNa
     found = dict(findings)
     for name, finding in findings.items():
         if _is_victim(finding, first):
-            found[name] = replace(finding, culprit=None, detail=in_words.behind(finding, first))
+            consequence = Consequence(
+                place=finding.place,
+                first=first.rung,
+                rank=None if finding.rank == first.rank else first.rank,
+            )
+            found[name] = replace(finding, statement=consequence)
     return found
 
 
@@ -223,7 +228,7 @@ def _is_victim(finding: Finding, first: Finding) -> bool:
     """Return whether a difference can follow from the first; ranks meet where gradients are
     reduced.
     """
-    if finding is first or finding.culprit is None or finding.rung not in _CONSEQUENCES:
+    if finding is first or not finding.statement.blames or finding.rung not in _CONSEQUENCES:
         return False
     if finding.rank == first.rank:
         return finding.order >= first.order

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.ladder import operators, words
+from reprocheck.ladder import operators
 from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import read_pairs
-from reprocheck.ladder.sentences import operators as in_words
-from reprocheck.language import sentences, tr
 from reprocheck.model import Check, DeeperPair
 from reprocheck.model.evidence import CallDiffers, Evidence, Generators, StateDiffers
+from reprocheck.model.statements.operators import Refined
 
 _BACKWARD = {"RNG state": False, "forward": False, "loss": False, "gradient": True, "update": None}
 """Rungs that operators refine -> whether by those of the backward pass; None: by any."""
@@ -33,26 +32,26 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     # what made the weights differ that these runs began with came before
     differ_before = any(one.rung == "initial weights" for one in recorded.differences)
     if deeper.begin > 1 and differ_before:
-        return replace(first, detail=sentences(first.detail, tr(in_words.DIFFER_BEFORE)))
+        refined = Refined(difference=first.statement, operator="differ before")
+        return replace(first, statement=refined)
     operator = operators.first_operator(recorded, backward=_BACKWARD[first.rung])
     if operator is None:
-        return replace(first, detail=sentences(first.detail, tr(in_words.NONE_DIFFERS)))
-    detail = operator.detail
-    if operator.iteration != first.iteration:
-        detail = sentences(detail, in_words.elsewhere(operator.iteration))
-    sentence = first.sentence
-    if operator.tells:
-        sentence = sentences(words.sentence(first.head or first.sentence), detail)
+        refined = Refined(difference=first.statement, operator="none differs")
+        return replace(first, statement=refined)
+    statement = operator.statement
+    in_same = statement.fact.iteration == first.iteration
     return replace(
         first,
-        culprit=operator.culprit or first.culprit,
-        detail=sentences(first.detail, detail),
-        sentence=sentence,
+        statement=Refined(
+            difference=first.statement,
+            operator=statement,
+            elsewhere=None if in_same else statement.fact.iteration,
+        ),
         source=operator.source or first.source,
         evidence=_with_draws(first.evidence, operator.generators),
-        operator=operator.evidence,
+        operator=statement.evidence,
         operation=operator.itself,
-        operations=_with_node(first, operator.node),
+        operations=_with_node(first, statement.node),
     )
 
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from math import prod
 from operator import mul
-from typing import Literal
 
 from msgspec import structs
 
@@ -30,20 +29,10 @@ from reprocheck.model.evidence import (
     StateDiffers,
 )
 from reprocheck.model.replay import Argument, Constant, OnDevice, Replay, TensorArgument
+from reprocheck.model.statements.ladder import Missing, NoReplay
 from reprocheck.trace.deep import How, Leaf, Leaves, Seen
 from reprocheck.trace.process import NODE
 
-Missing = Literal[
-    "of the script",
-    "of a library",
-    "from outside",
-    "no operators",
-    "not recorded",
-    "not recordable",
-    "inputs",
-    "size",
-]
-"""Why nothing can be replayed."""
 _OPERATOR = re.compile(r"aten\.[a-z_][a-z0-9_]*\.[A-Za-z][A-Za-z0-9_]*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONSTANT = re.compile(
@@ -96,14 +85,6 @@ _FLOATS = frozenset({"float16", "float32", "float64"})
 """Types that NumPy has, which the tensors of other frameworks than PyTorch are made of."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoReplay:
-    """An operation that makes the difference cannot be replayed: `of` it, and why."""
-
-    of: str
-    missing: Missing
-
-
 class _UnknownError(Exception):
     """A part of a call is not known, or of no known form."""
 
@@ -131,7 +112,7 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
     framework = next((name for name in _MODULES if name in pair.first.frameworks), "torch")
     if call is not None and call.made is not None and call.class_ in _MODULES.get(framework, ()):
         return _of_module(call, framework)
-    if first.culprit is None or not pair.first.frameworks or not _is_by_an_operation(first):
+    if not first.statement.blames or not pair.first.frameworks or not _is_by_an_operation(first):
         return None
     if pair.first.path.name.startswith(NODE):
         # a run of several machines is recorded on each of them, and operators are not

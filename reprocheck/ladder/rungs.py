@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reprocheck.ladder.agreeing import agreeing
+from reprocheck.ladder.agreeing import agreeing, other_algorithms
 from reprocheck.ladder.align import of_run_1
 from reprocheck.ladder.backward import across_ranks
 from reprocheck.ladder.beside import environment, later
@@ -18,17 +18,22 @@ from reprocheck.ladder.left_and_given import files_and_arguments
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import Pairs, Rank, earliest, leads, rank_of, read_pairs
 from reprocheck.ladder.refined import refined
-from reprocheck.ladder.replays import NoReplay, replay_of
-from reprocheck.ladder.sentences import (
-    agreeing as not_compared,
-    ladder as in_words,
-    replays as on_replays,
-)
+from reprocheck.ladder.replays import replay_of
 from reprocheck.ladder.sources import Sources
-from reprocheck.language import tr
 from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, TracePosition
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind, generators_of
 from reprocheck.model.replay import Replay
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.given import LeftFiles, NotGivenAlike
+from reprocheck.model.statements.ladder import (
+    Diverged,
+    Follows,
+    NoReplay,
+    NotDiverged,
+    NotRecorded,
+    OfOneRun,
+    StartedUnequally,
+)
 from reprocheck.trace import collector
 
 _MUCH = 1 << 28
@@ -83,7 +88,7 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         level = "op"
     lacking = []
     if isinstance(replay, NoReplay):
-        lacking = [on_replays.not_made(replay.of, replay.missing)]
+        lacking = [replay]
     sources = Sources(check, folder)
     with_texts = [replace(one, source=sources.with_text(one.source)) for one in rungs.values()]
     sources.keep()
@@ -93,8 +98,8 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         level=level,
         independent=shown.independent,
         came_back=came_back,
-        sentence=_sentence(check, shown, first, came_back=came_back),
-        coverage=(*_coverage(shown.ranks, pairs.alone), *lacking),
+        statement=_statement(check, shown, first, came_back=came_back),
+        unrecorded=(*_unrecorded(shown.ranks, pairs.alone), *lacking),
         replay=replay if isinstance(replay, Replay) else None,
     )
 
@@ -176,10 +181,9 @@ def _rung(name: RungName, shown: _Shown) -> Rung:
         iteration=finding.iteration,
         rank=finding.rank,
         place=finding.place,
-        culprit=finding.culprit,
         size=finding.size,
         relative_difference=finding.relative_difference,
-        detail=finding.detail,
+        statement=finding.statement,
         source=finding.source,
         evidence=finding.evidence,
         measured=finding.measured,
@@ -237,38 +241,50 @@ def _replay(check: Check, shown: _Shown, first: Rung | None) -> Replay | NoRepla
     return replay_of(check, shown.lead, found)
 
 
-def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:
+def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> Statement:
     """Return where, when, and what that means; `rung` is the one to look at first."""
     if not shown.ranks:
-        return tr(in_words.NOTHING_RECORDED)
+        return NotDiverged(why="nothing recorded")
     verdict = check.verdict
     asked = verdict.failing_series(check.record.fail_on)
     series = next(filter(None, (asked, *verdict.unequal_series)), None)
     if series is not None and rung is None:
-        return in_words.hidden(series.name)
-    if came_back:
-        return in_words.where_and_why(rung, shown.first, _on_ranks(shown))
-    return in_words.agreed_again(rung, _main(check).iterations)
+        return NotDiverged(why="hidden", series=series.name)
+    first = shown.first if came_back else None
+    statement = None if rung is None else rung.statement
+    if isinstance(statement, NotGivenAlike | LeftFiles):
+        follows = None if first is None else Follows(rung=first.rung, place=first.place)
+        return StartedUnequally(given=statement, follows=follows)
+    if not came_back:
+        iterations = _main(check).iterations
+        return NotDiverged(why="intermittent", iterations=iterations, although=statement)
+    if first is not None:
+        ranks = tuple(_ranks_of(first, shown.ranks))
+        return Diverged(difference=first.statement, ranks=ranks, of=len(shown.ranks))
+    if statement is not None:
+        return Diverged(difference=statement)
+    return NotDiverged(why="equal")
 
 
-def _on_ranks(shown: _Shown) -> str:
-    """Return the ranks whose first difference stands on the first rung, in that iteration; "" where
-    there is one rank.
-    """
-    first = shown.first
-    if first is None or len(shown.ranks) < 2:
-        return ""
-    firsts = [rank.first for rank in shown.ranks if rank.first is not None]
+def _ranks_of(first: Finding, ranks: Sequence[Rank]) -> list[int]:
+    """Return the ranks whose first difference stands on the first rung, in that iteration."""
+    firsts = [rank.first for rank in ranks if rank.first is not None]
     same = [one.rank for one in firsts if one.when == first.when]
-    return in_words.on_ranks(same or [first.rank], len(shown.ranks))
+    return same or [first.rank]
 
 
-def _coverage(ranks: Sequence[Rank], alone: Sequence[int]) -> tuple[str, ...]:
+def _unrecorded(ranks: Sequence[Rank], alone: Sequence[int]) -> tuple[Statement, ...]:
     """Return what could not be recorded, and what was left out of the comparison."""
-    lines = []
+    found: list[Statement] = []
     if alone:
-        lines.append(in_words.of_one_run(alone))
-    lines += in_words.not_recorded({rank.number: rank.kept.unrecorded for rank in ranks})
+        found.append(OfOneRun(ranks=tuple(alone)))
+    of_line: dict[str, list[int]] = {}
+    for rank in ranks:
+        for line in rank.kept.unrecorded:
+            of_line.setdefault(line, []).append(rank.number)
+    for line, numbers in of_line.items():
+        several = len(ranks) > 1
+        found.append(NotRecorded(line=line, ranks=tuple(sorted(set(numbers))) if several else ()))
     algorithms = filter(None, (rank.kept.algorithms for rank in ranks))
-    lines += map(not_compared.incomparable, algorithms)
-    return tuple(dict.fromkeys(lines))
+    found += map(other_algorithms, algorithms)
+    return tuple(dict.fromkeys(found))

@@ -3,59 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 import msgspec
 
-from reprocheck.ladder import compare, words
+from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.pair import Pair
-from reprocheck.model.evidence import Generator, Generators, SeededAs, SeededLater
+from reprocheck.model.evidence import Generator, Generators, SeededLater
+from reprocheck.model.statements.generators import Seeding, is_key
 from reprocheck.trace.deep import Seen
 
 _FOLD = "fold"
 """The fact that a number was folded into a key."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Seeding:
-    """One time that a generator was seeded: with which values in the two runs (None: only one run
-    did), where, and by whom.
-
-    by         the package that seeded it, empty where the script did
-    by_system  whether it was given no number, and took one from the operating system
-    folded     whether the number was folded into a key, which was made before
-    """
-
-    generator: str
-    first: object
-    second: object
-    line: str
-    by: str = ""
-    by_system: bool = False
-    folded: bool = False
-
-    @property
-    def equal(self) -> bool:
-        """Return whether both runs used the same seed."""
-        return self.first is not None and self.first == self.second
-
-    @property
-    def unequal_seeds(self) -> tuple[object, object] | None:
-        """The seeds of both runs, where they are not the same."""
-        if self.equal:
-            return None
-        return self.first, self.second
-
-    @property
-    def how(self) -> SeededAs:
-        """Return what that says of the generator."""
-        if self.by_system:
-            return "by the system"
-        if self.equal:
-            return "equally"
-        return "unequally"
 
 
 _NONE: Mapping[str, Seeding] = {}
@@ -194,7 +154,7 @@ def drawn_from(
 def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Generator:
     afterwards = None
     if later is not None:
-        afterwards = SeededLater(who=words.seeder(later.by, later.line), seed=later.first)
+        afterwards = SeededLater(by=later.by, line=later.line, seed=later.first)
     if seeding is None:
         return Generator(name=name, key=is_key(name), later=afterwards)
     return Generator(
@@ -205,13 +165,6 @@ def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Gen
         key=is_key(name),
         later=afterwards,
     )
-
-
-def is_key(generator: str) -> bool:
-    """Return whether what is called a generator stands for the keys that one line makes."""
-    # What the names of generators begin with that stand for keys. A key has no state that draws
-    # would move: others are derived from it.
-    return generator.partition(" ")[0] == "jax"
 
 
 def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reprocheck.ladder import compare
+from reprocheck.ladder.facts import fact_of_step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.forward import structure
 from reprocheck.ladder.pair import Difference, Pair
@@ -16,8 +17,8 @@ from reprocheck.ladder.seeds import (
     seeded_later,
     unequal_before,
 )
-from reprocheck.ladder.sentences import start as in_words
 from reprocheck.model.evidence import HyperParameterDiffers, Loaded, WeightsDiffer
+from reprocheck.model.statements.start import OtherHyperParameter, OtherWeights
 from reprocheck.trace.deep import DeepTrace, Seen
 
 
@@ -32,19 +33,20 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
     group, _, what = name.rpartition(".")
     evidence = HyperParameterDiffers(other_weights=bool(group) and what == "params")
     first = pair.differences[0].step.number
-    said = in_words.hyper_parameter(
-        evidence,
-        difference.seen,
-        name,
-        measured.of.values,
-        others,
+    statement = OtherHyperParameter(
+        optimizer=difference.seen.place,
+        iteration=difference.seen.iteration,
+        name=name,
+        values=measured.of.values,
+        others=tuple(others),
+        other_weights=evidence.other_weights,
         all_before_agrees=first >= difference.step.number and "gradient" in pair.recorded,
     )
     return found(
         pair,
         difference.step,
         "hyper-parameters",
-        said,
+        statement,
         measured,
         place=name,
         line=difference.seen.line,
@@ -63,22 +65,23 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
     measured = measure(pair, difference)
     evidence = _evidence(pair, difference)
     evidence = replace(evidence, generators=drawn_from(seeded, unequal_before(step), later))
-    said = in_words.weights(
-        evidence,
-        step,
-        in_words.OfWeights(
-            seeded=seeded,
-            later=[one for name, one in later.items() if name in evidence.generators.names],
-            sizes=measured.of.shapes,
-            differing=len(differences),
-            compared=len(pair.of_kind("weights")),
-        ),
+    names = evidence.generators.names
+    statement = OtherWeights(
+        evidence=evidence,
+        weight=fact_of_step(step),
+        line=seen.line,
+        filled=seen.filled,
+        seeded=tuple(seeded.values()),
+        later=tuple(one for name, one in later.items() if name in names),
+        shapes=measured.of.shapes,
+        differing=len(differences),
+        compared=len(pair.of_kind("weights")),
     )
     finding = found(
         pair,
         step,
         "initial weights",
-        said,
+        statement,
         measured,
         place=seen.place,
         line=seen.filled or seen.line,

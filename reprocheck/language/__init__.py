@@ -13,7 +13,7 @@ Imports the standard library alone, and `gettext` only where another language is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -177,6 +177,15 @@ def listed(names: Iterable[str]) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     *others, last = names
     return joined(tr(" and "), (joined(tr(", "), others), last))
+
+
+def shortlist(names: Sequence[str], most: int = 4) -> str:
+    """Return `a, b and c`, the rest counted; "" for none."""
+    if not names:
+        return ""
+    if len(names) <= most:
+        return listed(names)
+    return listed([*names[:most], tr("{number} more", number=len(names) - most)])
 
 
 def sentences(*parts: str) -> str:

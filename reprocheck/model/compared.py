@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from reprocheck.model.statement import Statement
 from reprocheck.model.verdict import EnvironmentDifference
 from reprocheck.model.why import SourceLine
 
@@ -58,6 +59,7 @@ class SourceDifference:
     """A file of the user's that is not the same on both sides.
 
     diff        unified, limited in size
+    left_out    how many lines of it there are beyond that, until the check is told
     only_in     1 or 2 where one side alone has it
     same_code   whether comments and layout alone differ
     changed     the first lines that differ
@@ -65,6 +67,7 @@ class SourceDifference:
 
     file: str
     diff: str
+    left_out: int = 0
     only_in: int | None = None
     same_code: bool = False
     changed: tuple[ChangedLine, ...] = ()
@@ -74,10 +77,12 @@ class SourceDifference:
 class Between:
     """What stands between two recordings.
 
-    `sentence`: whether the difference is drift that was to be expected.
+    `statement`: whether the difference is drift that was to be expected; `sentence`: the same in
+    words, once the check is told (`reprocheck.wording`).
     """
 
-    sentence: str
+    statement: Statement | None = None
+    sentence: str = ""
     drift: tuple[Drift, ...] = ()
     noise: tuple[Noise, ...] = ()
     sources: tuple[SourceDifference, ...] = ()

@@ -48,8 +48,10 @@ class Measured:
 class SeededLater:
     """A seed that came only after a generator had been drawn from."""
 
-    who: str
-    """The library or the line that seeded."""
+    by: str
+    """The package that seeded; empty where the script did."""
+    line: str
+    """The line (`file:line`) that did."""
     seed: object
     """The number."""
 

@@ -16,6 +16,7 @@ from reprocheck.model.evidence import (
 )
 from reprocheck.model.replay import Replay
 from reprocheck.model.statement import Statement
+from reprocheck.model.statements.difference import Culprit, FirstDifference
 
 RungName = Literal[
     "environment",
@@ -91,11 +92,13 @@ class Rung:
 
     iteration  from 1; None for what is not of an iteration
     place      module, parameter, file, hyper-parameter or loader
+    statement  what was found out; None where there is nothing to say
+    detail     the same in one sentence, and
     culprit    what made the difference: the operation between the last place that agrees and
-               `place`; None where that is not known
+               `place`, None where that is not known; both once the check is told
+               (`reprocheck.wording`)
     size       rounding-level (about 1e-6 relative) or gross; None where values are not numbers
     relative_difference  ||a - b|| / ||b||, estimated; None where it cannot be
-    detail     one sentence
     evidence   what causes and the search ask of it; None where the sentence says it all
     measured   the tensor or number that differs
     operator   the first operator that differs, where operators were recorded
@@ -111,10 +114,11 @@ class Rung:
     iteration: int | None = None
     rank: int | None = None
     place: str | None = None
+    statement: Statement | None = None
+    detail: str = ""
     culprit: str | None = None
     size: Size | None = None
     relative_difference: float | None = None
-    detail: str = ""
     source: SourceLine | None = None
     evidence: Evidence | None = None
     measured: Measured = field(default_factory=Measured)
@@ -124,6 +128,13 @@ class Rung:
     unused_generators: tuple[str, ...] = ()
     iterations: Mapping[int, int | None] = field(default_factory=dict)
     recorded_at: TracePosition | None = None
+
+    @property
+    def blamed(self) -> Culprit | None:
+        """What makes the difference; None where that is not known."""
+        if isinstance(self.statement, FirstDifference) and self.statement.blames:
+            return Culprit(difference=self.statement)
+        return None
 
     @property
     def generators(self) -> Generators:
@@ -150,8 +161,9 @@ class Ladder:
                   follows from the other
     came_back   False where the deeper pair agreed although the first had not: an intermittent
                 difference
-    sentence  one sentence a person understands: where, when, and what that means
-    coverage  what could not be recorded, and what graph or compiled code hides
+    statement   where, when, and what that means
+    unrecorded  what could not be recorded, and what graph or compiled code hides
+    sentence, coverage  the same in sentences, once the check is told (`reprocheck.wording`)
     replay    the operation that makes the first difference, and what it takes to run it again
               without the training; None where none does, or not enough of it was recorded
     """
@@ -161,6 +173,8 @@ class Ladder:
     level: str = "module"
     independent: RungName | None = None
     came_back: bool = True
+    statement: Statement | None = None
+    unrecorded: tuple[Statement, ...] = ()
     sentence: str = ""
     coverage: tuple[str, ...] = ()
     replay: Replay | None = None
@@ -188,14 +202,16 @@ class Ladder:
 class Lead:
     """The one difference that a check tells first: chosen once, when the search has ended.
 
-    cause     the code of the best cause; "" where none is known
-    source    the line of that cause, else that of the rung
-    sentence  where the runs diverge, and what that means
+    cause      the code of the best cause; "" where none is known
+    source     the line of that cause, else that of the rung
+    statement  where the runs diverge, and what that means
+    sentence   the same in words, once the check is told (`reprocheck.wording`)
     """
 
     rung: RungName | None
     cause: str = ""
     source: SourceLine | None = None
+    statement: Statement | None = None
     sentence: str = ""
 
 

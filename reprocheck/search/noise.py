@@ -15,6 +15,7 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.device import kind as device_kind
 from reprocheck.model import Cause, Check, Rung
 from reprocheck.model.evidence import GivenOtherwise
+from reprocheck.model.statement import Statement
 from reprocheck.rules import known
 from reprocheck.rules.likely import is_vague
 from reprocheck.search.asked import Found
@@ -44,10 +45,10 @@ class Remains:
     idle: tuple[str, ...] = ()
     crashing: tuple[str, ...] = ()
     rung: Rung = NO_RUNG
-    made_by: str = ""
+    made_by: Statement | str = ""
     operators: tuple[str, ...] = ()
     suspect: Cause | None = None
-    also: str = ""
+    also: Statement | None = None
     clocks: tuple[tuple[str, str], ...] = ()
 
 
@@ -60,7 +61,7 @@ def remains(check: Check, folder: Path, found: Found) -> Remains:
         idle=found.idle,
         crashing=found.crashing,
         rung=rung,
-        made_by=rung.culprit or "".join(map("`{}`".format, _operator(rung))),
+        made_by=rung.blamed or "".join(map("`{}`".format, _operator(rung))),
         operators=operators,
         suspect=next(filter(_is_placed, check.causes[:1]), None),
         also=_also(check),
@@ -94,14 +95,14 @@ def _out_of_reach(check: Check, folder: Path) -> Iterator[tuple[str, str]]:
             yield hint.source.at, hint.name
 
 
-def _also(check: Check) -> str:
+def _also(check: Check) -> Statement | None:
     """Return what the runs were not given alike, where that was not taken for the cause."""
     if check.ladder is None:
-        return ""
+        return None
     files = check.ladder.rung("files and arguments")
     if isinstance(files.evidence, GivenOtherwise) and files.evidence.names_the_run:
-        return files.detail
-    return ""
+        return files.statement
+    return None
 
 
 def _operator(rung: Rung) -> tuple[str, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from reprocheck.ladder.words import listed
-from reprocheck.language import count, form, joined, mark, sentences, tr
+from reprocheck.language import count, form, joined, mark, sentences, shortlist, tr
 from reprocheck.model import Cause, Run, Rung
 from reprocheck.model.letters import capital, small
 from reprocheck.model.reason import Reason, ReasonKey
@@ -16,6 +15,7 @@ from reprocheck.search.asked import PAIR, Difference, Question, controls_in, fix
 from reprocheck.search.chance import Sample
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import Kind, Remains
+from reprocheck.wording import say
 
 _MOST_NAMED, _MOST_SHOWN = 4, 3
 """Controls that are all named in a sentence; of more so many are, and the rest is counted."""
@@ -72,7 +72,7 @@ def why(reason: Reason | str) -> str:
         WHY[reason.key],
         name=name,
         part=part,
-        listed=listed(reason.names, _MOST_SHOWN),
+        listed=shortlist(reason.names, _MOST_SHOWN),
         place=reason.place,
         code=reason.code,
         title=small(tr(entry(reason.code).title)) if reason.code else "",
@@ -109,13 +109,13 @@ def named(names: Sequence[str]) -> str:
     """Controls and patches in a sentence; of many controls the first."""
     quoted = [f"`{name}`" for name in controls_in(names)]
     if len(quoted) > _MOST_NAMED:
-        some = listed(quoted, _MOST_SHOWN)
+        some = shortlist(quoted, _MOST_SHOWN)
         quoted = [tr("the {number} controls {listed}", number=len(quoted), listed=some)]
     fixes = fixes_in(names)
     if fixes:
-        at = listed(fixes, _MOST_PLACES)
+        at = shortlist(fixes, _MOST_PLACES)
         quoted.append(form(len(fixes), "the patch of {at}", "the patches of {at}", at=at))
-    return listed(quoted, len(quoted)) or tr("no control")
+    return shortlist(quoted, len(quoted)) or tr("no control")
 
 
 def note(judged: Judged, reason: Reason | str) -> str:
@@ -135,7 +135,7 @@ def note(judged: Judged, reason: Reason | str) -> str:
     if judged.within_tolerance_only:
         return tr("{why}; within the tolerance, but too far apart for rounding", why=asked)
     if judged.reference:
-        whole = listed(judged.reference, _MOST_NAMED)
+        whole = shortlist(judged.reference, _MOST_NAMED)
         return tr("{why}; one run, compared with those under {whole}", why=asked, whole=whole)
     if judged.agrees and judged.names and not judged.acted:
         return tr("{why}; nothing recorded shows that it acted", why=asked)
@@ -177,7 +177,7 @@ def also_acted_at(places: Sequence[str]) -> str:
     """Return the other places of a control, where any of them may be the cause."""
     return tr(
         "It also acted at {listed}: any of them may be the cause.",
-        listed=listed(places, _MOST_PLACES),
+        listed=shortlist(places, _MOST_PLACES),
     )
 
 
@@ -432,9 +432,9 @@ def given(rung: Rung | None) -> str:
         "No control was tried: the numbers that differ first in the training differ by as much"
         " as the values that the script was started with."
     )
-    if rung is None:
+    if rung is None or rung.statement is None:
         return said
-    return sentences(said, rung.detail)
+    return sentences(said, say(rung.statement))
 
 
 def remaining(remains: Remains) -> str:
@@ -505,7 +505,7 @@ def _nothing_recorded(remains: Remains) -> str:
 
 def _given_otherwise(remains: Remains) -> str:
     said = tr("{tried}, because the runs were given different inputs.", tried=_tried(remains))
-    return sentences(said, remains.rung.detail)
+    return sentences(said, say(remains.rung.statement or ""))
 
 
 def _noise(remains: Remains) -> str:
@@ -516,7 +516,7 @@ def _noise(remains: Remains) -> str:
     if remains.made_by:
         made = tr(
             "It comes from {made_by}, and is first seen at {at} on the rung `{rung}`.",
-            made_by=remains.made_by,
+            made_by=say(remains.made_by),
             at=at,
             rung=tr(rung.rung),
         )
@@ -537,10 +537,10 @@ def _unreached(remains: Remains) -> str:
             place=rung.place,
         )
     said = [*_not_by_control(_tried(remains), remains.suspect), shows]
-    if rung.culprit:
-        said.append(tr("It comes from {culprit}.", culprit=rung.culprit))
+    if rung.blamed:
+        said.append(tr("It comes from {culprit}.", culprit=say(rung.blamed)))
     if remains.also:
-        said.append(remains.also)
+        said.append(say(remains.also))
     return sentences(*said)
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from reprocheck.language import tr
 from reprocheck.model import Cause, Check, Ladder, Lead, Rung
 from reprocheck.model.evidence import LeftBehind
-from reprocheck.model.letters import small
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.ladder import InIteration
 from reprocheck.rules import entry
 
 
 def lead_of(check: Check) -> Lead | None:
-    """Choose the rung, the cause, the line and the sentence that are told first; None without a
+    """Choose the rung, the cause, the line and the statement that are told first; None without a
     ladder.
     """
     if check.ladder is None:
@@ -23,7 +23,7 @@ def lead_of(check: Check) -> Lead | None:
         rung=None if rung is None else rung.rung,
         cause="" if cause is None else cause.code,
         source=own_line or of_rung,
-        sentence=_sentence(check, check.ladder, rung),
+        statement=_statement(check, check.ladder, rung),
     )
 
 
@@ -58,15 +58,11 @@ def _is_at(cause: Cause, rung: Rung) -> bool:
     return rung.source is not None and cause.at == rung.source.at
 
 
-def _sentence(check: Check, ladder: Ladder, rung: Rung | None) -> str:
-    if rung is None or not rung.detail:
-        return ladder.sentence
+def _statement(check: Check, ladder: Ladder, rung: Rung | None) -> Statement | None:
+    if rung is None or rung.statement is None:
+        return ladder.statement
     if rung.rung == ladder.first:
-        return rung.detail if _blames_another(check, rung) else ladder.sentence
+        return rung.statement if _blames_another(check, rung) else ladder.statement
     if not rung.iteration:
-        return rung.detail
-    return tr(
-        "In iteration {iteration:,} {detail}",
-        iteration=rung.iteration,
-        detail=small(rung.detail),
-    )
+        return rung.statement
+    return InIteration(iteration=rung.iteration, difference=rung.statement)

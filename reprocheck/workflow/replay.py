@@ -33,6 +33,7 @@ from reprocheck.model.ranks import together
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
 from reprocheck.wording import told
+from reprocheck.wording.ladder import of_ladder
 from reprocheck.workflow.advice import REASONS
 from reprocheck.workflow.carried import carried, caveats, of_earlier, state_caveat
 from reprocheck.workflow.own_pair import explains, own_pair
@@ -241,7 +242,7 @@ def _with_hidden_difference(check: Check, folder: Path) -> Check:
         caveats.append(
             tr(
                 "All losses are equal, and not all that the runs made beside them. {sentence}",
-                sentence=ladder.sentence,
+                sentence=of_ladder(ladder).sentence,
             )
         )
     number = None
@@ -281,7 +282,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         ladder = ladder_of(check, folder)
         if ladder is not None:
             check = replace(check, ladder=_with_values(ladder, folder))
-            missing = (*ladder.coverage, *_from_the_start(check))
+            missing = (*of_ladder(ladder).coverage, *_from_the_start(check))
             check = replace(check, coverage=_unique((*check.coverage, *missing)))
         check = _with_scan(replace(check, causes=tuple(causes_of(check, folder))), folder)
         if (result := searched(check, folder)) is not None:
@@ -311,7 +312,7 @@ def _with_noise(check: Check, folder: Path) -> Check:
     sides = range(1, len(check.record.compared) + 1)
     noise = tuple(filter(None, map(partial(_noise, check, folder), sides)))
     sources = other_sources(check, folder)
-    return replace(check, between=Between(sentence="", noise=noise, sources=sources))
+    return replace(check, between=Between(noise=noise, sources=sources))
 
 
 def _with_drift(check: Check) -> Check:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.ladder.seeds import is_key
 from reprocheck.model import (
     RUNGS,
     Bitwise,
@@ -43,6 +42,8 @@ from reprocheck.model.evidence import (
     UpdateDiffers,
     WeightsDiffer,
 )
+from reprocheck.model.statements.generators import is_key
+from reprocheck.model.statements.ladder import Consequence
 from reprocheck.rules import entry
 
 RECORD = RunRecord(
@@ -128,7 +129,8 @@ def differing(name: RungName, **fields: object) -> Rung:
     """A rung that differs; `fields` are those of the rung, of its evidence, of what was measured
     and of the operator, by their own names, and those of `generators`.
     """
-    fields = {"place": "encoder", "detail": f"The {name} differs.", **fields}
+    statement = Consequence(place="encoder", first=name, rank=None)
+    fields = {"place": "encoder", "statement": statement, **fields}
     generators = drawn(fields)
     known = fields.pop("operator", "")
     of_operator = taken(fields, OperatorDiffers)

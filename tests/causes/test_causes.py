@@ -273,7 +273,7 @@ def test_each_picture_gives_its_entry(
     assert said[: len(expected) or 1] == expected
     for cause in found:
         assert cause.title == entry(cause.code).title and cause.fix
-        assert cause.evidence[0] == f"The {rung} differs."
+        assert cause.statements[0] == ladder(rung).rung(rung).statement
 
 
 @pytest.mark.parametrize(
@@ -495,7 +495,7 @@ def test_a_seed_from_the_system_is_no_seed() -> None:
 
 def test_a_seed_that_was_recorded_after_the_weights_is_named_with_who_set_it() -> None:
     write("import torch\nmodel = torch.nn.Linear(4, 1)\ntrainer = Trainer(model)\n")
-    later = {"torch": SeededLater(who="`transformers` at line 3 of train.py", seed=1234)}
+    later = {"torch": SeededLater(by="transformers", line="train.py:3", seed=1234)}
     facts = {**STATES, "seeded": [], "later": later}
     found = causes_of(
         check(

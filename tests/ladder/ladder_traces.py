@@ -22,6 +22,7 @@ from reprocheck.model import (
     Verdict,
 )
 from reprocheck.trace import read_run
+from reprocheck.wording.ladder import of_ladder
 
 Event = dict[str, object]
 HELLO: Event = {
@@ -245,9 +246,14 @@ def climb(
     """The ladder of two runs of one rank."""
     deeper = pair_of(folder, [text(first)], [text(second)], level=level)
     check = check_of(folder, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
-    found = ladder_of(replace(check, **keys), folder)  # type: ignore[arg-type]
+    return told(replace(check, **keys), folder)  # type: ignore[arg-type]
+
+
+def told(check: Check, folder: Path) -> Ladder:
+    """The ladder of a check, with its sentences."""
+    found = ladder_of(check, folder)
     assert found is not None
-    return found
+    return of_ladder(found)
 
 
 def words(markup: str | None) -> str:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from reprocheck.ladder.given import Given, given_otherwise
-from reprocheck.ladder.sentences.given import sentence
+from reprocheck.ladder.given import given_otherwise, names_the_run
 from reprocheck.model import Check, OwnVariable
 from reprocheck.model.record import Side
+from reprocheck.wording import say
 from tests.causes.cause_ladders import check
 
 
@@ -89,7 +89,7 @@ def test_what_differs_from_start_to_start_by_its_nature_is_left_out(
     ],
 )
 def test_what_names_a_run_or_its_results_changes_no_number(name: str) -> None:
-    assert Given(kind="argument", name=name, first="1", second="2").names_the_run
+    assert names_the_run(name)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_what_names_a_run_or_its_results_changes_no_number(name: str) -> None:
     ],
 )
 def test_what_may_change_numbers_is_not_taken_for_a_name(name: str) -> None:
-    assert not Given(kind="argument", name=name, first="1", second="2").names_the_run
+    assert not names_the_run(name)
 
 
 def test_what_names_a_run_comes_behind_what_may_change_numbers() -> None:
@@ -136,9 +136,9 @@ def test_numbers_in_the_environment_are_compared_and_those_of_libraries_are_not_
 
 def test_what_one_run_alone_was_given_is_said_without_a_value_for_the_other() -> None:
     found = given_otherwise(started("python train.py --fast", "python train.py --fast extra"))
-    assert [sentence(one) for one in found] == ["Run 2 alone was given the argument 2, `extra`."]
+    assert [say(one) for one in found] == ["Run 2 alone was given the argument 2, `extra`."]
     found = given_otherwise(started("python train.py 3", "python train.py"))
-    assert [sentence(one) for one in found] == ["Run 1 alone was given the argument 1, `3`."]
+    assert [say(one) for one in found] == ["Run 1 alone was given the argument 1, `3`."]
 
 
 def test_a_variable_that_one_run_alone_has_is_named() -> None:
@@ -152,7 +152,7 @@ def test_a_variable_that_one_run_alone_has_is_named() -> None:
         )
     ]
     found = given_otherwise(replace(made, runs=tuple(runs)))
-    assert [sentence(one) for one in found] == [
+    assert [say(one) for one in found] == [
         "Run 2 alone was given the environment variable `SEED`, `4`."
     ]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given as for_any, settings, strategies as st
 
-from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model import Ladder
 from reprocheck.model.replay import Constant, OnDevice, TensorArgument
 from reprocheck.replay.torch import script
@@ -25,6 +24,7 @@ from tests.ladder.ladder_traces import (
     seen,
     tensor,
     text,
+    told,
     training,
     update,
 )
@@ -69,8 +69,7 @@ def of_operator(
     runs = events("n", given), events("N", unequal or given)
     deep = pair_of(folder, [text(runs[0])], [text(runs[1])], level="op")
     check = check_of(folder, deeper=(module, deep), first=(plain(1.0), plain(2.0)))
-    found = ladder_of(check, folder)
-    assert found is not None
+    found = told(check, folder)
     assert found.first == "forward"
     return found
 

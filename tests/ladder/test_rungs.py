@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from reprocheck.causes.cause import causes_of
-from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model.evidence import CallDiffers, InputsDiffer
 from reprocheck.model.record import FileChanges
+from reprocheck.wording import say
 from tests.ladder.ladder_traces import (
     HASHES,
     HELLO,
@@ -32,6 +32,7 @@ from tests.ladder.ladder_traces import (
     statuses,
     tensor,
     text,
+    told,
     training,
     update,
     words,
@@ -545,8 +546,7 @@ def test_losses_that_differ_later(tmp_path: Path) -> None:
     check = check_of(
         tmp_path, deeper=(deeper,), first=(plain(1, 1, 1, 1), plain(1, 1, 1, 2)), unequal=4
     )
-    ladder = ladder_of(check, tmp_path)
-    assert ladder is not None
+    ladder = told(check, tmp_path)
     assert ladder.first == "later"
     assert ladder.came_back
     assert ladder.rung("later").iteration == 4
@@ -569,8 +569,7 @@ def test_processes_without_ranks_are_held_against_the_training_that_has_their_lo
         [process(1, wrong), process(2, training())],
     )
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0), plain(2.0, 2.0)))
-    ladder = ladder_of(check, tmp_path)
-    assert ladder is not None
+    ladder = told(check, tmp_path)
     assert {name for name, status in statuses(ladder).items() if status == "differs"} == {
         "gradient"
     }
@@ -589,8 +588,8 @@ def test_a_worker_that_seeds_by_itself_is_recorded_and_observed(tmp_path: Path) 
         traces.append([text([*training()[:1], handed, *training()[1:]]), worker.encode()])
     deeper = pair_of(tmp_path, *traces)
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
-    found = ladder_of(check, tmp_path)
-    assert found is not None and found.first == "batch"
+    found = told(check, tmp_path)
+    assert found.first == "batch"
     batch = found.rung("batch").evidence
     assert (batch.worker_seeds, batch.seed_line) == ({"numpy": (11, 12)}, "data.py:4")
     assert (
@@ -600,7 +599,7 @@ def test_a_worker_that_seeds_by_itself_is_recorded_and_observed(tmp_path: Path) 
     assert "process-wide" not in found.sentence
     (cause, *others) = causes_of(replace(check, ladder=found), tmp_path)
     assert (cause.code, cause.confidence) == ("RC503", "observed")
-    assert "Worker 1 seeded numpy with 11 in run 1 and 12 in run 2." in cause.evidence
+    assert "Worker 1 seeded numpy with 11 in run 1 and 12 in run 2." in map(say, cause.statements)
     assert {other.confidence for other in others} == {"suspected"}
 
 
@@ -630,8 +629,8 @@ def test_weights_from_a_file_that_does_not_hold_the_same_are_blamed_on_the_file(
         )
     deeper = pair_of(tmp_path, [text(traces[0])], [text(traces[1])])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
-    found = ladder_of(check, tmp_path)
-    assert found is not None and found.first == "initial weights"
+    found = told(check, tmp_path)
+    assert found.first == "initial weights"
     assert (
         "`start.pt` does not hold the same in both runs where it is loaded at line 4 of train.py"
         in found.sentence
@@ -667,12 +666,11 @@ def test_a_file_that_each_run_writes_before_it_loads_it_is_not_left_by_run_1(
         for run, files in zip(check.runs, written, strict=True)
     )
     check = replace(check, runs=runs, state_left=("start.pt",))
-    found = ladder_of(check, tmp_path)
-    assert found is not None
+    found = told(check, tmp_path)
     assert found.first == ("initial weights" if made_anew else "files and arguments")
     cause = causes_of(replace(check, ladder=found), tmp_path)[0]
     if made_anew:
-        assert cause.evidence[-1].startswith("Each run writes `start.pt` before it loads it")
+        assert say(cause.statements[-1]).startswith("Each run writes `start.pt` before it loads it")
         assert (cause.code, cause.confidence) == ("RC301", "suspected")
         assert (cause.fix or "").startswith("# in the program that writes start.pt:")
     else:

@@ -33,6 +33,7 @@ from tests.ladder.ladder_traces import (
     statuses,
     tensor,
     text,
+    told,
     training,
     update,
     words,
@@ -176,8 +177,7 @@ def test_damaged_traces(tmp_path: Path) -> None:
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
     trace = read_deep(tmp_path, deeper.runs[1]).read(0)
     assert any("no events" in problem for problem in trace.problems)
-    ladder = ladder_of(check, tmp_path)
-    assert ladder is not None
+    ladder = told(check, tmp_path)
     assert any("no events" in line for line in ladder.coverage)
 
 
@@ -224,10 +224,7 @@ def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
 
 def test_a_trace_that_is_missing(tmp_path: Path) -> None:
     deeper = pair_of(tmp_path, [text(training())], [])
-    ladder = ladder_of(
-        check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0))), tmp_path
-    )
-    assert ladder is not None
+    ladder = told(check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0))), tmp_path)
     assert ladder.first is None
     assert set(statuses(ladder).values()) <= {"not_recorded", "equal"}
 
@@ -266,8 +263,7 @@ def test_two_ranks(tmp_path: Path) -> None:
     check = check_of(
         tmp_path, deeper=(pair_of(tmp_path, one, other),), first=(plain(1.0), plain(2.0))
     )
-    ladder = ladder_of(check, tmp_path)
-    assert ladder is not None
+    ladder = told(check, tmp_path)
     assert ladder.first == "gradient"
     assert (ladder.rung("gradient").rank, ladder.rung("gradient").place) == (1, "body")
     assert ladder.rung("reduced gradient").status == "differs"
@@ -280,13 +276,12 @@ def test_a_reduction_that_is_noisy(tmp_path: Path) -> None:
         text([{"e": "rank", "rank": n, "world": 2}, *training(reduced="other", new="n")])
         for n in (0, 1)
     ]
-    ladder = ladder_of(
+    ladder = told(
         check_of(
             tmp_path, deeper=(pair_of(tmp_path, files, others),), first=(plain(1.0), plain(2.0))
         ),
         tmp_path,
     )
-    assert ladder is not None
     assert ladder.first == "reduced gradient"
     assert ladder.rung("reduced gradient").evidence.local_equal is True
 
@@ -303,9 +298,7 @@ def of_ranks(
         ]
 
     deeper = pair_of(folder, files(first), files(second))
-    ladder = ladder_of(check_of(folder, deeper=(deeper,), first=(plain(1.0), plain(2.0))), folder)
-    assert ladder is not None
-    return ladder
+    return told(check_of(folder, deeper=(deeper,), first=(plain(1.0), plain(2.0))), folder)
 
 
 @pytest.mark.parametrize(
@@ -401,10 +394,9 @@ def test_operators_say_which_one_it_is(tmp_path: Path) -> None:
         tmp_path, [text([HASHES, *events("", "n")[5:]])], [text([HASHES, *events("", "N")[5:]])]
     )
     deep = pair_of(tmp_path, [text(events("g", "n"))], [text(events("G", "N"))], level="op")
-    ladder = ladder_of(
+    ladder = told(
         check_of(tmp_path, deeper=(module, deep), first=(plain(1.0), plain(2.0))), tmp_path
     )
-    assert ladder is not None
     assert ladder.level == "op"
     rung = ladder.rung("forward")
     assert rung.place == "noise"
@@ -435,8 +427,7 @@ def test_operators_of_other_runs_are_not_mixed_with_those_that_named_the_module(
     module = pair_of(tmp_path, called[:1], called[1:])
     deep = pair_of(tmp_path, [operators("n")], [operators("N", weights)], level="op")
     deeper = (module, replace(deep, begin=2))
-    ladder = ladder_of(check_of(tmp_path, deeper=deeper, first=(plain(1.0), plain(2.0))), tmp_path)
-    assert ladder is not None
+    ladder = told(check_of(tmp_path, deeper=deeper, first=(plain(1.0), plain(2.0))), tmp_path)
     rung = ladder.rung("forward")
     assert rung.detail.endswith(said)
     assert (rung.operator is None) == (weights == "W")
@@ -452,7 +443,6 @@ def test_a_hundred_thousand_facts_take_seconds(tmp_path: Path) -> None:
     deeper = pair_of(tmp_path, [text(one)], [text(other)])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
     started = time.perf_counter()
-    ladder = ladder_of(check, tmp_path)
+    ladder = told(check, tmp_path)
     assert time.perf_counter() - started < 60
-    assert ladder is not None
     assert ladder.rung("forward").place == "layer.9"

@@ -8,10 +8,10 @@ from dataclasses import replace
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
 from reprocheck.causes.suspects.look import Look, Suspect, by_hint, draws_order
 from reprocheck.fixes.advice import fixed_number
-from reprocheck.ladder import words
 from reprocheck.language import form, joined, mark, tr
 from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers
 from reprocheck.model.letters import capital
+from reprocheck.wording.ladder import words
 
 _SEED: Mapping[str, str] = {
     "python": "import random\n\nrandom.seed(0)  # at the start, before anything is drawn",
@@ -83,7 +83,7 @@ def _never_seeded(
     later = tuple(
         tr(
             "{who} seeds {name} afterwards, with {seed}.",
-            who=capital(one.later.who),
+            who=capital(words.seeder(one.later.by, one.later.line)),
             name=one.name,
             seed=one.later.seed,
         )

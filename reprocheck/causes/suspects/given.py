@@ -10,11 +10,13 @@ from itertools import chain
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.started import made_at_start
 from reprocheck.causes.suspects.look import Look, Suspect, only_suspected
-from reprocheck.ladder.given import Given, given_otherwise
-from reprocheck.ladder.sentences import given as in_words
+from reprocheck.ladder.given import given_otherwise
 from reprocheck.language import tr
 from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.given import Given
+from reprocheck.wording.ladder.given import called
 
 MOST_QUOTED = 3
 """Lines that differ and are quoted."""
@@ -43,12 +45,12 @@ def _given(check: Check, below: Rung | None) -> tuple[Given, ...]:
     return given_otherwise(check, below.rung, loaded_file(below.evidence))
 
 
-def _follows(look: Look) -> tuple[str, ...]:
+def _follows(look: Look) -> tuple[Statement, ...]:
     """Return what differs first in the training."""
     below = look.ladder.first_of_training
-    if below is None or not below.detail:
+    if below is None or below.statement is None:
         return ()
-    return (below.detail,)
+    return (below.statement,)
 
 
 def _other_source(look: Look, code: Sequence[SourceDifference]) -> Iterator[Suspect]:
@@ -70,10 +72,10 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
     if look.ladder.first_of_training is None:
         # what each run makes itself may hold a date, and changes no training
         blamed = [one for one in others if not one.made]
-    said: tuple[str, ...] = ()
+    said: tuple[Statement, ...] = ()
     if look.between.other_code:
         # the sentence of the rung says what the code is
-        said = tuple(map(in_words.sentence, others[:MOST_QUOTED]))
+        said = tuple(others[:MOST_QUOTED])
     follows = _follows(look)
     plain = Suspect(
         name="changing-input",
@@ -87,6 +89,7 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
         yield plain
         return
     made = tr("makes it of `{by}`, which differs at each start.", by=origin.by)
+    evidence: tuple[Statement | str, ...]
     if not origin.file:
         evidence = (*said, tr("The command {made}", made=made), *follows)
         fix = tr("Give a fixed value in the command in place of `{by}`.", by=origin.by)
@@ -112,12 +115,12 @@ def _same(given: Given) -> str:
     if given.of_one_run:
         return tr(
             "Start every run with the {called}, or every run without it.",
-            called=in_words.called(given),
+            called=called(given),
         )
     if given.kind != "input":
         return tr(
             "Start every run with the same {called}, such as `{first}`.",
-            called=in_words.called(given),
+            called=called(given),
             first=given.first,
         )
     if given.made:

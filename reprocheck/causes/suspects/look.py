@@ -13,6 +13,7 @@ from reprocheck.ladder.device import kind as kind_of_device
 from reprocheck.language import mark, tr
 from reprocheck.model import Between, Check, Ladder, Rung, SourceLine
 from reprocheck.model.evidence import Evidence, Generator, SeededAs, seed_line
+from reprocheck.model.statement import Statement
 from reprocheck.rules import known
 from reprocheck.rules.likely import has_fixed_hash
 from reprocheck.scan.names import last_part
@@ -33,7 +34,7 @@ _SEEDED: Mapping[SeededAs, Kind] = {
 }
 _MADE: Mapping[SeededAs, Kind] = {**_SEEDED, "equally": "key made equally"}
 """The same of keys, which are made from a number and do not move when they are drawn from."""
-_NOTHING_BETWEEN = Between(sentence="")
+_NOTHING_BETWEEN = Between()
 """What stands between the runs of one check."""
 MOST_LISTED = 3
 """Listed operators that are named as evidence."""
@@ -54,7 +55,7 @@ class Suspect:
 
     `causes.evidence` decides by it how sure the cause is.
     """
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[Statement | str, ...] = ()
     source: SourceLine | None = None
     fix: str = ""
     """Code to paste instead of the entry's own, where more is known here."""

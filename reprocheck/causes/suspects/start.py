@@ -18,8 +18,6 @@ from reprocheck.causes.suspects.look import (
 )
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.ladder.given import made_by_each_run
-from reprocheck.ladder.sentences.start import other_sizes
-from reprocheck.ladder.words import checkpoint, code
 from reprocheck.language import form, mark, tr
 from reprocheck.model.evidence import (
     GivenOtherwise,
@@ -29,6 +27,8 @@ from reprocheck.model.evidence import (
 )
 from reprocheck.model.letters import capital
 from reprocheck.rules import entry
+from reprocheck.wording.ladder.start import other_sizes
+from reprocheck.wording.ladder.words import checkpoint, code
 
 _SYSTEM = mark("draws from the system, from a generator without a seed, or from the clock")
 _NO_STATE = mark(

@@ -11,12 +11,13 @@ from itertools import repeat
 from math import inf
 
 from reprocheck.child.reprocheck_child.shared.generators import UNMOVED
-from reprocheck.ladder.words import place
+from reprocheck.ladder.facts import place_of
 from reprocheck.resume.gap import twister
 from reprocheck.resume.gap.batches import NO_LOADER
 from reprocheck.resume.gap.evidence import GeneratorGap, SeedSet
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Seen
+from reprocheck.wording.ladder.words import place
 
 _SEED_OF_TORCH = 8
 """Bytes of the seed in a state of PyTorch's: it decides no draw."""
@@ -143,7 +144,7 @@ def _place(fact: Seen) -> str:
     if fact.place.startswith(NO_LOADER):
         return f"`{fact.place.removeprefix(NO_LOADER)}`"
     if fact.kind != "call" or not fact.place:
-        return place(fact.place, fact.class_)
+        return place(place_of(fact))
     return f"`{fact.place}` ({fact.class_})"
 
 

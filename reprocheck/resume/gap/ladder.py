@@ -48,6 +48,8 @@ from reprocheck.resume.gap.twister import class_of
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import read_deep
+from reprocheck.wording import say
+from reprocheck.wording.ladder.words import place
 
 RUNGS: tuple[model.StateRungName, ...] = get_args(model.StateRungName)
 NO_TREES: Trees = {}
@@ -470,7 +472,7 @@ def _steps(pair: Pair) -> Iterator[At]:
     for name in _STEPS:
         finding = findings.get(name)
         if finding is not None:
-            gap = StepGap(place=finding.place, detail=finding.detail)
+            gap = StepGap(place=place(finding.place), detail=say(finding.statement))
             yield name, gap, finding.iteration or 1
 
 

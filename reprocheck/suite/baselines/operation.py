@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reprocheck import settings
-from reprocheck.ladder.words import listed
+from reprocheck.language import shortlist
 from reprocheck.model import Check, Ladder, Rung, RungName, Size
 from reprocheck.recording import bundle
 from reprocheck.report.why import SIZE
@@ -121,4 +121,4 @@ def _relative(rung: Rung) -> str:
 def _changed(around: tuple[str, ...]) -> str:
     if not around:
         return ""
-    return f" Around it {listed(around, MOST_AROUND)} changed."
+    return f" Around it {shortlist(around, MOST_AROUND)} changed."

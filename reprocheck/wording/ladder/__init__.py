@@ -1,10 +1,72 @@
-"""The sentences of the ladder."""
+"""The sentences of the ladder: a module for each part of it."""
 
 from __future__ import annotations
 
-from reprocheck.model import Check
+from dataclasses import replace
+
+from reprocheck.language import tr
+from reprocheck.model import Between, Check, Ladder, Rung, SourceDifference
+from reprocheck.wording.ladder import (
+    agreeing as agreeing,
+    backward as backward,
+    batches as batches,
+    drift as drift,
+    forward as forward,
+    generators as generators,
+    given as given,
+    operators as operators,
+    start as start,
+    whole as whole,
+    words,
+)
+from reprocheck.wording.ladder.said import said_of
+from reprocheck.wording.say import say
 
 
 def told(check: Check) -> Check:
     """Return the check with the sentences of the ladder."""
-    return check
+    lead = check.lead
+    if lead is not None and lead.statement is not None:
+        lead = replace(lead, sentence=say(lead.statement))
+    return replace(
+        check,
+        ladder=check.ladder and of_ladder(check.ladder),
+        lead=lead,
+        between=check.between and _between(check.between),
+    )
+
+
+def of_ladder(ladder: Ladder) -> Ladder:
+    """Return a ladder with its sentences."""
+    told = replace(ladder, rungs=tuple(map(_rung, ladder.rungs)))
+    if ladder.statement is None:
+        return told
+    return replace(
+        told,
+        sentence=say(ladder.statement),
+        coverage=tuple(map(say, ladder.unrecorded)),
+    )
+
+
+def _rung(rung: Rung) -> Rung:
+    if rung.place is not None:
+        rung = replace(rung, place=words.place(rung.place))
+    if rung.statement is None:
+        return rung
+    said = said_of(rung.statement)
+    return replace(rung, detail=said.detail, culprit=said.culprit)
+
+
+def _between(between: Between) -> Between:
+    sources = tuple(map(_source, between.sources))
+    if between.statement is None:
+        return replace(between, sources=sources)
+    return replace(between, sentence=say(between.statement), sources=sources)
+
+
+def _source(one: SourceDifference) -> SourceDifference:
+    """Return a file that differs, with how much of its diff is left out."""
+    if not one.left_out:
+        return one
+    left_out = tr("… {left_out} more lines", left_out=one.left_out)
+    return replace(one, diff="".join((one.diff, left_out, "\n")), left_out=0)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reprocheck.ladder import words
-from reprocheck.ladder.sentences.said import Said
-from reprocheck.language import mark, tr
+from reprocheck.language import mark, shortlist, tr
 from reprocheck.model.evidence import (
     ChangedAfterBackward,
     ReducedDiffers,
@@ -14,38 +12,32 @@ from reprocheck.model.evidence import (
     WeightWritten,
 )
 from reprocheck.model.letters import capital, clause
-from reprocheck.trace.deep import Seen
+from reprocheck.model.statements.backward import BehindBackward, OutputGradient, ParameterGradient
+from reprocheck.model.statements.difference import Fact
+from reprocheck.wording.ladder import words
+from reprocheck.wording.ladder.said import Said, said_of
 
 
-def output_gradient(
-    seen: Seen,
-    between: Sequence[Seen],
-    nodes: Sequence[str],
-    *,
-    anchor: Seen | None,
-    loss_agrees: bool,
-) -> Said:
-    """Return the gradient of the output of a module that differs; `between`: the calls that it came
-    through, `nodes`: the operations in their place where there are none, `anchor`: the last call
-    whose gradient agrees.
-    """
-    name = words.module(seen.place)
+@said_of.register
+def output_gradient(differs: OutputGradient) -> Said:
+    """Say that the gradient of the output of a module differs."""
+    name, between = words.module(differs.gradient.place), differs.between
     top = tr("the loss")
-    if anchor is not None:
-        top = words.module(anchor.place)
+    if differs.anchor is not None:
+        top = words.module(differs.anchor.place)
     stretch = tr("between {top} (agrees) and {name}", top=top, name=name)
     of = culprit = tr(
         "what lies between {name} and {top}{in_brackets}",
         name=name,
         top=top,
-        in_brackets=_in_brackets(nodes),
+        in_brackets=_in_brackets(differs.nodes),
     )
     if between:
-        of = words.listed([words.module(call.place, call.class_) for call in between])
+        of = shortlist([words.module(call.place, call.class_) for call in between])
         culprit = words.named([call.place for call in between])
     head = tr(
         "{up_to_loss} the first gradient that differs is that of the output of {name}, {stretch}",
-        up_to_loss=up_to_loss(seen.iteration, agrees=loss_agrees),
+        up_to_loss=up_to_loss(differs.gradient.iteration, agrees=differs.loss_agrees),
         name=name,
         stretch=stretch,
     )
@@ -63,44 +55,15 @@ def output_gradient(
     )
 
 
-def own_gradient(seen: Seen, module: Seen, *, loss_agrees: bool) -> Said:
-    """Return the gradient of a parameter that differs, where that of its module's output agrees."""
-    name, owner = words.code(seen.place), words.module(module.place, module.class_)
-    culprit = tr("the backward of {owner} or a hook on {name}", owner=owner, name=name)
-    detail = tr(
-        "The gradient of the output of {owner} agrees, that of its parameter {name} differs:"
-        " {culprit}.",
-        owner=owner,
-        name=name,
-        culprit=culprit,
-    )
-    return _of_parameter(seen, culprit, detail, loss_agrees=loss_agrees)
-
-
-def gradient(seen: Seen, nodes: Sequence[str], agrees: Seen | None, *, loss_agrees: bool) -> Said:
-    """Return the gradient of a parameter that differs; `agrees`: the last gradient before it,
-    `nodes`: the operations between.
-    """
-    name = words.code(seen.place)
-    culprit = tr(
-        "the backward of what lies between {name} and the loss{in_brackets}",
-        name=name,
-        in_brackets=_in_brackets(nodes),
-    )
-    detail = tr(
-        "The gradient of {name} is the first that differs; {before} agrees: {culprit}.",
-        name=name,
-        before=_gradient_before(agrees),
-        culprit=culprit,
-    )
-    return _of_parameter(seen, culprit, detail, loss_agrees=loss_agrees)
-
-
-def _of_parameter(seen: Seen, culprit: str, detail: str, *, loss_agrees: bool) -> Said:
+@said_of.register
+def parameter_gradient(differs: ParameterGradient) -> Said:
+    """Say that the gradient of a parameter differs."""
+    name = words.code(differs.gradient.place)
+    culprit, detail = _own(name, differs.module) if differs.module else _of_graph(name, differs)
     head = tr(
         "{up_to_loss} the first gradient that differs is that of {place}",
-        up_to_loss=up_to_loss(seen.iteration, agrees=loss_agrees),
-        place=words.code(seen.place),
+        up_to_loss=up_to_loss(differs.gradient.iteration, agrees=differs.loss_agrees),
+        place=name,
     )
     return Said(
         culprit=culprit,
@@ -110,7 +73,39 @@ def _of_parameter(seen: Seen, culprit: str, detail: str, *, loss_agrees: bool) -
     )
 
 
-def _gradient_before(agrees: Seen | None) -> str:
+def _own(name: str, module: Fact) -> tuple[str, str]:
+    """Return what made the difference, and the detail, where the gradient of the output of the
+    module agrees.
+    """
+    owner = words.module(module.place, module.class_)
+    culprit = tr("the backward of {owner} or a hook on {name}", owner=owner, name=name)
+    detail = tr(
+        "The gradient of the output of {owner} agrees, that of its parameter {name} differs:"
+        " {culprit}.",
+        owner=owner,
+        name=name,
+        culprit=culprit,
+    )
+    return culprit, detail
+
+
+def _of_graph(name: str, differs: ParameterGradient) -> tuple[str, str]:
+    """Return what made the difference, and the detail, where nothing is known of the module."""
+    culprit = tr(
+        "the backward of what lies between {name} and the loss{in_brackets}",
+        name=name,
+        in_brackets=_in_brackets(differs.nodes),
+    )
+    detail = tr(
+        "The gradient of {name} is the first that differs; {before} agrees: {culprit}.",
+        name=name,
+        before=_gradient_before(differs.before),
+        culprit=culprit,
+    )
+    return culprit, detail
+
+
+def _gradient_before(agrees: Fact | None) -> str:
     if agrees is None:
         return tr("the loss")
     name = words.code(agrees.place)
@@ -122,12 +117,26 @@ def _gradient_before(agrees: Seen | None) -> str:
 def _in_brackets(nodes: Sequence[str]) -> str:
     if not nodes:
         return ""
-    return tr(" ({listed})", listed=words.listed(nodes))
+    return tr(" ({listed})", listed=shortlist(nodes))
 
 
-def update(evidence: UpdateDiffers, place: str, iteration: int) -> Said:
+@said_of.register
+def behind_backward(differs: BehindBackward) -> Said:
+    """Say that a gradient or a weight differs behind the backward pass."""
+    name, iteration = words.code(differs.place), differs.iteration
+    match differs.evidence:
+        case UpdateDiffers() as evidence:
+            return _update(evidence, name, iteration)
+        case WeightWritten() as evidence:
+            return _written(evidence, name, iteration)
+        case ChangedAfterBackward() as evidence:
+            return _changed_afterwards(evidence, name, iteration)
+        case ReducedDiffers() as evidence:
+            return _reduced(evidence, name, iteration)
+
+
+def _update(evidence: UpdateDiffers, name: str, iteration: int) -> Said:
     """Return a weight that differs after an update."""
-    name = words.code(place)
     culprit, why = None, tr("what went into the update differs already")
     if evidence.inputs_agree and evidence.optimizer:
         culprit = tr("the update by {optimizer}", optimizer=evidence.optimizer)
@@ -156,9 +165,8 @@ _AFTER_UPDATE = {
 }
 
 
-def written(evidence: WeightWritten, place: str, iteration: int) -> Said:
+def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
     """Return a weight that something beside the optimizer wrote to."""
-    name = words.code(place)
     culprit, look = None, ""
     if evidence.after_update != "differs":
         culprit = tr(
@@ -184,9 +192,8 @@ def written(evidence: WeightWritten, place: str, iteration: int) -> Said:
     )
 
 
-def changed_afterwards(evidence: ChangedAfterBackward, place: str, iteration: int) -> Said:
+def _changed_afterwards(evidence: ChangedAfterBackward, name: str, iteration: int) -> Said:
     """Return a gradient of one rank that differs only at the update."""
-    name = words.code(place)
     culprit = tr(
         "what changes the gradient of {name} between the backward pass and the update (clipping,"
         " noise, unscaling)",
@@ -206,9 +213,9 @@ def changed_afterwards(evidence: ChangedAfterBackward, place: str, iteration: in
     )
 
 
-def reduced(evidence: ReducedDiffers, place: str, iteration: int) -> Said:
+def _reduced(evidence: ReducedDiffers, name: str, iteration: int) -> Said:
     """Return a gradient that differs after it was reduced between ranks."""
-    culprit, detail = _of_ranks(evidence, words.code(place))
+    culprit, detail = _of_ranks(evidence, name)
     lead = up_to_loss(iteration, agrees=evidence.loss_agrees)
     head = tr("{lead} {told}", lead=lead, told=clause(detail))
     return Said(culprit=culprit, detail=detail, head=head, sentence=head)

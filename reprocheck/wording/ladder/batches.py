@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from reprocheck.ladder import words
-from reprocheck.ladder.align import Step
-from reprocheck.ladder.pair import Difference
-from reprocheck.ladder.seeds import Seeding
-from reprocheck.ladder.sentences.said import Said
-from reprocheck.language import count, form, mark, sentences, tr
+from reprocheck.language import count, form, mark, sentences, shortlist, tr
 from reprocheck.model.evidence import BatchDiffers
-
-INPUTS_OF = "inputs of "
-"""How the place of a batch begins that no loader made."""
+from reprocheck.model.statements.batches import INPUTS_OF, OtherBatch
+from reprocheck.model.statements.generators import Seeding
+from reprocheck.wording.ladder import words
+from reprocheck.wording.ladder.said import Said, said_of
 
 _CHANGES = {
     ("data set", "other order"): mark(
@@ -56,106 +51,86 @@ _CHANGES = {
 """What shows a change, and what it is -> what a loader hands out."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OfBatch:
-    """What a sentence on batches names beside the evidence."""
-
-    content: Difference
-    """The batch that differs."""
-    batches: int
-    """How many batches of the loader both runs have."""
-    moved: Sequence[str]
-    """The generators that moved for it."""
-    own_seeds: Sequence[Seeding]
-    """The seeds that the worker set by itself."""
-    differing: Sequence[str]
-    """The generators whose states differ, and that something draws from that was not recorded."""
-
-
-def batch(evidence: BatchDiffers, step: Step, known: OfBatch) -> Said:
-    """Return a batch, or an order of samples, that differs."""
-    who = tr("{place} hands out", place=words.code(step.seen.place))
+@said_of.register
+def other_batch(batch: OtherBatch) -> Said:
+    """Say that a batch, or an order of samples, differs."""
+    evidence, place = batch.evidence, batch.fact.place
+    who = tr("{place} hands out", place=words.code(place))
     if not evidence.by_loader:
-        who = tr(
-            "{place} is given",
-            place=words.code(step.seen.place.removeprefix(INPUTS_OF)),
-        )
-    change = _change(evidence, step, known)
+        who = tr("{place} is given", place=words.code(place.removeprefix(INPUTS_OF)))
+    change = _change(batch)
     if evidence.worker is not None:
         change += tr(", made by worker {worker}", worker=evidence.worker)
     return Said(
-        detail=sentences(tr("{who} {change}.", who=who, change=change), _leaves(known.content)),
+        detail=sentences(tr("{who} {change}.", who=who, change=change), _parts(batch)),
         sentence=tr(
             "{within} {who} {change}{why}",
-            within=words.within(step.seen.iteration),
+            within=words.within(batch.fact.iteration),
             who=who,
             change=change,
-            why=_why(evidence, known),
+            why=_why(batch),
         ),
     )
 
 
-def _change(evidence: BatchDiffers, step: Step, known: OfBatch) -> str:
+def _change(batch: OtherBatch) -> str:
+    evidence = batch.evidence
     if evidence.only_in_one_run:
         what = tr("an order of samples")
-        if step.seen.kind == "batch":
-            what = tr("batch {call} of the iteration", call=step.seen.call + 1)
-        here, there = words.runs(step)
+        if batch.fact.kind == "batch":
+            what = tr("batch {call} of the iteration", call=batch.fact.call + 1)
+        here, there = words.runs(batch.fact)
         return tr(
             "{what} in run {here} that it does not in run {there}",
             what=what,
             here=here,
             there=there,
         )
-    first, second = known.content.samples
+    first, second = batch.samples
     return tr(
         _CHANGES[evidence.shown_by, evidence.samples],
-        seen=count(known.batches, "batch", "batches"),
-        first=len(first),
-        second=len(second),
-        changed=unequal_samples(first, second),
+        seen=count(batch.batches, "batch", "batches"),
+        first=first,
+        second=second,
+        changed=batch.changed,
     )
 
 
-def unequal_samples(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many samples of a batch are not the same, place by place."""
-    return sum(x != y for x, y in zip(one, other, strict=False))
-
-
-def _leaves(content: Difference) -> str:
+def _parts(batch: OtherBatch) -> str:
     """Return the parts of a batch that differ, where the others do not."""
-    leaves, total = content.outputs, len(content.seen.outputs)
-    if not 0 < len(leaves) < total:
+    unequal = batch.unequal_parts
+    if not 0 < len(unequal) < batch.parts:
         return ""
     return form(
-        len(leaves),
+        len(unequal),
         "Of the {total} parts of a batch, {named} differs.",
         "Of the {total} parts of a batch, {named} differ.",
-        total=total,
-        named=words.named(leaves),
+        total=batch.parts,
+        named=words.named(unequal),
     )
 
 
-def _why(evidence: BatchDiffers, known: OfBatch) -> str:
+def _why(batch: OtherBatch) -> str:
     """Return what the states and seeds of the generators say."""
+    evidence = batch.evidence
     if evidence.only_in_one_run:
         return ""
-    if known.own_seeds:
-        return tr(", because the worker seeds {seeds}", seeds=_seeds(known.own_seeds))
+    if batch.own_seeds:
+        return tr(", because the worker seeds {seeds}", seeds=_seeds(batch.own_seeds))
     if evidence.built:
         return tr(
             ": it was built differently before the training, {seeded_late}",
             seeded_late=_seeded_late(evidence),
         )
-    if known.moved:
+    if batch.moved:
         return tr(
             ", although {generators} that it draws from agrees",
-            generators=words.generators(known.moved),
+            generators=words.generators(batch.moved),
         )
-    if known.differing:
+    if batch.differing:
         return tr(
             "; {generators} differed before, and what draws from it was not recorded",
-            generators=words.generators(known.differing),
+            generators=words.generators(batch.differing),
         )
     of = ""
     if evidence.worker is not None:
@@ -171,7 +146,7 @@ def _seeds(own: Sequence[Seeding]) -> str:
         number = tr("from the operating system")
     return tr(
         "{names} {number}{line}",
-        names=words.listed([one.generator for one in own]),
+        names=shortlist([one.generator for one in own]),
         number=number,
         line=words.at(first.line, mark(" in ")),
     )
@@ -188,6 +163,6 @@ def _seeded_late(evidence: BatchDiffers) -> str:
         len(names),
         "and {listed} was drawn from before {seeder} seeds it",
         "and {listed} were drawn from before {seeder} seeds them",
-        listed=words.listed(names),
+        listed=shortlist(names),
         seeder=words.seeder("", line),
     )

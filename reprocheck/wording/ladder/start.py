@@ -2,108 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-from reprocheck.ladder import words
-from reprocheck.ladder.align import Step
-from reprocheck.ladder.seeds import Seeding
-from reprocheck.ladder.sentences.generators import equally, since_then, with_another_number
-from reprocheck.ladder.sentences.said import Said
-from reprocheck.language import form, joined, sentences, tr
-from reprocheck.model.evidence import HyperParameterDiffers, WeightsDiffer
+from reprocheck.language import form, joined, sentences, shortlist, tr
+from reprocheck.model.evidence import WeightsDiffer
 from reprocheck.model.letters import capital
-from reprocheck.trace.deep import Seen
+from reprocheck.model.statements.difference import Fact
+from reprocheck.model.statements.start import OtherHyperParameter, OtherWeights, Shapes
+from reprocheck.wording.ladder import words
+from reprocheck.wording.ladder.generators import (
+    equally,
+    of_names,
+    since_then,
+    with_another_number,
+)
+from reprocheck.wording.ladder.said import Said, said_of
 
-_Shapes = tuple[tuple[int, ...], tuple[int, ...]]
 
-
-def hyper_parameter(
-    evidence: HyperParameterDiffers,
-    seen: Seen,
-    name: str,
-    values: tuple[object, object] | None,
-    others: Sequence[str],
-    *,
-    all_before_agrees: bool,
-) -> Said:
-    """Return a value of an optimizer that differs at an update; `others`: those that differ there,
-    too.
-    """
+@said_of.register
+def other_hyper_parameter(differs: OtherHyperParameter) -> Said:
+    """Say that a value of an optimizer differs at an update."""
     both = tr("not the same in both runs")
-    if values is not None:
-        both = words.both(*values)
+    if differs.values is not None:
+        both = words.both(*differs.values)
     text = tr(
         "`{name}` of {place} is {both} at the update of iteration {iteration}",
-        name=name,
-        place=seen.place,
+        name=differs.name,
+        place=differs.optimizer,
         both=both,
-        iteration=seen.iteration,
+        iteration=differs.iteration,
     )
-    if evidence.other_weights:
+    if differs.other_weights:
         text = tr(
             "{place} holds other weights in `{group}` in each run: they are {both}",
-            place=seen.place,
-            group=name.rpartition(".")[0],
+            place=differs.optimizer,
+            group=differs.name.rpartition(".")[0],
             both=both,
         )
     too, agrees = "", ""
-    if others:
-        too = tr("{named} differ too.", named=words.named(others))
-    if all_before_agrees:
+    if differs.others:
+        too = tr("{named} differ too.", named=words.named(differs.others))
+    if differs.all_before_agrees:
         agrees = tr("; everything recorded before it agrees")
     return Said(detail=sentences(tr("{sentence}.", sentence=text), too), sentence=text + agrees)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OfWeights:
-    """What a sentence on initial weights names beside the evidence."""
-
-    seeded: Mapping[str, Seeding]
-    """Generator -> how it was seeded before the weight was made."""
-    later: Sequence[Seeding]
-    """How those that it was drawn from were seeded afterwards."""
-    sizes: _Shapes | None
-    """Its shapes in both runs, where they are not the same."""
-    differing: int
-    compared: int
-    """Parameters and buffers that differ, and all that were recorded."""
-
-
-def weights(evidence: WeightsDiffer, step: Step, known: OfWeights) -> Said:
-    """Return a parameter or buffer that differs before the first iteration."""
-    seen = step.seen
+@said_of.register
+def other_weights(differs: OtherWeights) -> Said:
+    """Say that a parameter or buffer differs before the first iteration."""
     count = tr(
         "{differing} of {compared} parameters and buffers",
-        differing=known.differing,
-        compared=known.compared,
+        differing=differs.differing,
+        compared=differs.compared,
     )
     return Said(
         detail=tr(
             "{what} before the first iteration ({count}){states}.",
-            what=_what(step),
+            what=_what(differs.weight),
             count=count,
-            states=_states(evidence),
+            states=_states(differs.evidence),
         ),
         sentence=tr(
             "{subject} before the first iteration, {why}",
-            subject=_subject(seen),
-            why=_why(evidence, seen, known),
+            subject=_subject(differs.weight),
+            why=_why(differs),
         ),
     )
 
 
-def _what(step: Step) -> str:
-    weight = words.weight(step.seen)
-    if step.both:
+def _what(seen: Fact) -> str:
+    weight = words.weight(seen)
+    if seen.only_in is None:
         return tr("{weight} is the first that differs", weight=capital(weight))
-    here, there = words.runs(step)
+    here, there = words.runs(seen)
     return tr(
         "Run {here} has {weight} and run {there} does not,", here=here, weight=weight, there=there
     )
 
 
-def _subject(seen: Seen) -> str:
+def _subject(seen: Fact) -> str:
     """Return `the weights of stem.0 differ` for `stem.0.weight`."""
     module = seen.place.rpartition(".")[0]
     if not module:
@@ -113,7 +88,7 @@ def _subject(seen: Seen) -> str:
     return tr("the weights of `{module}` differ", module=module)
 
 
-def other_sizes(shapes: _Shapes | None) -> str:
+def other_sizes(shapes: Shapes | None) -> str:
     """`have 8×1 elements in run 1 and 16×1 in run 2`; "" where they have as many."""
     if shapes is None:
         return ""
@@ -133,21 +108,20 @@ def _states(evidence: WeightsDiffer) -> str:
     return ""
 
 
-def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
+def _why(differs: OtherWeights) -> str:
+    evidence = differs.evidence
     names = evidence.generators.names
-    not_equally = [
-        name for name in names if name not in known.seeded or not known.seeded[name].equal
-    ]
-    if evidence.filled_in_other_order and not not_equally:
-        where = words.at(seen.filled)
+    equally_seeded = {one.generator for one in differs.seeded if one.equal}
+    if evidence.filled_in_other_order and equally_seeded.issuperset(names):
+        where = words.at(differs.filled)
         return tr("because the weights are filled in another order in each run{where}", where=where)
-    if known.sizes is not None:
+    if differs.shapes is not None:
         return tr(
             "which {sizes}: the runs do not build the same model",
-            sizes=other_sizes(known.sizes),
+            sizes=other_sizes(differs.shapes),
         )
     if names:
-        return _of_generators(seen, names, known)
+        return _of_generators(differs)
     if evidence.loaded is not None:
         file, where = words.code(evidence.loaded.file), words.at(evidence.loaded.line)
         return tr(
@@ -168,12 +142,12 @@ def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
         )
     if not evidence.states_known:
         unknown = tr("and no state of a generator was recorded when it was made")
-        if known.seeded:
+        if differs.seeded:
             return unknown
         return tr("{unknown}; nothing seeds a generator before it", unknown=unknown)
-    made = tr("made{line}", line=words.at(seen.line))
-    if seen.filled:
-        made = tr("filled{line}", line=words.at(seen.filled))
+    made = tr("made{line}", line=words.at(differs.line))
+    if differs.filled:
+        made = tr("filled{line}", line=words.at(differs.filled))
     return tr(
         "although the generators were in the same state when it was {made}: its memory was never"
         " filled, or it was filled from a private generator, from the clock or from the"
@@ -182,11 +156,11 @@ def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
     )
 
 
-def _of_generators(seen: Seen, names: Sequence[str], known: OfWeights) -> str:
+def _of_generators(differs: OtherWeights) -> str:
     """Return why generators stood differently when a weight was made."""
-    concerned = [known.seeded[name] for name in names if name in known.seeded]
+    concerned = of_names(differs.seeded, differs.evidence.generators.names)
     if not concerned:
-        return _nothing_seeds(seen, names, known.later)
+        return _nothing_seeds(differs)
     # one with another number in each run explains more than those with the same
     one = min(concerned, key=lambda seeding: seeding.equal)
     if not one.equal:
@@ -194,13 +168,13 @@ def _of_generators(seen: Seen, names: Sequence[str], known: OfWeights) -> str:
     return tr("although {same}: {since_then}", same=equally(one), since_then=since_then(one))
 
 
-def _nothing_seeds(seen: Seen, names: Sequence[str], later: Sequence[Seeding]) -> str:
-    weights = 1 + ("." in seen.place)
+def _nothing_seeds(differs: OtherWeights) -> str:
+    weights = 1 + ("." in differs.weight.place)
     it, is_built = form(weights, "it", "them"), form(weights, "it is built", "they are built")
-    if seen.filled:
-        is_built = tr("{filled} fills {it}", filled=words.line(seen.filled), it=it)
-    elif seen.line:
-        is_built = tr("{line} builds {it}", line=words.line(seen.line), it=it)
+    if differs.filled:
+        is_built = tr("{filled} fills {it}", filled=words.line(differs.filled), it=it)
+    elif differs.line:
+        is_built = tr("{line} builds {it}", line=words.line(differs.line), it=it)
     afterwards = [
         tr(
             "; {seeder} seeds {generator} afterwards, with {first}",
@@ -208,11 +182,11 @@ def _nothing_seeds(seen: Seen, names: Sequence[str], later: Sequence[Seeding]) -
             generator=one.generator,
             first=words.number(one.first),
         )
-        for one in later
+        for one in differs.later
     ]
     return tr(
         "because nothing seeds {listed} before {is_built}{afterwards}",
-        listed=words.listed(names),
+        listed=shortlist(differs.evidence.generators.names),
         is_built=is_built,
         afterwards=joined("", afterwards),
     )

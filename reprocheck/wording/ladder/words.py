@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 
-from reprocheck import language
-from reprocheck.ladder.align import Step
-from reprocheck.language import changed, form, mark, tr
+from reprocheck.language import changed, form, mark, shortlist, tr
 from reprocheck.model.letters import capital
-from reprocheck.trace.deep import Seen
+from reprocheck.model.statements.difference import THE_MODEL, Fact
 
 _KEY = re.compile(r"jax \((.+:\d+)\)")
 """A generator that stands for the keys that one line makes."""
@@ -30,11 +28,11 @@ def module(path: str, class_: str = "") -> str:
     return tr("{name} ({class_})", name=name, class_=class_)
 
 
-def place(path: str, class_: str = "") -> str:
-    """Return the place of a rung: the path of a module; the class where it is the model itself,
-    which has none.
-    """
-    return path or class_ or tr("the model")
+def place(path: str) -> str:
+    """Return the place of a rung."""
+    if path == THE_MODEL:
+        return tr("the model")
+    return path
 
 
 def checkpoint(path: str) -> str:
@@ -42,7 +40,7 @@ def checkpoint(path: str) -> str:
     return tr("the checkpoint loaded into {module}", module=module(path))
 
 
-def fact(seen: Seen) -> str:
+def fact(seen: Fact) -> str:
     """Return a fact in words, such as `a call of block.drop`."""
     name = code(seen.place)
     return {
@@ -64,16 +62,16 @@ def fact(seen: Seen) -> str:
     }.get(seen.kind, name)
 
 
-def weight(seen: Seen) -> str:
+def weight(seen: Fact) -> str:
     """Return the parameter `head.weight`, the buffer `norm.mean`."""
     if seen.buffer:
         return tr("the buffer {place}", place=code(seen.place))
     return tr("the parameter {place}", place=code(seen.place))
 
 
-def runs(step: Step) -> tuple[int, int]:
+def runs(seen: Fact) -> tuple[int, int]:
     """Return the run that has a fact, and the run that does not."""
-    if step.first is None:
+    if seen.only_in == 2:
         return 2, 1
     return 1, 2
 
@@ -85,23 +83,9 @@ def within(iteration: int | None) -> str:
     return tr("In iteration {iteration}", iteration=iteration)
 
 
-def agreeing(names: Sized, one: str, several: str) -> str:
-    """Return the form of a word that goes with so many names: `differs`, `differ`."""
-    return language.form(len(names), one, several)
-
-
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return `a, b and c`, the rest counted."""
-    if not names:
-        return ""
-    if len(names) <= most:
-        return language.listed(names)
-    return language.listed([*names[:most], tr("{number} more", number=len(names) - most)])
-
-
 def named(names: Sequence[str], most: int = 4) -> str:
     """Return `a`, `b` and `c`: names of the user's, the rest counted."""
-    return listed(list(map(code, names)), most)
+    return shortlist(list(map(code, names)), most)
 
 
 def number(value: object) -> str:
@@ -153,7 +137,7 @@ def generators(names: Sequence[str], kind: str = "") -> str:
         "the {kind}{names} generator",
         "the {kind}{names} generators",
         kind=kind,
-        names=listed(sorted(names)),
+        names=shortlist(sorted(names)),
     )
 
 

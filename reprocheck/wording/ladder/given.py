@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import UTC, datetime
 
-from reprocheck.ladder import words
-from reprocheck.ladder.given import BY_NUMBER, Given
-from reprocheck.ladder.own_words import FoundState
 from reprocheck.language import count, form, mark, sentences, tr
-from reprocheck.model import EnvironmentDifference, SourceDifference
+from reprocheck.model import SourceDifference
+from reprocheck.model.statements.given import (
+    BY_NUMBER,
+    FileState,
+    Given,
+    LeftFiles,
+    LeftWithoutEffect,
+    NotGivenAlike,
+    OtherEnvironment,
+)
+from reprocheck.wording.ladder import words
+from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.say import say
 
-LEFT_BY_RUN_1 = mark("run 1, which left it behind")
 _KINDS = {
     "argument": mark("argument {name}"),
     "variable": mark("environment variable {name}"),
@@ -20,9 +28,10 @@ _MOST_SAID = 3
 """Files and arguments that are named with both values."""
 
 
-def environment(differences: Sequence[EnvironmentDifference]) -> str:
-    """Return facts of the environment that are not the same in a run as in run 1."""
-    one, *others = differences
+@say.register
+def environment(other: OtherEnvironment) -> str:
+    """Say which facts of the environment are not the same in a run as in run 1."""
+    one, *others = other.differences
     said = tr(
         "`{key}` is not the same in run {run} as in run 1: {values}.",
         key=one.key,
@@ -43,28 +52,43 @@ def called(given: Given) -> str:
     return tr(_KINDS[given.kind], name=words.code(given.name))
 
 
-def sentence(given: Given) -> str:
-    """Return one thing that the runs were not given alike, with both values."""
-    name = called(given)
+@say.register
+def one_thing(given: Given) -> str:
+    """Say that the runs were not given one thing alike, with both values."""
+    name, first, second = called(given), _value(given.first), _value(given.second)
     if given.second is None:
-        return tr("Run 1 alone was given the {name}, `{first}`.", name=name, first=given.first)
+        return tr("Run 1 alone was given the {name}, `{first}`.", name=name, first=first)
     if given.first is None:
-        return tr("Run 2 alone was given the {name}, `{second}`.", name=name, second=given.second)
+        return tr("Run 2 alone was given the {name}, `{second}`.", name=name, second=second)
     if given.kind != "input":
         return tr(
             "The {name} is `{first}` in run 1 and `{second}` in run 2.",
             name=name,
-            first=given.first,
-            second=given.second,
+            first=first,
+            second=second,
         )
     return tr(
         "The files differ: `{name}`{anew} is not the same in both runs: {first}"
         " in run 1 and {second} in run 2.",
         name=given.name,
         anew=_anew(given),
-        first=given.first,
-        second=given.second,
+        first=first,
+        second=second,
     )
+
+
+def _value(value: str | FileState | None) -> str:
+    """Return a value as it was given; of a file what tells it from the other."""
+    if not isinstance(value, FileState):
+        return value or ""
+    said = tr("{size:,} bytes", size=value.size)
+    if value.hash:
+        said += tr(", hash {hash}", hash=value.hash)
+    if value.time is not None:
+        said += tr(
+            ", changed {when:%Y-%m-%d %H:%M:%S} UTC", when=datetime.fromtimestamp(value.time, UTC)
+        )
+    return said
 
 
 def _anew(given: Given) -> str:
@@ -76,11 +100,12 @@ def _anew(given: Given) -> str:
     return tr(", written anew in each by {line},", line=given.written)
 
 
-def given_otherwise(code: Sequence[SourceDifference], others: Sequence[Given]) -> str:
-    """Source, arguments, variables and files that are not the same, the first of them with both
-    values.
+@say.register
+def given_otherwise(otherwise: NotGivenAlike) -> str:
+    """Say which source, arguments, variables and files are not the same, the first of them with
+    both values.
     """
-    said = [*map(_of_code, code), *map(sentence, others)]
+    said = [*map(_of_code, otherwise.code), *map(say, otherwise.others)]
     shown, more = said[:_MOST_SAID], said[_MOST_SAID:]
     if more:
         rest = count(len(more), "more file or argument", "more files or arguments")
@@ -103,31 +128,29 @@ def _of_code(one: SourceDifference) -> str:
     )
 
 
-def left_behind(paths: Sequence[str], found: FoundState | None) -> str:
-    """Return files of run 1 that run 2 reads, with what its log says of them."""
-    read = tr("Run 2 reads {named}, which run 1 wrote.", named=words.named(paths))
-    if found is None:
-        return read
-    says = tr(
-        "The log of run {run} says, and that of run 1 does not: {line!r}.",
-        run=found.run,
-        line=found.line,
-    )
-    return sentences(read, says)
+@said_of.register
+def left_behind(left: LeftFiles) -> Said:
+    """Say which files of run 1 run 2 reads, with what its log says of them."""
+    detail = tr("Run 2 reads {named}, which run 1 wrote.", named=words.named(left.paths))
+    if left.says is not None:
+        says = tr(
+            "The log of run {run} says, and that of run 1 does not: {line!r}.",
+            run=left.says.run,
+            line=left.says.line,
+        )
+        detail = sentences(detail, says)
+    return Said(detail=detail, sentence=detail, culprit=tr("run 1, which left it behind"))
 
 
-def left_without_effect(alike: Sequence[str], left: Sequence[str]) -> str:
-    """Return files of run 1 that run 2 reads, and which explain nothing: `alike` are those that run
-    1 read in the same way, `left` all of them.
-    """
-    if alike:
+@say.register
+def left_without_effect(left: LeftWithoutEffect) -> str:
+    """Say which files of run 1 run 2 reads, and that they explain nothing."""
+    if left.alike:
         return tr(
             "Run 2 reads {named}, which run 1 wrote; run 1 read the same from there.",
-            named=words.named(alike),
+            named=words.named(left.paths),
         )
-    if left:
-        return tr(
-            "Run 2 reads {named}, which run 1 wrote, but only after the first difference.",
-            named=words.named(left),
-        )
-    return ""
+    return tr(
+        "Run 2 reads {named}, which run 1 wrote, but only after the first difference.",
+        named=words.named(left.paths),
+    )

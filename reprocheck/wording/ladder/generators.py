@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from reprocheck.ladder import words
-from reprocheck.ladder.seeds import Seeding, is_key
-from reprocheck.ladder.sentences.said import Said
-from reprocheck.language import sentences, tr
-from reprocheck.trace.deep import Seen
+from reprocheck.language import sentences, shortlist, tr
+from reprocheck.model.statements.generators import Seeding, UnequalState, is_key
+from reprocheck.wording.ladder import words
+from reprocheck.wording.ladder.said import Said, said_of
 
 
-def drawn(
-    names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding], *, agreed: Seen | None
-) -> Said:
-    """Return a module or a loader draws from generators whose states differ; `agreed`: the last
-    fact at which they were still the same.
-    """
+@said_of.register
+def unequal_state(drawn: UnequalState) -> Said:
+    """Say that something draws from generators whose states differ."""
+    if drawn.outside:
+        return _by_script(drawn)
+    names, seen, agreed = drawn.names, drawn.fact, drawn.agreed
     kind, who = tr("loader"), words.code(seen.place)
     if seen.kind == "call":
         kind, who = tr("module"), words.module(seen.place, seen.class_)
@@ -50,15 +49,14 @@ def drawn(
             who=who,
             generators=generators,
             relation=relation,
-            why_unequal=why_unequal(seeded, names),
+            why_unequal=_why_unequal(drawn.seeded, names),
         ),
     )
 
 
-def drawn_outside(names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding]) -> Said:
-    """Return the script draws from generators whose states differ; `seen` is the first to get
-    something else.
-    """
+def _by_script(drawn: UnequalState) -> Said:
+    """Return that the script itself draws, outside of modules and loaders."""
+    names, seen = drawn.names, drawn.fact
     generators = words.generators(names)
     where = words.code(seen.place)
     if seen.kind == "call":
@@ -78,16 +76,22 @@ def drawn_outside(names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding
             within=words.within(seen.iteration),
             where=where,
             generators=generators,
-            why_unequal=why_unequal(seeded, names),
+            why_unequal=_why_unequal(drawn.seeded, names),
         ),
     )
 
 
-def why_unequal(seeded: Mapping[str, Seeding], generators: Sequence[str]) -> str:
+def of_names(seeded: Sequence[Seeding], names: Sequence[str]) -> list[Seeding]:
+    """Return how those of these generators were seeded that were."""
+    by_name = {one.generator: one for one in seeded}
+    return [by_name[name] for name in names if name in by_name]
+
+
+def _why_unequal(seeded: Sequence[Seeding], generators: Sequence[str]) -> str:
     """Return why the states of generators differ, as a clause."""
-    concerned = [seeded[name] for name in generators if name in seeded]
+    concerned = of_names(seeded, generators)
     if not concerned:
-        return tr("because nothing seeds {generators}", generators=words.listed(sorted(generators)))
+        return tr("because nothing seeds {generators}", generators=shortlist(sorted(generators)))
     # one with another number in each run explains more than those with the same
     one = min(concerned, key=lambda seeding: seeding.equal)
     if not one.equal:

@@ -1,0 +1,179 @@
+"""The sentence of a whole ladder, and what its runs did not record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reprocheck.language import joined, mark, tr
+from reprocheck.model.letters import capital, clause, small, unended
+from reprocheck.model.ranks import named
+from reprocheck.model.statements.given import LeftFiles
+from reprocheck.model.statements.ladder import (
+    Consequence,
+    Diverged,
+    Follows,
+    InIteration,
+    LaterLosses,
+    Missing,
+    NoReplay,
+    NotDiverged,
+    NotRecorded,
+    OfOneRun,
+    StartedUnequally,
+)
+from reprocheck.wording.ladder import words
+from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.say import say
+
+
+@said_of.register
+def consequence(behind: Consequence) -> Said:
+    """Say that a difference can follow from the first."""
+    before = words.code(tr(behind.first))
+    if behind.rank is not None:
+        before += tr(" of rank {rank}", rank=behind.rank)
+    detail = tr(
+        "{place} is the first here that differs; the difference on the rung"
+        " {before} comes before it.",
+        place=words.code(words.place(behind.place)),
+        before=before,
+    )
+    return Said(detail=detail, sentence=detail)
+
+
+@say.register
+def where(diverged: Diverged) -> str:
+    """Say where the runs first diverge, and on which ranks, where there are several."""
+    said = unended(said_of(diverged.difference).sentence)
+    return words.sentence(joined(" ", (said, _on_ranks(diverged))))
+
+
+def _on_ranks(diverged: Diverged) -> str:
+    """Return the ranks that have the first difference."""
+    of = diverged.of
+    if of < 2:
+        return ""
+    if len(diverged.ranks) < of:
+        return tr("({ranks})", ranks=named(diverged.ranks))
+    if of == 2:
+        return tr("(on both ranks)")
+    return tr("(on all {of} ranks)", of=of)
+
+
+@say.register
+def not_diverged(agree: NotDiverged) -> str:
+    """Say that the runs that were recorded again do not diverge."""
+    match agree.why:
+        case "nothing recorded":
+            return tr("The two runs at a deeper level recorded nothing in common.")
+        case "equal":
+            return tr("Both runs agree in everything that was recorded.")
+        case "hidden":
+            return tr(
+                "The training agrees in everything that was recorded; what computes {series} was"
+                " not.",
+                series=words.code(agree.series),
+            )
+    also = ""
+    if agree.although is not None:
+        also = tr(", although {clause}", clause=clause(say(agree.although)))
+    return tr(
+        "The difference did not come back: two runs recorded again agree in everything that was"
+        " recorded of their first {iterations} iterations{also}. It is intermittent; `--runs N`"
+        " shows how often it happens.",
+        iterations=agree.iterations,
+        also=also,
+    )
+
+
+@say.register
+def started_unequally(start: StartedUnequally) -> str:
+    """Say what the runs were given otherwise, or what run 1 left."""
+    if isinstance(start.given, LeftFiles):
+        return tr(
+            "Run 2 starts from what run 1 left behind: it reads `{place}`, which run 1"
+            " wrote{follows}.",
+            place=start.given.paths[0],
+            follows=_follows(start.follows),
+        )
+    return tr(
+        "The two runs were given different inputs: {differs}{follows}.",
+        differs=clause(say(start.given)),
+        follows=_follows(start.follows),
+    )
+
+
+def _follows(first: Follows | None) -> str:
+    if first is None:
+        return ""
+    return tr(
+        "; the first difference that follows is on the rung {rung} at `{place}`",
+        rung=words.code(tr(first.rung)),
+        place=words.place(first.place),
+    )
+
+
+@say.register
+def in_iteration(behind: InIteration) -> str:
+    """Say a difference, and the iteration that it comes in."""
+    return tr(
+        "In iteration {iteration:,} {detail}",
+        iteration=behind.iteration,
+        detail=small(say(behind.difference)),
+    )
+
+
+@say.register
+def later_losses(later: LaterLosses) -> str:
+    """Say that losses differ behind the iterations that were recorded deeply."""
+    if later.agreeing is None:
+        return tr("The losses of iteration {iteration} differ.", iteration=later.iteration)
+    return tr(
+        "The first {agreeing} iterations agree in everything that was recorded; the losses differ"
+        " from iteration {iteration} on.",
+        agreeing=later.agreeing,
+        iteration=later.iteration,
+    )
+
+
+@say.register
+def of_one_run(alone: OfOneRun) -> str:
+    """Say which ranks only one of the two runs recorded."""
+    return tr(
+        "One of the two runs recorded {named}, the other did not: nothing is compared there.",
+        named=named(alone.ranks),
+    )
+
+
+@say.register
+def not_recorded(missing: NotRecorded) -> str:
+    """Say what could not be recorded, with the ranks where there are several."""
+    if not missing.ranks:
+        return missing.line
+    return tr("{ranks}: {line}", ranks=capital(named(missing.ranks)), line=missing.line)
+
+
+_WHY: Mapping[Missing, str] = {
+    "of the script": mark(
+        "it is code of the script, and no operator in it makes the difference itself"
+    ),
+    "of a library": mark("it is an operator of another library than the framework"),
+    "from outside": mark("what differs comes into it from something that was not recorded"),
+    "no operators": mark("of this framework no operators are recorded"),
+    "not recorded": mark(
+        "its operators were not recorded; `reprocheck run --level op` records them"
+    ),
+    "not recordable": mark("its operators could not be recorded"),
+    "inputs": mark("not all that it was given is known"),
+    "size": mark("its tensors are too large"),
+}
+
+
+@say.register
+def not_made(replay: NoReplay) -> str:
+    """Say why an operation that makes a difference cannot be replayed."""
+    return tr(
+        "No `replay.py` was made of {of}: {why}.",
+        of=words.code(words.place(replay.of)),
+        why=tr(_WHY[replay.missing]),
+    )
