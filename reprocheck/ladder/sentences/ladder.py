@@ -134,5 +134,6 @@ def not_recorded(lines: Mapping[int, Sequence[str]]) -> list[str]:
     if len(lines) < 2:
         return [line for _, line in said]
     return [
-        tr("{ranks}: {line}", ranks=capital(which), line=line) for which, line in together(said)
+        tr("{ranks}: {line}", ranks=capital(named(which)), line=line)
+        for which, line in together(said)
     ]

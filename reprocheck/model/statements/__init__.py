@@ -1,0 +1,1 @@
+"""What the parts of a check find out, as values: a module for each of them."""
