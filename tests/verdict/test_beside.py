@@ -157,7 +157,7 @@ def test_a_pass_that_is_not_bitwise_says_so() -> None:
     assert verdict.cautions[0] == LoosePass(iteration=2, ulp=1, dtype="float32")
 
 
-def test_a_pass_that_leaves_the_tolerance_later_diverges() -> None:
+def test_a_pass_that_leaves_the_tolerance_later_says_so() -> None:
     verdict = judge(pair([[1.0], [0.5], [0.25]], [[1.0], [0.5], [0.75]]), Tolerance())
     assert verdict.verdict == "reproducible"
     assert verdict.first_divergence is not None
