@@ -20,6 +20,7 @@ from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
 from reprocheck.report import FORMATS, issue, losses, smallest, to_json, why
 from reprocheck.report.formats import Sheet
 from reprocheck.report.markdown import document
+from reprocheck.wording.verdict import titled
 
 LARGEST = 2_000_000
 """Bytes of a zip: most mail and trackers take it, and GitHub far more (25 MB)."""
@@ -138,8 +139,8 @@ def _cut(document: dict[str, Any], iterations: Sequence[int] | None) -> None:
 def _shown(check: Check, redaction: Redaction) -> Check:
     shown = redacted(check, redaction)
     if redaction.strict:
-        return in_plain_words(shown)
-    return shown
+        shown = in_plain_words(shown)
+    return titled(shown)
 
 
 def _with_values(shown: Check, *, there: bool) -> Check:

@@ -65,6 +65,7 @@ from reprocheck.model.verdict import (
     Divergence as Divergence,
     EnvironmentDifference as EnvironmentDifference,
     LossStatistics as LossStatistics,
+    OneIsLonger as OneIsLonger,
     OutcomeGroup as OutcomeGroup,
     Outcomes as Outcomes,
     SeriesComparison as SeriesComparison,

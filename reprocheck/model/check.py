@@ -11,6 +11,7 @@ from typing import Protocol
 from reprocheck.model.compared import Between
 from reprocheck.model.controls import Search
 from reprocheck.model.record import CheckRecord
+from reprocheck.model.statement import Statement
 from reprocheck.model.static import StaticScan
 from reprocheck.model.trace import Run, Trace
 from reprocheck.model.verdict import EnvironmentDifference, Verdict
@@ -54,7 +55,10 @@ class Check:
     state_caveat: str = ""
     """The one of the caveats that says what of run 1 was read."""
     changed_to_observe: tuple[str, ...] = ()
+    cautions: tuple[Statement | str, ...] = ()
+    """What a reader must know beside the verdict; texts are those that a recording holds."""
     caveats: tuple[str, ...] = ()
+    """The sentences that are made of `cautions`."""
     coverage: tuple[str, ...] = ()
     ladder: Ladder | None = None
     causes: tuple[Cause, ...] = ()

@@ -4,10 +4,12 @@ all parts that speak of ranks share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from reprocheck.language import form, listed, tr
 
+_Said = TypeVar("_Said", bound=Hashable)
 _MOST = 8
 """Stretches of consecutive ranks that are named."""
 
@@ -26,14 +28,12 @@ def named(ranks: Sequence[int]) -> str:
     return form(len(ranks), "rank {listed}", "ranks {listed}", listed=listed(words))
 
 
-def together(said: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str]]:
-    """Sentences of ranks, each once, in their order: with the name of the ranks that it is said
-    of.
-    """
-    ranks: dict[str, list[int]] = {}
-    for rank, sentence in said:
-        ranks.setdefault(sentence, []).append(rank)
-    return ((named(sorted(set(found))), sentence) for sentence, found in ranks.items())
+def together(said: Iterable[tuple[int, _Said]]) -> Iterator[tuple[tuple[int, ...], _Said]]:
+    """Yield what is said of ranks, each once, in their order: with the ranks that it is said of."""
+    ranks: dict[_Said, set[int]] = {}
+    for rank, statement in said:
+        ranks.setdefault(statement, set()).add(rank)
+    return ((tuple(sorted(of)), statement) for statement, of in ranks.items())
 
 
 def _words(first: int, last: int) -> list[str]:

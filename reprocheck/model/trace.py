@@ -11,6 +11,7 @@ from typing import Literal
 
 from reprocheck.model.controls import ControlTrace
 from reprocheck.model.record import RunRecord
+from reprocheck.model.statement import Statement
 
 CheckKind = Literal["forward", "backward"]
 
@@ -325,7 +326,7 @@ class Run:
     stderr_tail: str = ""
     frameworks: Mapping[str, str] = field(default_factory=dict)
     changed_to_observe: tuple[str, ...] = ()
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Statement | str, ...] = ()
     problems: tuple[str, ...] = ()
     """These four: of all processes of the run, training or not, without repetition."""
     broken: str = ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from reprocheck.language import mark, tr
+from reprocheck.model.statement import Statement
 from reprocheck.model.trace import CheckKind
 
 VerdictName = Literal[
@@ -21,14 +21,6 @@ EXIT_CODE: Mapping[VerdictName, int] = {
     "inconclusive": 3,
     "script_failed": 4,
     "timed_out": 5,
-}
-
-_TITLES: Mapping[VerdictName, str] = {
-    "reproducible": mark("REPRODUCIBLE"),
-    "not_reproducible": mark("NOT REPRODUCIBLE"),
-    "inconclusive": mark("INCONCLUSIVE"),
-    "script_failed": mark("SCRIPT FAILED"),
-    "timed_out": mark("TIMED OUT"),
 }
 
 Tone = Literal["good", "unsure", "bad", "failed"]
@@ -70,7 +62,7 @@ class Comparison:
     `checks` in report.json.
 
     Numbers are those of the element with the largest difference against what is allowed. `passed`
-    is None where it could not be made.
+    is None where it could not be made. `detail` is made of `why`.
     """
 
     iteration: int
@@ -84,6 +76,7 @@ class Comparison:
     ulp: int | None
     reference: float | None = None
     value: float | None = None
+    why: Statement | None = None
     detail: str = ""
 
     @property
@@ -137,52 +130,17 @@ class Bitwise:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Divergence:
-    """The first loss outside the tolerance over all recorded iterations."""
+    """The first loss outside the tolerance over all recorded iterations; `detail` is made of
+    `why`, and says why a loss has no partner.
+    """
 
     iteration: int
     run: int
     rank: int
     reference: float | None
     value: float | None
+    why: Statement | None = None
     detail: str = ""
-
-    @property
-    def place(self) -> str:
-        """`iteration 6 (1.36 against 1.56)`, run 1 first."""
-        if self.value is None or self.reference is None:
-            return tr(
-                "iteration {iteration} ({detail})", iteration=self.iteration, detail=self.detail
-            )
-        return tr(
-            "iteration {iteration} ({apart})",
-            iteration=self.iteration,
-            apart=_apart(self.reference, self.value),
-        )
-
-
-def _differing(series: Sequence[SeriesComparison]) -> str:
-    """`val_loss DIFFERS from step 100 (0.25 against 0.26)`, of the first; how many others do."""
-    first, *others = series
-    place = first.first_outside
-    assert place is not None, "a series that differs does so somewhere"
-    said = tr(
-        "{name} DIFFERS from {where} ({sizes})",
-        name=first.name,
-        where=place.where,
-        sizes=place.sizes,
-    )
-    if others:
-        said += tr(", and {others} more series", others=len(others))
-    return said
-
-
-def _apart(one: float, other: float) -> str:
-    """Return both numbers with as many digits as it takes to tell them apart."""
-    for digits in range(3, 18):
-        shown = f"{one:.{digits}g}", f"{other:.{digits}g}"
-        if shown[0] != shown[1]:
-            break
-    return tr("{one} against {other}", one=shown[0], other=shown[1])
 
 
 SeriesState = Literal["equal", "within tolerance", "differs", "clock"]
@@ -205,22 +163,6 @@ class SeriesPlace:
     rank: int
     reference: float | None
     value: float | None
-
-    @property
-    def where(self) -> str:
-        """`step 100`, or `iteration 7` where the tracker gave no step."""
-        if self.step is None:
-            return tr("iteration {iteration}", iteration=self.iteration)
-        return tr("step {step:.15g}", step=self.step)
-
-    @property
-    def sizes(self) -> str:
-        """`1.36 against 1.56`, run 1 first."""
-        if self.value is None:
-            return tr("not reported in run {run}", run=self.run)
-        if self.reference is None:
-            return tr("not reported in run 1")
-        return _apart(self.reference, self.value)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -291,16 +233,31 @@ class LossStatistics:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OneIsLonger:
+    """Two runs whose losses are equal in every bit as far as both go.
+
+    first, second  how many iterations run 1 and run 2 recorded
+    ended          the run that did not come to its planned end; 0 where both did
+    """
+
+    first: int
+    second: int
+    ended: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outcomes:
     """N runs grouped by bitwise outcome, and what the sample can exclude.
 
     `bound`: exact one-sided 95 % bound on the share of runs that differ from run 1, 1 -
-    0.05^(1/(N-1)) when none differed. `statistics` holds the first 1,000 iterations.
+    0.05^(1/(N-1)) when none differed. `statistics` holds the first 1,000 iterations. `statement`
+    is made of the others.
     """
 
     groups: tuple[OutcomeGroup, ...]
     bound: float | None
-    statement: str
+    longer: OneIsLonger | None = None
+    statement: str = ""
     statistics: tuple[LossStatistics, ...] = ()
 
 
@@ -308,29 +265,27 @@ class Outcomes:
 class Verdict:
     """What the criterion says of the runs.
 
-    `reason` is one sentence; `title` is in the words of the documentation.
+    `title` is in the words of the documentation; `reason` is one sentence, made of `because`;
+    `caveats` are made of `cautions`.
     """
 
     verdict: VerdictName
     failed_check: CheckKind | None
-    reason: str
     exit_code: int
     comparisons: tuple[Comparison, ...]
     bitwise: Bitwise
     first_divergence: Divergence | None
     outcomes: Outcomes
-    caveats: tuple[str, ...] = ()
+    because: Statement | None = None
+    cautions: tuple[Statement, ...] = ()
     series: tuple[SeriesComparison, ...] = ()
     """What the training reported beside its losses."""
     broken_rule: str = ""
     """The rule of `--fail-on` that makes the exit code 1 although the checks agree."""
-
-    @property
-    def title(self) -> str:
-        """The headline: its first words say what the exit code says."""
-        if self.broken_rule:
-            return tr("FAILED BY --fail-on {rule}: {own}", rule=self.broken_rule, own=self._own)
-        return self._own
+    title: str = ""
+    """The headline: its first words say what the exit code says."""
+    reason: str = ""
+    caveats: tuple[str, ...] = ()
 
     @property
     def tone(self) -> Tone:
@@ -338,20 +293,6 @@ class Verdict:
         if self.passed and not self.plainly_passes:
             return "unsure"
         return TONES[self.exit_code]
-
-    @property
-    def _own(self) -> str:
-        """The criterion's own verdict."""
-        words = tr(_TITLES[self.verdict])
-        if self.failed_check is not None:
-            return tr("NOT REPRODUCIBLE ({check})", check=tr(self.failed_check))
-        if self.verdict == "reproducible" and self.first_divergence is not None:
-            place = self.first_divergence.place
-            return tr("PASSES THE CHECKS, DIVERGES from {place}", place=place)
-        if self.verdict == "reproducible" and self.differing_series:
-            differing = _differing(self.differing_series)
-            return tr("PASSES THE CHECKS, {differing}", differing=differing)
-        return words
 
     @property
     def fails_by_losses(self) -> bool:

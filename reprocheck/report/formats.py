@@ -16,6 +16,7 @@ from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted, redaction_of
 from reprocheck.report import charts, document, issue, junit, losses, markdown, page
 from reprocheck.report.curves import Curves, curves
+from reprocheck.wording.verdict import titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,13 +31,14 @@ class Sheet:
     def __init__(self, check: Check, *, leaving: Check | None = None) -> None:
         self._whole = check
         self._leaving = leaving
-        self.check = leaving or redacted(check, Redaction("folder"))
+        self.check = leaving or titled(redacted(check, Redaction("folder")))
 
     @property
     def issue(self) -> str:
         """The text that the page copies for an issue: of what may leave the machine alone."""
-        leaving = self._leaving or redacted(self._whole, redaction_of(self._whole, "paste"))
-        return issue.text(leaving)
+        if self._leaving is not None:
+            return issue.text(self._leaving)
+        return issue.text(titled(redacted(self._whole, redaction_of(self._whole, "paste"))))
 
     @cached_property
     def curves(self) -> Curves:

@@ -13,6 +13,7 @@ from reprocheck.model import Check, Series, SeriesComparison, SeriesPlace
 from reprocheck.report.curves import LIMIT, Curve, Curves
 from reprocheck.report.parts import attributes
 from reprocheck.report.text import UNKNOWN, line, number
+from reprocheck.wording.verdict import numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +49,7 @@ def cells(row: SeriesComparison) -> tuple[str, ...]:
     place = row.first_difference
     where, difference, allowed = UNKNOWN, UNKNOWN, UNKNOWN
     if place is not None:
-        where = tr("{where} ({sizes})", where=place.where, sizes=place.sizes)
+        where = tr("{where} ({sizes})", where=numbers.where(place), sizes=numbers.sizes(place))
         difference, allowed = number(row.max_difference), number(row.allowed)
     by = row.by or "reprocheck.log"
     return (
@@ -90,7 +91,10 @@ def _named(row: SeriesComparison) -> str:
     place = row.first_difference
     assert place is not None, "a series that is not equal differs somewhere"
     return tr(
-        "{name} from {where} ({sizes})", name=line(row.name), where=place.where, sizes=place.sizes
+        "{name} from {where} ({sizes})",
+        name=line(row.name),
+        where=numbers.where(place),
+        sizes=numbers.sizes(place),
     )
 
 

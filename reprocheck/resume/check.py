@@ -20,6 +20,7 @@ from reprocheck.resume.kept import beyond_snapshots, checkpoints, found_before, 
 from reprocheck.resume.options import option_of
 from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
 from reprocheck.trace import collector
+from reprocheck.wording import say
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +66,7 @@ def load(folder: Path) -> model.ResumeCheck:
     found = found_before(continued) if continued is not None else ()
     if not outcomes:
         outcomes = (_without_place(held, continued, found),)
-    caveats = (line for run in held.runs for line in run.caveats)
+    caveats = (say(line) for run in held.runs for line in run.caveats)
     return model.ResumeCheck(
         record=held.record,
         asked=held.resume,

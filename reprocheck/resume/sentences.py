@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from reprocheck.language import count
 from reprocheck.launch.snapshot import summary
@@ -16,6 +17,7 @@ from reprocheck.report import text
 from reprocheck.resume import model
 from reprocheck.resume.kept import Unkept
 from reprocheck.verdict.lost import lost
+from reprocheck.wording import say
 
 SOONER = "Have the script save sooner (an option such as --save-steps)"
 SAVE_SOONER = f"{SOONER}, or give it more iterations with --steps N"
@@ -347,8 +349,9 @@ def _apart(outcome: model.Outcome) -> str:
 
 
 def _behind(run: Run) -> str:
-    said = next((process.error for process in run.processes if process.error), "") or lost(run)
-    return f": {said}" if said else ""
+    errors = filter(None, map(attrgetter("error"), run.processes))
+    ended = say(next(errors, None) or lost(run) or "")
+    return f": {ended}" if ended else ""
 
 
 def checkpoint(found: model.Checkpoint) -> str:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
-from operator import attrgetter
+from operator import attrgetter, itemgetter
+from typing import Literal
 
-from reprocheck.language import count, joined, tr
 from reprocheck.model import (
     EXIT_CODE,
     FAIL_ON,
@@ -28,13 +27,13 @@ from reprocheck.model import (
     is_rule,
     rules_of,
 )
-from reprocheck.model.letters import capital
-from reprocheck.verdict import words
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.verdict import Agreement, LossesDiffer, NotCompared, NotMade
 from reprocheck.verdict.apart import apart, silent
 from reprocheck.verdict.caveats import caveats
-from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up
+from reprocheck.verdict.checks import KINDS, CannotCompare, compare, pair_up
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
-from reprocheck.verdict.failure import ended_badly, reason as failure_reason, verdict_of
+from reprocheck.verdict.failure import ended_badly, failure, verdict_of
 from reprocheck.verdict.outcomes import outcomes
 from reprocheck.verdict.pairing import paired, partners
 from reprocheck.verdict.reported import compare_series
@@ -46,7 +45,7 @@ __all__ = ["FAIL_ON", "ended_before_checks", "judge", "paired", "partners", "ulp
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Decision:
     verdict: VerdictName
-    reason: str
+    because: Statement
     failed_check: CheckKind | None = None
 
 
@@ -65,23 +64,23 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     divergence = first_divergence(runs, tolerance)
     series = compare_series(runs, tolerance, losses_equal=bitwise.equal is True)
     decision = _decide(runs, rows, bitwise, divergence, series)
-    rule = said = ""
+    rule = ""
     if decision.verdict == "reproducible":
-        rule, said = _broken(rules, bitwise, divergence, series)
+        rule = _broken(rules, bitwise, divergence, series)
     exit_code = EXIT_CODE[decision.verdict]
     if rule:
         exit_code = 1
     return Verdict(
         verdict=decision.verdict,
         failed_check=decision.failed_check,
-        reason=tr("{sentence}.", sentence=capital(decision.reason + said)),
+        because=decision.because,
         exit_code=exit_code,
         broken_rule=rule,
         comparisons=rows,
         bitwise=bitwise,
         first_divergence=divergence,
         outcomes=outcomes(runs),
-        caveats=caveats(runs, rows, bitwise, divergence, decision.verdict, dtype),
+        cautions=caveats(runs, rows, bitwise, decision.verdict, dtype),
         series=series,
     )
 
@@ -91,33 +90,28 @@ def _decide(
     rows: Sequence[Comparison],
     bitwise: Bitwise,
     divergence: Divergence | None,
-    series: Sequence[SeriesComparison],
+    series: tuple[SeriesComparison, ...],
 ) -> _Decision:
     """Return the order of the documentation: a difference that was seen, then a failure, then
     inconclusive, then agreement.
     """
     ranks = _most_ranks(runs)
     if row := _worst(rows, "forward"):
-        return _differ(tr("before the first update of the weights"), row, ranks)
+        return _differ(row, ranks)
     if row := _worst(rows, "backward"):
-        when = tr("after an update of the weights")
-        if all(row.passed for row in rows if row.kind == "forward"):
-            when = tr("the forward check agrees and {when}", when=when)
-        return _differ(when, row, ranks)
+        return _differ(row, ranks, all(row.passed for row in rows if row.kind == "forward"))
     if bad := ended_badly(runs):
-        reason = failure_reason(bad, runs, rows, bitwise.equal, divergence)
-        return _Decision(verdict=verdict_of(bad[0]), reason=reason)
-    if reason := _inconclusive(runs, rows):
-        return _Decision(verdict="inconclusive", reason=reason)
+        failed = failure(bad, runs, rows, bitwise.equal, divergence)
+        return _Decision(verdict=verdict_of(bad[0]), because=failed)
+    if open_question := _inconclusive(runs, rows):
+        return _Decision(verdict="inconclusive", because=open_question)
     agreement = _agreement(runs, rows, bitwise, divergence, series)
-    return _Decision(verdict="reproducible", reason=agreement + words.of_series(series))
+    return _Decision(verdict="reproducible", because=agreement)
 
 
-def _differ(when: str, row: Comparison, ranks: int) -> _Decision:
-    reason = tr(
-        "{when} the losses differ: {difference}", when=when, difference=words.difference(row, ranks)
-    )
-    return _Decision(verdict="not_reproducible", failed_check=row.kind, reason=reason)
+def _differ(row: Comparison, ranks: int, forward_agrees: bool = False) -> _Decision:
+    differ = LossesDiffer(row=row, ranks=ranks, forward_agrees=forward_agrees)
+    return _Decision(verdict="not_reproducible", failed_check=row.kind, because=differ)
 
 
 def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
@@ -169,98 +163,49 @@ def _lacks(trace: Trace, ruling: Trace) -> bool:
     return trace.closed < ruling.backward.iteration
 
 
-def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
-    """Return why a check could not be made, empty where all were."""
-    reasons = (
-        _interrupted(runs),
-        _broken_off(runs),
-        _without_loss(runs),
-        _alone(runs),
+def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> Statement | None:
+    """Return why a check could not be made, None where all were."""
+    reasons: tuple[Statement | None, ...] = (
+        _ended_before(runs, "interrupted"),
+        _ended_before(runs, "broken"),
+        next(map(_no_loss, (run for run in runs if not run.recorded_losses)), None),
+        None if len(runs) > 1 else NotCompared(why="one run"),
         _not_made(rows),
         silent(runs),
         apart(runs),
     )
-    return next(filter(None, reasons), "")
+    return next(filter(None, reasons), None)
 
 
-def _interrupted(runs: Sequence[Run]) -> str:
+def _ended_before(runs: Sequence[Run], why: Literal["interrupted", "broken"]) -> NotCompared | None:
+    """Return the first run that was interrupted, or whose recording breaks off, too early."""
     for run in runs:
-        if run.record.ended == "interrupted" and _too_early(run, runs[0]):
-            return tr(
-                "run {number} was interrupted before both checks could be made", number=run.number
-            )
-    return ""
+        ended = run.record.ended == "interrupted" if why == "interrupted" else bool(run.broken)
+        if ended and _too_early(run, runs[0]):
+            return NotCompared(why=why, run=run.number, says=run.broken)
+    return None
 
 
-def _broken_off(runs: Sequence[Run]) -> str:
-    for run in runs:
-        if run.broken and _too_early(run, runs[0]):
-            return tr(
-                "the recording of run {number} breaks off before both checks could be made: {why}",
-                number=run.number,
-                why=run.broken,
-            )
-    return ""
-
-
-def _without_loss(runs: Sequence[Run]) -> str:
-    for run in runs:
-        if not run.recorded_losses:
-            return _no_loss(run)
-    return ""
-
-
-def _alone(runs: Sequence[Run]) -> str:
-    if len(runs) > 1:
-        return ""
-    return tr(
-        "only one run was recorded, and a check needs two; `reprocheck compare` takes it and"
-        " another recording"
-    )
-
-
-def _not_made(rows: Sequence[Comparison]) -> str:
+def _not_made(rows: Sequence[Comparison]) -> NotMade | None:
     """Return the first check that could not be made: of all runs and ranks the forward check
     first.
     """
-    not_made = [row for row in rows if row.passed is None]
+    not_made = [(KINDS.index(row.kind), row.kind, row.why) for row in rows if row.passed is None]
     if not not_made:
-        return ""
-    first = min(not_made, key=lambda row: KINDS.index(row.kind))
-    return tr(
-        "the {kind} check could not be made: {detail}", kind=tr(first.kind), detail=first.detail
-    )
+        return None
+    _, kind, why = min(not_made, key=itemgetter(0))
+    assert why is not None, "a row that could not be made has its reason"
+    return NotMade(kind=kind, why=why)
 
 
-def _no_loss(run: Run) -> str:
+def _no_loss(run: Run) -> NotCompared:
     if not run.processes:
-        return tr(
-            "no process of run {number} reported, so the recorder was not loaded; start the"
-            " interpreter without -I, -E and -S, and extend PYTHONPATH rather than replace it",
-            number=run.number,
-        )
+        return NotCompared(why="no process", run=run.number)
     if run.refused_loss:
-        return tr(
-            "run {number} called reprocheck.log_loss with what is no number ({error}); give it the"
-            " loss of the iteration alone: a number or a tensor",
-            number=run.number,
-            error=run.refused_loss,
-        )
+        return NotCompared(why="no number", run=run.number, says=run.refused_loss)
     if not run.frameworks:
-        return tr(
-            "no loss was seen in run {number}, which imported no supported framework;"
-            " {call_log_loss}",
-            number=run.number,
-            call_log_loss=tr(CALL_LOG_LOSS),
-        )
-    names = joined(tr(" and "), sorted(run.frameworks))
-    return tr(
-        "no loss was seen in run {number}, which imported {names}; train the model, or"
-        " {call_log_loss}",
-        number=run.number,
-        names=names,
-        call_log_loss=tr(CALL_LOG_LOSS),
-    )
+        return NotCompared(why="no framework", run=run.number)
+    return NotCompared(why="no loss", run=run.number, frameworks=tuple(sorted(run.frameworks)))
 
 
 def _agreement(
@@ -268,41 +213,18 @@ def _agreement(
     rows: Sequence[Comparison],
     bitwise: Bitwise,
     divergence: Divergence | None,
-    series: Sequence[SeriesComparison],
-) -> str:
-    seen = _seen(runs)
-    if divergence is not None:
-        return tr(
-            "both checks pass in {seen}, and {later}", seen=seen, later=words.later(divergence)
-        )
-    if bitwise.equal and words.unequal(series):
-        return tr("all losses are equal in every bit in {seen}", seen=seen)
-    if bitwise.equal:
-        return tr("no difference was seen in {seen}: all losses are equal in every bit", seen=seen)
-    backward = max(trace.backward.iteration for trace in runs[0].traces if trace.backward)
-    return tr(
-        "the losses of iterations 1 and {backward} agree within the tolerance in {seen};"
-        " {largest}, and from iteration {first_iteration} on the losses are not"
-        " equal in every bit",
-        backward=backward,
-        seen=seen,
-        largest=_largest(rows),
-        first_iteration=bitwise.first_iteration,
-    )
-
-
-def _seen(runs: Sequence[Run]) -> str:
-    """`2 runs of 10 iterations on 4 ranks`."""
-    shortest = min(len(trace.losses) for run in runs for trace in run.traces)
-    seen = tr(
-        "{runs} runs of {iterations}",
+    series: tuple[SeriesComparison, ...],
+) -> Agreement:
+    return Agreement(
         runs=len(runs),
-        iterations=count(shortest, "iteration"),
+        iterations=min(len(trace.losses) for run in runs for trace in run.traces),
+        ranks=_most_ranks(runs),
+        backward=max(trace.backward.iteration for trace in runs[0].traces if trace.backward),
+        largest=max(rows, key=attrgetter("weight")),
+        bitwise=bitwise,
+        divergence=divergence,
+        series=series,
     )
-    ranks = _most_ranks(runs)
-    if ranks > 1:
-        seen += tr(" on {ranks} ranks", ranks=ranks)
-    return seen
 
 
 def _most_ranks(runs: Sequence[Run]) -> int:
@@ -310,60 +232,25 @@ def _most_ranks(runs: Sequence[Run]) -> int:
     return max((len(run.traces) for run in runs), default=0)
 
 
-def _largest(rows: Sequence[Comparison]) -> str:
-    largest = max(rows, key=lambda row: row.weight)
-    difference = largest.max_difference or 0.0
-    if largest.limit == inf:
-        return tr(
-            "the largest difference is {difference:.3g} in iteration {iteration}, and any"
-            " difference is allowed",
-            difference=difference,
-            iteration=largest.iteration,
-        )
-    return tr(
-        "the largest difference is {difference:.3g} in iteration {iteration} where"
-        " {allowed:.3g} is allowed",
-        difference=difference,
-        iteration=largest.iteration,
-        allowed=largest.limit,
-    )
-
-
 def _broken(
     rules: Sequence[str],
     bitwise: Bitwise,
     divergence: Divergence | None,
     series: Sequence[SeriesComparison],
-) -> tuple[str, str]:
-    """Return the first rule of `--fail-on` that makes the exit code 1, and what to add to the
-    reason; two empty texts where none does.
+) -> str:
+    """Return the first rule of `--fail-on` that makes the exit code 1; "" where none does.
+
+    A series that nobody reported agrees with nothing.
     """
-    differs_from = {"bitwise": bitwise.first_iteration}
-    if divergence is not None:
-        differs_from["any-iteration"] = divergence.iteration
+    first_of = {row.name: row.first_outside for row in reversed(series)}
     for rule in rules:
-        iteration = differs_from.get(rule)
-        said = tr("the runs differ in iteration {iteration}", iteration=iteration)
-        if rule.startswith(SERIES_RULE):
-            said = _of_series(rule.removeprefix(SERIES_RULE), series)
-        elif iteration is None:
-            said = ""
-        if said:
-            return rule, tr("; exit code 1 by --fail-on {rule}: {said}", rule=rule, said=said)
-    return "", ""
-
-
-def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
-    """Return why a series does not agree; "" where it does. What nobody reported agrees with
-    nothing.
-    """
-    named = [one for one in series if one.name == name]
-    if not named:
-        reported = ", ".join(one.name for one in series) or tr("none")
-        return tr("no run reported {name} (reported: {reported})", name=name, reported=reported)
-    place = named[0].first_outside
-    if place is None:
-        return ""
-    return tr(
-        "{name} differs from {where} ({sizes})", name=name, where=place.where, sizes=place.sizes
-    )
+        name = rule.removeprefix(SERIES_RULE)
+        if name != rule:
+            broken = name not in first_of or first_of[name] is not None
+        elif rule == "bitwise":
+            broken = bitwise.first_iteration is not None
+        else:
+            broken = rule == "any-iteration" and divergence is not None
+        if broken:
+            return rule
+    return ""

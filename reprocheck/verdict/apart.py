@@ -9,19 +9,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from math import inf
 
-from reprocheck.language import form, mark, tr
 from reprocheck.model import Process, Run
-from reprocheck.model.ranks import named
-
-_APART = mark(
-    "in run {run} rank {late} had been started and had not begun to train when reprocheck ended"
-    " rank {stopped} at its stop, so they were never seen at the same time; --steps all lets each"
-    " come to its own end"
-)
+from reprocheck.model.statements.verdict import NeverTogether, SilentRanks
 
 
-def apart(runs: Sequence[Run]) -> str:
-    """Return why nothing is known of what the processes do to each other; empty where they were
+def apart(runs: Sequence[Run]) -> NeverTogether | None:
+    """Return why nothing is known of what the processes do to each other; None where they were
     seen together.
     """
     for run in runs:
@@ -34,8 +27,8 @@ def apart(runs: Sequence[Run]) -> str:
             started = bisect_right(of_machine, late.started)
             if started < bisect_left(of_machine, _began(late)):
                 stopped = next(one for one in processes if _was_waiting(late, one))
-                return tr(_APART, run=run.number, late=late.rank, stopped=stopped.rank)
-    return ""
+                return NeverTogether(run=run.number, late=late.rank, stopped=stopped.rank)
+    return None
 
 
 def _was_waiting(late: Process, stopped: Process) -> bool:
@@ -59,21 +52,9 @@ def _began(process: Process) -> float:
     return process.began or 0.0
 
 
-def silent(runs: Sequence[Run]) -> str:
-    """Return why nothing is known of ranks that never reported; empty where all did."""
+def silent(runs: Sequence[Run]) -> SilentRanks | None:
+    """Return the ranks of the first run that has some which never reported."""
     for run in runs:
-        if not run.absent:
-            continue
-        those = form(len(run.absent), "it does", "they do")
-        said = tr(
-            "{named} of {world} reported no loss and no update",
-            named=named(run.absent),
-            world=run.world,
-        )
-        return tr(
-            "{said} in run {number}, so nothing is known of what {those}",
-            said=said,
-            number=run.number,
-            those=those,
-        )
-    return ""
+        if run.absent:
+            return SilentRanks(run=run.number, world=run.world, ranks=run.absent)
+    return None

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
-from math import isfinite, isinf, isnan
+from math import isfinite
 from typing import TYPE_CHECKING
 
-from reprocheck.language import count, form, mark, tr
 from reprocheck.model import (
     NOT_RECORDED,
     Checked,
@@ -20,7 +20,18 @@ from reprocheck.model import (
     Tolerance,
     Trace,
 )
-from reprocheck.verdict import exact, words
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.verdict import (
+    BeyondDoubles,
+    NeitherFinite,
+    NothingToCheck,
+    OfRanks,
+    OtherDtype,
+    OtherNumber,
+    RankOfOneRun,
+    TooFew,
+)
+from reprocheck.verdict import exact
 from reprocheck.verdict.series import column, differs
 from reprocheck.verdict.ulp import ulp_distance
 
@@ -28,14 +39,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CALL_LOG_LOSS = mark("call reprocheck.log_loss(loss) in every iteration")
 KINDS: tuple[CheckKind, ...] = ("forward", "backward")
 
 
 class CannotCompare(Exception):  # noqa: N818
-    """Why a check cannot be made: a sentence with the remedy, in which `words.RANKS` stands for the
-    rank.
-    """
+    """Raised where a check cannot be made, with the reason."""
+
+    def __init__(self, why: OfRanks) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,24 +84,31 @@ def _forward_pair(trace: Trace, reference: Trace, run: int) -> Pair:
     if trace.forward is None:
         raise CannotCompare(_why_missing(trace, "forward", run))
     checked = reference.checked("forward")
-    held, expected = trace.forward.count, checked.count
-    if held != expected:
-        raise CannotCompare(_other_number(1, run, held, expected, tr(" before the first update")))
+    number, expected = trace.forward.count, checked.count
+    if number != expected:
+        why = OtherNumber(
+            iteration=1, run=run, number=number, reference=expected, before_update=True
+        )
+        raise CannotCompare(why)
     return Pair(checked=checked, start=0, reference_start=checked.start, length=expected)
 
 
 def _backward_pair(trace: Trace, reference: Trace, run: int) -> Pair:
     checked = reference.checked("backward")
     iteration = checked.iteration
-    if len(trace.losses) < iteration:
-        raise CannotCompare(_too_few(trace, run, iteration))
+    recorded = len(trace.losses)
+    if recorded < iteration:
+        stopped = trace.stopped_at is not None
+        why = TooFew(run=run, recorded=recorded, iteration=iteration, stopped=stopped)
+        raise CannotCompare(why)
     # Losses of the iteration before, recorded after its update, belong to the check, too.
     rest = max(0, reference.losses.until(iteration - 1) - checked.start)
     first = iteration - bool(rest)
-    for number in range(first, iteration + 1):
-        held, expected = losses_in(trace, number), losses_in(reference, number)
-        if held != expected:
-            raise CannotCompare(_other_number(number, run, held, expected))
+    for checked_in in range(first, iteration + 1):
+        number, expected = losses_in(trace, checked_in), losses_in(reference, checked_in)
+        if number != expected:
+            other = OtherNumber(iteration=checked_in, run=run, number=number, reference=expected)
+            raise CannotCompare(other)
     return Pair(
         checked=checked,
         start=trace.losses.until(iteration - 1) - rest,
@@ -104,17 +123,21 @@ def losses_in(trace: Trace, iteration: int) -> int:
     return end - start
 
 
+def several_ranks(runs: Sequence[Run]) -> bool:
+    """Return whether the runs have more than one rank."""
+    return len({trace.rank for run in runs for trace in run.traces}) > 1
+
+
 def _rows(runs: Sequence[Run], tolerance: Tolerance) -> Iterator[Comparison]:
-    several = words.several_ranks(runs)
+    several = several_ranks(runs)
     for run in runs[1:]:
         own, references = run.by_rank, runs[0].by_rank
         ranks = sorted(references.keys() | own.keys())
         for rank, kind in product(ranks, KINDS):
             row = _row(own, references, kind, run.number, rank, tolerance)
-            yield replace(
-                row,
-                detail=words.of_ranks(row.detail, tr("rank {rank}", rank=rank), several=several),
-            )
+            if several and isinstance(row.why, OfRanks):
+                row = replace(row, why=replace(row.why, ranks=(rank,)))
+            yield row
 
 
 def _row(
@@ -126,17 +149,16 @@ def _row(
     tolerance: Tolerance,
 ) -> Comparison:
     if rank not in references:
-        why = tr("rank {rank} was recorded in run {run} and not in run 1", rank=rank, run=run)
-        return _no_row(NOT_RECORDED[kind], run, rank, why)
+        of_run = RankOfOneRun(rank=rank, recorded=run, lacking=1)
+        return _no_row(NOT_RECORDED[kind], run, rank, of_run)
     reference = references[rank]
     checked = reference.checked(kind)
     if rank not in own:
-        why = tr("rank {rank} was recorded in run 1 and not in run {run}", rank=rank, run=run)
-        return _no_row(checked, run, rank, why)
+        return _no_row(checked, run, rank, RankOfOneRun(rank=rank, recorded=1, lacking=run))
     try:
         pair = pair_up(own[rank], reference, kind, run)
     except CannotCompare as error:
-        return _no_row(checked, run, rank, str(error))
+        return _no_row(checked, run, rank, error.why)
     return _compare(own[rank], reference, pair, run, tolerance)
 
 
@@ -205,28 +227,21 @@ def _element(
     own_index = pair.start + place
     a, b = trace.losses.values[own_index], reference.losses.values[index]
     dtype, reference_dtype = trace.losses.dtype(own_index), reference.losses.dtype(index)
-    difference, detail = abs(a - b), ""
-    ulp = ulp_distance(a, b, dtype)
+    difference, ulp = abs(a - b), ulp_distance(a, b, dtype)
+    why: Statement | None = None
     if dtype != reference_dtype:
-        ulp, detail = (
-            None,
-            tr(
-                "{dtype} in run {run}, {reference_dtype} in run 1",
-                dtype=dtype,
-                run=run,
-                reference_dtype=reference_dtype,
-            ),
-        )
+        ulp, why = None, OtherDtype(run=run, dtype=dtype, reference_dtype=reference_dtype)
     apart = exact.difference(trace.losses, own_index, reference.losses, index)
     # Two losses that no double tells apart, though they are not equal.
     if difference == 0.0 and apart:
         difference = float(apart)
-        shown, other = exact.shown(trace.losses, own_index), exact.shown(reference.losses, index)
-        detail = tr(
-            "run {run} has loss {shown} where run 1 has {other}", run=run, shown=shown, other=other
+        why = BeyondDoubles(
+            run=run,
+            shown=exact.shown(trace.losses, own_index),
+            other=exact.shown(reference.losses, index),
         )
     if passed is None:
-        detail = _not_finite(a, b, iteration, run)
+        why = NeitherFinite(iteration=iteration, run=run, value=a, reference=b)
     return Comparison(
         iteration=iteration,
         kind=pair.checked.kind,
@@ -239,7 +254,7 @@ def _element(
         ulp=ulp,
         reference=b,
         value=a,
-        detail=detail,
+        why=why,
     )
 
 
@@ -249,30 +264,7 @@ def _finite_or_none(value: float) -> float | None:
     return None
 
 
-def _not_finite(value: float, reference: float, iteration: int, run: int) -> str:
-    """Return why two losses that are both not finite cannot be compared."""
-    own, other = _finiteness(value), _finiteness(reference)
-    both = tr("{other} in run 1 and {own} in run {run}", other=other, own=own, run=run)
-    if own == other:
-        both = tr("{own} in both runs", own=own)
-    return tr(
-        "the loss of iteration {iteration} is {both}, and losses that are not finite cannot be"
-        " compared; first find where it stops being finite",
-        iteration=iteration,
-        both=both,
-    )
-
-
-def _finiteness(value: float) -> str:
-    """`NaN`, `infinite` or `finite`."""
-    if isnan(value):
-        return "NaN"
-    if isinf(value):
-        return tr("infinite")
-    return tr("finite")
-
-
-def _no_row(checked: Checked, run: int, rank: int, detail: str) -> Comparison:
+def _no_row(checked: Checked, run: int, rank: int, why: Statement) -> Comparison:
     return Comparison(
         iteration=checked.iteration,
         kind=checked.kind,
@@ -283,105 +275,27 @@ def _no_row(checked: Checked, run: int, rank: int, detail: str) -> Comparison:
         max_difference=None,
         allowed=None,
         ulp=None,
-        detail=detail,
+        why=why,
     )
 
 
-def _other_number(iteration: int, run: int, number: int, expected: int, where: str = "") -> str:
-    return tr(
-        "iteration {iteration} holds {losses}{where} in run 1 and {number}"
-        " in run {run} ({ranks}), so they cannot be paired; make the number of backward"
-        " passes an iteration the same in every run",
-        iteration=iteration,
-        losses=count(expected, "loss", "losses"),
-        where=where,
-        number=number,
-        run=run,
-        ranks=words.RANKS,
+def _why_missing(trace: Trace, kind: CheckKind, run: int) -> OfRanks:
+    """Return why a run has no loss that a check can take."""
+    recorded, unchanged = len(trace.losses), trace.unchanged_updates
+    stopped = trace.stopped_at is not None
+    missing = partial(
+        NothingToCheck, run=run, recorded=recorded, unchanged=unchanged, stopped=stopped
     )
-
-
-def _too_few(trace: Trace, run: int, iteration: int) -> str:
-    recorded = len(trace.losses)
-    remedy = _longer(
-        trace, tr("record more with --steps {iteration} or higher", iteration=iteration)
-    )
-    return tr(
-        "run {run} recorded {iterations} ({ranks}), and the check needs iteration {iteration};"
-        " {remedy}",
-        run=run,
-        iterations=count(recorded, "iteration"),
-        ranks=words.RANKS,
-        iteration=iteration,
-        remedy=remedy,
-    )
-
-
-def _longer(trace: Trace, record: str) -> str:
-    """Return what to do where more iterations are needed: to `record` them if there were any."""
-    if trace.stopped_at is not None:
-        return record
-    return tr("train for more iterations")
-
-
-def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
-    recorded, ranks = len(trace.losses), words.RANKS
     if not len(trace.losses.values):
-        return tr(
-            "run {run} made {updates} and no loss was seen ({ranks}); {call_log_loss}",
-            run=run,
-            updates=count(recorded, "update"),
-            ranks=ranks,
-            call_log_loss=tr(CALL_LOG_LOSS),
-        )
+        return missing(lacks="any")
     if kind == "forward":
-        return tr(
-            "no loss was seen before the first update in run {run} ({ranks}); call"
-            " reprocheck.log_loss(loss) from the first iteration on",
-            run=run,
-            ranks=ranks,
-        )
+        return missing(lacks="before update")
     if recorded < 2:
-        return _too_few(trace, run, 2)
-    remedy = _longer(
-        trace, tr("record more than {recorded} iterations with --steps", recorded=recorded)
-    )
-    if trace.unchanged_updates >= recorded:
-        return tr(
-            "{unchanged} ({ranks}), so nothing is known of the"
-            " backward pass; look at the learning rate and at what is frozen, or {remedy}",
-            unchanged=form(
-                trace.unchanged_updates,
-                "the one recorded update of run {run} did not change the weights",
-                "none of the {updates} recorded updates of run {run} changed the weights",
-                updates=trace.unchanged_updates,
-                run=run,
-            ),
-            ranks=ranks,
-            remedy=remedy,
-        )
+        return TooFew(run=run, recorded=recorded, iteration=2, stopped=stopped)
+    if unchanged >= recorded:
+        return missing(lacks="change")
     if trace.unchanged_passes:
-        return tr(
-            "the weights did not change in the {recorded} recorded iterations of run {run}"
-            " ({ranks}), so the backward pass was not tested; {remedy}",
-            recorded=recorded,
-            run=run,
-            ranks=ranks,
-            remedy=remedy,
-        )
-    if trace.unchanged_updates:
-        return tr(
-            "no loss was seen after an update that changed the weights in the {recorded} recorded"
-            " iterations of run {run} ({ranks}), so the backward pass was not tested; {remedy}",
-            recorded=recorded,
-            run=run,
-            ranks=ranks,
-            remedy=remedy,
-        )
-    return tr(
-        "no loss was seen after the first update that changed the weights in run {run} ({ranks});"
-        " {call_log_loss}",
-        run=run,
-        ranks=ranks,
-        call_log_loss=tr(CALL_LOG_LOSS),
-    )
+        return missing(lacks="other weights")
+    if unchanged:
+        return missing(lacks="behind a change")
+    return missing(lacks="behind first change")

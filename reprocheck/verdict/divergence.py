@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from reprocheck.language import count, tr
 from reprocheck.model import Bitwise, Divergence, Run, Tolerance, Trace
+from reprocheck.model.statements.verdict import RankInOneRunOnly, WithoutPartner
 from reprocheck.verdict.checks import losses_in
 from reprocheck.verdict.failure import cut_short
 from reprocheck.verdict.series import Unequal, first_outside, first_unequal
@@ -93,7 +93,7 @@ def _of_one_run(rank: int, run: Run, first: Run) -> Divergence | None:
         rank=rank,
         reference=None,
         value=None,
-        detail=tr("rank {rank} was recorded in run {where} only", rank=rank, where=has.number),
+        why=RankInOneRunOnly(rank=rank, run=has.number),
     )
 
 
@@ -103,41 +103,34 @@ def _of_rank(
     outside = first_outside(own.losses, reference.losses, tolerance)
     if outside is None:
         return None
-    detail = ""
+    why = None
     if outside.value is None:
         if cut_short(outside.iteration, own, reference, run, first):
             return None
-        detail = _lengths(own, reference, outside.iteration, run.number)
+        why = _without_partner(own, reference, outside.iteration, run.number)
     return Divergence(
         iteration=outside.iteration,
         run=run.number,
         rank=own.rank,
         reference=outside.reference,
         value=outside.value,
-        detail=detail,
+        why=why,
     )
 
 
-def _lengths(trace: Trace, reference: Trace, iteration: int, run: int) -> str:
+def _without_partner(trace: Trace, reference: Trace, iteration: int, run: int) -> WithoutPartner:
     """Return why a loss has no partner: one series is longer, or holds more losses in the
     iteration.
     """
     own, other = len(trace.losses), len(reference.losses)
     if iteration > min(own, other):
-        lengths = tr(
-            "{other} against {iterations}",
-            other=other,
-            iterations=count(own, "iteration"),
+        return WithoutPartner(
+            of="iterations", iteration=iteration, run=run, own=own, reference=other
         )
-        if run > 2:
-            lengths += tr(" of run {run}", run=run)
-        return tr("one run is longer: {lengths}", lengths=lengths)
-    held = losses_in(trace, iteration)
-    expected = losses_in(reference, iteration)
-    said = tr(
-        "iteration {iteration} holds {losses} in run {run}",
+    return WithoutPartner(
+        of="losses",
         iteration=iteration,
-        losses=count(held, "loss", "losses"),
         run=run,
+        own=losses_in(trace, iteration),
+        reference=losses_in(reference, iteration),
     )
-    return tr("{said} and {expected} in run 1", said=said, expected=expected)

@@ -4,14 +4,16 @@ then.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from functools import partial
+from operator import attrgetter, itemgetter
 
-from reprocheck.language import joined, tr
 from reprocheck.model import Comparison, Divergence, Ended, Run, Trace, VerdictName
-from reprocheck.verdict import words
+from reprocheck.model.statements.verdict import RunEnding, RunsFailed
 from reprocheck.verdict.lost import lost
 
+_ERROR = re.compile(r"^(?:\[rank\d+\]:\s*)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)")
 _VERDICTS: Mapping[Ended, VerdictName] = {"failed": "script_failed", "timed_out": "timed_out"}
 
 
@@ -28,65 +30,71 @@ def verdict_of(run: Run) -> VerdictName:
     return _VERDICTS[run.record.ended]
 
 
-def reason(
+def failure(
     bad: Sequence[Run],
     runs: Sequence[Run],
     rows: Sequence[Comparison],
     bits: bool | None,
     later: Divergence | None,
-) -> str:
+) -> RunsFailed:
     """Return how the runs ended, and what both checks say of the iterations before.
 
     bits   whether all losses that could be compared are equal in every bit
     later  the first loss outside the tolerance
     """
-    each = (tr("run {number} {ending}", number=run.number, ending=_ending(run)) for run in bad)
-    said = _all_alike(bad, runs) or joined(tr(", "), each)
-    detail = words.behind(lost(bad[0]))
-    both_made = bool(rows) and all(row.passed is not None for row in rows)
-    if not both_made:
-        return tr("{said}, before both checks could be made{detail}", said=said, detail=detail)
-    return tr(
-        "{said}; until then both checks pass{how_well}{detail}",
-        said=said,
-        how_well=_how_well(bits, later),
-        detail=detail,
+    return RunsFailed(
+        runs=tuple(run.number for run in bad),
+        endings=tuple(ending(run, _came_to(run)) for run in bad),
+        of=len(runs),
+        lost=lost(bad[0]),
+        checks_made=bool(rows) and all(row.passed is not None for row in rows),
+        equal=bits,
+        leaves_in=later.iteration if later else None,
     )
 
 
-def _all_alike(bad: Sequence[Run], runs: Sequence[Run]) -> str:
-    """Return `both runs ended …`, where all runs ended in the same way; else empty."""
-    endings = set(map(_ending, bad))
-    if len(bad) < max(2, len(runs)) or len(endings) > 1:
-        return ""
-    ending = words.ending(bad[0], where(bad[0]), several=True)
-    if len(runs) == 2:
-        return tr("both runs {ending}", ending=ending)
-    return tr("all {number} runs {ending}", number=len(runs), ending=ending)
-
-
-def _how_well(bits: bool | None, later: Divergence | None) -> str:
-    if bits:
-        return tr(", bit for bit")
-    if later is not None:
-        return tr(
-            " and the losses leave the tolerance in iteration {iteration}",
-            iteration=later.iteration,
-        )
-    return tr(" within the tolerance")
-
-
-def _ending(run: Run) -> str:
-    return words.ending(run, where(run))
-
-
-def where(run: Run) -> str:
-    """Return `in iteration 5` where it was under way, `after iteration 4` where that had ended;
-    empty where none was recorded.
-    """
+def _came_to(run: Run) -> tuple[int, bool]:
+    """Return the last iteration of which a rank recorded anything, and whether it was under way."""
     came = [(len(trace.losses), trace.unfinished) for trace in run.traces]
-    furthest, unfinished = max(came, key=itemgetter(0), default=(0, False))
-    return words.reached(furthest, unfinished=unfinished)
+    return max(came, key=itemgetter(0), default=(0, False))
+
+
+def ending(run: Run, came_to: tuple[int, bool] = (0, False)) -> RunEnding:
+    """Return how a run ended; `came_to`: its last iteration, and whether that was under way."""
+    record = run.record
+    iteration, unfinished = came_to
+    ended = partial(RunEnding, iteration=iteration, unfinished=bool(iteration) and unfinished)
+    if record.ended == "timed_out":
+        return ended(how="timed out", seconds=round(record.seconds, 0))
+    if record.ended == "interrupted":
+        return ended(how="interrupted")
+    if record.exit_status is None:
+        return ended(how="unknown")
+    if record.exit_status < 0:
+        return ended(how="signal", status=-record.exit_status)
+    if error := _error(run):
+        return ended(how="error", says=error)
+    # argparse and click exit with 2, and the reason is their last line
+    refusal = ""
+    if record.exit_status == 2 and "error: " in run.last_words.lower():
+        refusal = run.last_words[:200]
+    return ended(how="status", status=record.exit_status, says=refusal)
+
+
+def _error(run: Run) -> str:
+    """Return the exception that ended the run. What its log names besides may have been caught."""
+    errors = map(attrgetter("error"), run.processes)
+    named: str = next(filter(None, errors), "")
+    if named:
+        return named
+    ended = {process.ended for process in run.processes}
+    if ended == {True}:
+        return ""
+    from_the_end = map(str.strip, reversed(run.stderr_tail.splitlines()))
+    error = next(filter(None, map(_ERROR.match, from_the_end)), None)
+    if error is None:
+        return ""
+    return error[1][:200]
 
 
 def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: Run) -> bool:

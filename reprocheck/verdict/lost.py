@@ -8,17 +8,22 @@ compared.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby
 from math import inf
 from operator import attrgetter
 
-from reprocheck.language import count, form, joined, tr
-from reprocheck.model import Ended, Process, Run, Trace
-from reprocheck.model.ranks import named
-from reprocheck.verdict import words
+from reprocheck.model import Process, Run, Trace
+from reprocheck.model.statements.verdict import (
+    LostOnNode,
+    LostRank,
+    RanksBehind,
+    RanksLost,
+    RanksOfRun,
+    UnevenRanks,
+)
 
 _MOST_NAMED = 4
 
@@ -67,22 +72,14 @@ class _Rank:
         return self.process.node is not None, self.process.node
 
     @property
-    def when(self) -> str:
-        """Return `in iteration 5` where that was under way, `after iteration 4` where it had
-        ended.
-        """
-        reached = words.reached(self.reached, unfinished=self.unfinished)
-        return reached or tr("before its first loss")
-
-    @property
-    def how(self) -> str:
-        """Return how it ended."""
-        if self.error:
-            return tr("with {error}", error=self.error)
-        if self.process.ended:
-            return tr("by its own exit or an error that was caught")
-        return tr(
-            "killed by a signal or left by os._exit: its interpreter did not come to its exit"
+    def told(self) -> LostRank:
+        """Return where and how it ended."""
+        return LostRank(
+            rank=self.number,
+            iteration=self.reached,
+            unfinished=self.unfinished,
+            error=self.error,
+            exited=bool(self.process.ended),
         )
 
 
@@ -91,24 +88,31 @@ _REACHED: Callable[[_Rank], int] = attrgetter("reached")
 _MACHINE: Callable[[_Rank], tuple[bool, int | None]] = attrgetter("machine")
 
 
-def lost(run: Run) -> str:
+def lost(run: Run) -> RanksLost | RanksBehind | None:
     """Return which rank ended first, when and how, and which were still waiting; or which is
     behind.
 
-    Empty where nothing of that is to be said.
+    None where nothing of that is to be told.
     """
     ranks = _ranks(run)
     if len(ranks) < 2:
-        return ""
+        return None
     furthest = max(map(_REACHED, ranks))
     on_one_machine = partial(_on_one_machine, run=run, furthest=furthest)
     # Trainings in threads of one process do not end one after the other.
     apart = [rank for rank in ranks if not rank.process.in_thread]
-    said = joined(tr("; "), map(on_one_machine, _by_machine(apart)))
-    ended_by_us = run.record.ended in ("timed_out", "interrupted")
-    if ended_by_us and not said:
-        return _behind(ranks, furthest)
-    return said
+    nodes = tuple(filter(None, map(on_one_machine, _by_machine(apart))))
+    if nodes:
+        return RanksLost(nodes=nodes)
+    if _ended_by_us(run) and furthest:
+        slow = min(map(_REACHED, ranks))
+        behind = tuple(rank.number for rank in ranks if rank.reached == slow)
+        return RanksBehind(ranks=behind, world=len(ranks), last=slow, furthest=furthest)
+    return None
+
+
+def _ended_by_us(run: Run) -> bool:
+    return run.record.ended in ("timed_out", "interrupted")
 
 
 def _by_machine(ranks: Sequence[_Rank]) -> list[list[_Rank]]:
@@ -142,50 +146,35 @@ def _of_trace(trace: Trace) -> _Rank:
     )
 
 
-def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
+def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> LostOnNode | None:
     """Return who ended first there."""
-    where = ""
-    numbered, node = ranks[0].machine
-    if numbered:
-        where = tr("on node {node} ", node=node)
     early = [rank for rank in ranks if _too_early(rank, run, furthest)]
     if not early:
-        return ""
+        return None
+    node = ranks[0].process.node
     # Of ranks that were seen to end at the same time the one that came least far is named first,
     # and one that was killed before one that came to its exit.
     first = min(early, key=attrgetter("gone", "reached", "process.ended", "number"))
-    if not first.alive:
-        others = _OTHERS[run.record.ended](first, ranks)
-        return where + _first(first, ranks) + others
-    # Nobody saw these end: their errors alone tell of them, and not which came first.
-    if len(early) == len(ranks):
-        return ""
-    ends = (
-        tr(
-            "{where}rank {number} ended {when}, {how}",
-            where=where,
-            number=rank.number,
-            when=rank.when,
-            how=rank.how,
-        )
-        for rank in early
-    )
-    return joined(tr("; "), islice(ends, _MOST_NAMED))
-
-
-def _first(first: _Rank, ranks: Sequence[_Rank]) -> str:
-    """Return, of the rank that was seen to end first of those that ended too early, when and
-    how.
-    """
-    ended = tr("ended")
-    if first.gone == min(map(attrgetter("gone"), ranks)):
-        ended = tr("ended first")
-    return tr(
-        "rank {number} {ended}, {when}, {how}",
-        number=first.number,
-        ended=ended,
-        when=first.when,
-        how=first.how,
+    if first.alive:
+        # Nobody saw these end: their errors alone tell of them, and not which came first.
+        if len(early) == len(ranks):
+            return None
+        return LostOnNode(node=node, ended=tuple(rank.told for rank in early[:_MOST_NAMED]))
+    # In a run that came to its end, nothing became of the others.
+    after, waiting = [], []
+    if run.record.ended == "failed":
+        gone = [rank.number for rank in ranks if first.gone <= rank.gone < inf]
+        after = [number for number in gone if number != first.number]
+    if _ended_by_us(run):
+        waiting = [rank for rank in ranks if rank.alive]
+    return LostOnNode(
+        node=node,
+        ended=(first.told,),
+        seen=True,
+        first=first.gone == min(map(attrgetter("gone"), ranks)),
+        after=tuple(after),
+        waiting=tuple(map(_NUMBER, waiting)),
+        last=max(map(_REACHED, waiting), default=0),
     )
 
 
@@ -211,103 +200,23 @@ def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
     return rank.unfinished or rank.process.name == "MainProcess"
 
 
-def _ended_after(first: _Rank, ranks: Sequence[_Rank]) -> str:
-    """Return which of the others were seen to end after the first."""
-    gone = [rank.number for rank in ranks if first.gone <= rank.gone < inf]
-    gone.remove(first.number)
-    if not gone:
-        return ""
-    return tr("; {named} ended after it", named=named(gone))
-
-
-def _waiting(_: _Rank, ranks: Sequence[_Rank]) -> str:
-    """Return which of the others had not ended when we ended the run."""
-    waiting = [rank for rank in ranks if rank.alive]
-    if not waiting:
-        return ""
-    last = max(map(_REACHED, waiting))
-    who = named(list(map(_NUMBER, waiting)))
-    return form(
-        len(waiting),
-        "; {who} was still waiting in iteration {last} when the run was ended",
-        "; {who} were still waiting in iteration {last} when the run was ended",
-        who=who,
-        last=last,
-    )
-
-
-def _nothing(_: _Rank, __: Sequence[_Rank]) -> str:
-    """Return "": in a run that came to its end, nothing became of the others."""
-    return ""
-
-
-_OTHERS: Mapping[Ended, Callable[[_Rank, Sequence[_Rank]], str]] = {
-    "completed": _nothing,
-    "stopped": _nothing,
-    "failed": _ended_after,
-    "timed_out": _waiting,
-    "interrupted": _waiting,
-}
-"""How a run ended -> what is said of the ranks beside the one that ended first."""
-
-
-def _behind(ranks: Sequence[_Rank], furthest: int) -> str:
-    """Nobody ended: the ranks that have recorded least."""
-    if not furthest:
-        return ""
-    last = min(map(_REACHED, ranks))
-    if last == furthest:
-        return tr(
-            "all {ranks} ranks have come to iteration {furthest} and none is behind",
-            ranks=len(ranks),
-            furthest=furthest,
-        )
-    slow = [rank.number for rank in ranks if rank.reached == last]
-    where = form(len(slow), "it recorded no loss", "they recorded no loss")
-    if last:
-        where = form(
-            len(slow),
-            "the last iteration of which it recorded a loss is {last}",
-            "the last iteration of which they recorded a loss is {last}",
-            last=last,
-        )
-    others = form(len(ranks) - len(slow), "the other", "the others")
-    return form(
-        len(slow),
-        "{named} is behind: {where}, {others} came to iteration {furthest}",
-        "{named} are behind: {where}, {others} came to iteration {furthest}",
-        named=named(slow),
-        where=where,
-        others=others,
-        furthest=furthest,
-    )
-
-
-def early(runs: Sequence[Run]) -> Iterator[str]:
-    """Ranks of runs that went well otherwise which ended before the others."""
+def early(runs: Sequence[Run]) -> Iterator[RanksOfRun]:
+    """Yield what ranks of runs that went well otherwise ended before the others."""
     for run in runs:
-        # How the others ended is said of them with what was lost.
+        # How the others ended is told of them with what was lost.
         if not run.record.ended_as_planned:
             continue
-        sentence = lost(run) or _uneven(run)
-        if sentence:
-            yield tr("Run {number}: {sentence}.", number=run.number, sentence=sentence)
+        ranks = lost(run) or _uneven(run)
+        if ranks is not None:
+            yield RanksOfRun(run=run.number, ranks=ranks)
 
 
-def _uneven(run: Run) -> str:
-    """Ranks that did not record the same number of iterations."""
+def _uneven(run: Run) -> UnevenRanks | None:
+    """Return the ranks by how many iterations they recorded; None where these are all alike."""
     lengths = defaultdict(list)
     for trace in run.traces:
         lengths[len(trace.losses)].append(trace.rank)
     if len(lengths) < 2:
-        return ""
+        return None
     longest = sorted(lengths.items(), reverse=True)[:_MOST_NAMED]
-    counts = (
-        tr(
-            "{named} recorded {iterations}",
-            named=named(ranks),
-            iterations=count(length, "iteration"),
-        )
-        for length, ranks in longest
-    )
-    return tr("the ranks are not of the same length: {counts}", counts=joined(tr(", "), counts))
+    return UnevenRanks(lengths=tuple((length, tuple(ranks)) for length, ranks in longest))

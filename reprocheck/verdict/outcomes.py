@@ -8,8 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
-from reprocheck.language import count, tr
-from reprocheck.model import LossStatistics, OutcomeGroup, Outcomes, Run
+from reprocheck.model import LossStatistics, OneIsLonger, OutcomeGroup, Outcomes, Run
 from reprocheck.verdict.series import Unequal, first_unequal
 
 MOST_ITERATIONS = 1000
@@ -17,13 +16,9 @@ _RISK = 0.05
 
 
 def outcomes(runs: Sequence[Run]) -> Outcomes:
-    """Group runs whose losses are equal in every bit, and say what the sample excludes."""
+    """Group runs whose losses are equal in every bit, and find what the sample excludes."""
     if not any(map(attrgetter("traces"), runs)):
-        return Outcomes(
-            groups=(),
-            bound=None,
-            statement=tr("No run recorded a loss, so there are no outcomes to count."),
-        )
+        return Outcomes(groups=(), bound=None)
     groups = _groups(runs)
     others = len(runs) - 1
     different = others + 1 - len(groups[0])
@@ -33,7 +28,7 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
     return Outcomes(
         groups=tuple(OutcomeGroup(runs=tuple(run.number for run in group)) for group in groups),
         bound=bound,
-        statement=_longer(runs) or _statement(others, different, len(groups), bound),
+        longer=_longer(runs),
         statistics=_statistics(runs),
     )
 
@@ -89,70 +84,18 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
     return groups
 
 
-def _longer(runs: Sequence[Run]) -> str:
-    """Return, of two runs whose losses are equal as far as both go, which is longer. Empty
-    otherwise.
-    """
+def _longer(runs: Sequence[Run]) -> OneIsLonger | None:
+    """Return, of two runs whose losses are equal as far as both go, how long both are."""
     if len(runs) != 2:
-        return ""
+        return None
     first, second = runs
     if first.by_rank.keys() != second.by_rank.keys():
-        return ""
+        return None
     by_their_ends = {unequal.ends for unequal in _unequal(second, first)}
     if by_their_ends != {True}:
-        return ""
-    lengths = tr(
-        "{longest} against {iterations}",
-        longest=first.longest,
-        iterations=count(second.longest, "iteration"),
-    )
-    equal = tr("As far as both runs go, their losses are equal in every bit")
-    ended = [run.number for run in runs if not run.record.ended_as_planned]
-    if ended:
-        return tr(
-            "{equal}; run {ended} was ended in between ({lengths}).",
-            equal=equal,
-            ended=ended[0],
-            lengths=lengths,
-        )
-    return tr("{equal}. One run is longer: {lengths}.", equal=equal, lengths=lengths)
-
-
-def _statement(others: int, different: int, groups: int, bound: float | None) -> str:
-    if bound is None:
-        return tr("One run cannot show a difference.")
-    if others == 1:
-        return _of_two(different, bound)
-    at_most = tr("With 95 % confidence at most {bound:.1%} of runs differ from run 1.", bound=bound)
-    if not different:
-        return tr(
-            "All {others} runs gave the same losses in every bit. {at_most}",
-            others=others + 1,
-            at_most=at_most,
-        )
-    if bound == 1:
-        at_most = tr("This excludes no share of differing runs.")
-    return tr(
-        "{different} of the {others} other runs differ from run 1; {groups} different outcomes"
-        " were seen. {at_most}",
-        different=different,
-        others=others,
-        groups=groups,
-        at_most=at_most,
-    )
-
-
-def _of_two(different: int, bound: float) -> str:
-    if different:
-        return tr(
-            "The two runs gave different losses. Two runs exclude almost nothing: any share of"
-            " further runs could differ from run 1."
-        )
-    return tr(
-        "Both runs gave the same losses in every bit. Two runs exclude almost nothing: up to"
-        " {bound:.0%} of further runs could still differ from run 1 (--runs N excludes more).",
-        bound=bound,
-    )
+        return None
+    ended = (run.number for run in runs if not run.record.ended_as_planned)
+    return OneIsLonger(first=first.longest, second=second.longest, ended=next(ended, 0))
 
 
 def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:

@@ -15,9 +15,8 @@ from functools import partial
 from itertools import count, filterfalse
 from operator import attrgetter
 
-from reprocheck.language import tr
 from reprocheck.model import Run, Tolerance, Trace
-from reprocheck.model.ranks import named
+from reprocheck.model.statements.verdict import ComparedAsSet
 from reprocheck.verdict.series import first_outside, first_unequal
 
 _Pairs = dict[int, int]
@@ -30,19 +29,21 @@ _ORIGIN: Callable[[Trace], tuple[str, ...]] = attrgetter("process.origin")
 def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
     """Return the runs, each process of a later one under the rank of its partner in run 1.
 
-    What was compared as a set is said in the caveats.
+    What was compared as a set is one of the caveats of its run.
     """
     later = (_renumbered(run, runs[0], tolerance) for run in runs[1:])
     return (*runs[:1], *later)
 
 
-def partners(run: Run, reference: Run, tolerance: Tolerance) -> tuple[dict[int, int], str]:
-    """Rank in a run -> rank of its partner in run 1, of processes without ranks; and what to say of
-    those that were compared as a set.
+def partners(
+    run: Run, reference: Run, tolerance: Tolerance
+) -> tuple[dict[int, int], tuple[int, ...]]:
+    """Rank in a run -> rank of its partner in run 1, of processes without ranks; and those that
+    were compared as a set.
     """
     own, others = _without_rank(run), _without_rank(reference)
     if not own or not others:
-        return {}, ""
+        return {}, ()
     pairs = _by_origin(own, others)
     unsure = (own.keys() - pairs.keys()) | _not_alone(own, others)
     unequal = {rank for rank, other in pairs.items() if _unequal(own[rank], others[other])}
@@ -50,14 +51,14 @@ def partners(run: Run, reference: Run, tolerance: Tolerance) -> tuple[dict[int, 
     found = _as_sets(own, others, pairs, unsure, unequal, tolerance)
     kept = {rank: other for rank, other in pairs.items() if rank not in as_set}
     changed = {other for rank, other in found.items() if rank in unsure or pairs.get(rank) != other}
-    return _numbers(run, own, {**kept, **found}), _said(sorted(changed))
+    return _numbers(run, own, {**kept, **found}), tuple(sorted(changed))
 
 
 def _renumbered(run: Run, reference: Run, tolerance: Tolerance) -> Run:
-    numbers, said = partners(run, reference, tolerance)
+    numbers, as_set = partners(run, reference, tolerance)
     if not numbers:
         return run
-    return _with_ranks(run, numbers, said)
+    return _with_ranks(run, numbers, as_set)
 
 
 def _without_rank(run: Run) -> dict[int, Trace]:
@@ -179,18 +180,7 @@ def _numbers(run: Run, own: Mapping[int, Trace], pairs: _Pairs) -> dict[int, int
     return {**pairs, **dict(behind)}
 
 
-def _said(ranks: Sequence[int]) -> str:
-    if not ranks:
-        return ""
-    return tr(
-        "Which training of one run is which of another is not known of {named}: their losses"
-        " were compared as a set, each training with one of run 1 that has the same losses, as far"
-        " as there was one.",
-        named=named(ranks),
-    )
-
-
-def _with_ranks(run: Run, numbers: Mapping[int, int], said: str) -> Run:
+def _with_ranks(run: Run, numbers: Mapping[int, int], as_set: tuple[int, ...]) -> Run:
     def moved(trace: Trace) -> Trace:
         rank = numbers.get(trace.rank, trace.rank)
         return replace(trace, rank=rank, process=replace(trace.process, rank=rank))
@@ -200,6 +190,9 @@ def _with_ranks(run: Run, numbers: Mapping[int, int], said: str) -> Run:
         for trace in run.traces
         if trace.rank in numbers
     }
+    caveats = run.caveats
+    if as_set:
+        caveats = (*caveats, ComparedAsSet(ranks=as_set))
     return replace(
         run,
         traces=tuple(sorted(map(moved, run.traces), key=lambda trace: trace.rank)),
@@ -207,5 +200,5 @@ def _with_ranks(run: Run, numbers: Mapping[int, int], said: str) -> Run:
             replace(one, rank=of_process.get((one.pid, one.started), one.rank))
             for one in run.processes
         ),
-        caveats=(*run.caveats, *filter(None, [said])),
+        caveats=caveats,
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from reprocheck.errors import ReprocheckError, message
 from reprocheck.language import tr
 from reprocheck.model import rules_of
+from reprocheck.wording.verdict import worded
 from reprocheck.workflow import advice
 from reprocheck.workflow.own_pair import (
     ENDED_EARLY,
@@ -225,7 +226,7 @@ def _recorded(
     """
     from reprocheck import launch
 
-    teller.deeper(check.verdict.title, level, inside)
+    teller.deeper(worded(check.verdict).title, level, inside)
     try:
         count = iterations(check, held, begin)
         launch.record_deeper(

@@ -4,16 +4,17 @@ model. Never runs anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, starmap
 from operator import attrgetter
 from pathlib import Path
+from typing import Any, TypeVar
 
 from reprocheck.errors import ReportError
 from reprocheck.ladder.given import VARIABLE
-from reprocheck.language import again, count, english, mark, tr
+from reprocheck.language import again, count, mark, tr
 from reprocheck.launch.check import CHANGES
 from reprocheck.launch.observer import Observer
 from reprocheck.model import (
@@ -29,7 +30,7 @@ from reprocheck.model import (
     Trace,
 )
 from reprocheck.model.letters import capital
-from reprocheck.model.ranks import together
+from reprocheck.model.ranks import named, together
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
 from reprocheck.wording import told
@@ -39,6 +40,7 @@ from reprocheck.workflow.carried import carried, caveats, of_earlier, state_cave
 from reprocheck.workflow.own_pair import explains, own_pair
 from reprocheck.workflow.printed import first_printed_difference
 
+_Line = TypeVar("_Line", bound=Hashable)
 _TO_EXPLAIN = ("not_reproducible", "script_failed")
 """Verdicts that have reasons, also where nothing was recorded beside the runs."""
 _CUT = mark("the last line of the trace is incomplete")
@@ -149,9 +151,9 @@ def judged(folder: Path) -> Check:
                 *changed_by_stops(runs),
             )
         ),
-        caveats=_unique(
+        cautions=_unique(
             (
-                *verdict.caveats,
+                *verdict.cautions,
                 *of_earlier(record, runs),
                 *record.caveats,
                 *_of_runs(runs, "caveats"),
@@ -217,7 +219,7 @@ def explained(check: Check, folder: Path) -> Check:
     check = replace(
         check,
         record=replace(record, deeper=whole),
-        caveats=_unique((*check.caveats, *record.caveats)),
+        cautions=_unique((*check.cautions, *record.caveats)),
         coverage=_unique((*check.coverage, *missing)),
     )
     if whole or record.arms or check.verdict.verdict in _TO_EXPLAIN:
@@ -257,7 +259,7 @@ def _with_hidden_difference(check: Check, folder: Path) -> Check:
                 number=number,
             )
         )
-    return replace(check, caveats=_unique((*check.caveats, *caveats)))
+    return replace(check, cautions=_unique((*check.cautions, *caveats)))
 
 
 def _ladder_of_pass(check: Check, folder: Path) -> Ladder | None:
@@ -409,11 +411,11 @@ def _from_the_start(check: Check) -> Iterator[str]:
         )
 
 
-def _unique(lines: Iterable[str]) -> tuple[str, ...]:
+def _unique(lines: Iterable[_Line]) -> tuple[_Line, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[str]:
+def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[Any]:
     return chain.from_iterable(map(attrgetter(attribute), runs))
 
 
@@ -526,11 +528,12 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs[:1]:
         said = ((trace.rank, line) for trace in run.traces for line in _of_rank(run, trace))
         for ranks, sentence in together(said):
-            each = ""
-            if english(ranks).startswith("ranks"):
-                each = tr(", each")
+            each = tr(", each") if len(ranks) > 1 else ""
             yield tr(
-                "{ranks}{each}: {sentence}", ranks=capital(ranks), each=each, sentence=sentence
+                "{ranks}{each}: {sentence}",
+                ranks=capital(named(ranks)),
+                each=each,
+                sentence=sentence,
             )
     yield from _of_runs(runs, "problems")
     for run in runs:
@@ -539,7 +542,7 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
             yield tr(
                 "Run {number}, {ranks}: {sentence}; the lines before it were kept.",
                 number=run.number,
-                ranks=ranks,
+                ranks=named(ranks),
                 sentence=tr(sentence),
             )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from reprocheck.child.reprocheck_child.trace_file import TraceFile
 from reprocheck.child.reprocheck_child.writer import Writer
 from reprocheck.model import Run, RunRecord, Tolerance
+from reprocheck.model.statements.verdict import BreaksOff, NotCompared
 from reprocheck.trace import read_run
 from reprocheck.verdict import judge
 from tests.child.recording import Recording, record
@@ -64,7 +65,7 @@ def test_what_is_written_after_a_hole_is_not_taken_for_the_iterations_in_it(tmp_
     verdict = judge((whole, run), Tolerance())
 
     assert (verdict.verdict, verdict.first_divergence) == ("reproducible", None)
-    assert f"breaks off after iteration {len(known)} (file too large)" in " ".join(verdict.caveats)
+    assert BreaksOff(run=1, closed=len(known), why="file too large") in verdict.cautions
 
 
 def test_where_nothing_can_be_written_to_the_end_a_mark_says_so(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_without_the_iterations_that_are_compared_there_is_no_verdict(tmp_path: 
     _, run = recorded(tmp_path / "nothing", 1)
     verdict = judge((run, run), Tolerance())
     assert verdict.verdict == "inconclusive"
-    assert "breaks off before both checks could be made" in verdict.reason
+    assert isinstance(verdict.because, NotCompared) and verdict.because.why == "broken"
 
 
 def test_a_trace_whose_first_line_could_not_be_written_begins_with_it_later(tmp_path: Path) -> None:

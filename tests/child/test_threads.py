@@ -108,7 +108,7 @@ def test_each_training_is_compared_with_its_own(
     program: str, names: list[str], tmp_path: Path
 ) -> None:
     runs, verdict = compared(tmp_path, program, LATE="0")
-    assert verdict.verdict == "reproducible" and verdict.exit_code == 0, verdict.reason
+    assert verdict.verdict == "reproducible" and verdict.exit_code == 0, verdict.because
     assert verdict.bitwise.equal
     expected = {tuple(number + 1 / step for step in range(1, 5)) for number in range(3)}
     for run in runs:

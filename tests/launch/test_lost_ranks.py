@@ -13,6 +13,7 @@ from reprocheck import launch
 from reprocheck.launch.run import STOP_WAIT
 from reprocheck.model import Check
 from reprocheck.settings import Settings
+from reprocheck.wording import told
 from reprocheck.workflow import replay
 from tests.clock import TIMEOUT, watch_by
 from tests.launch.conftest import Listener
@@ -38,7 +39,7 @@ def check(
     entry = launch.entry_point(script=str(MEETING), args=(fault,))
     folder = launch.prepare(workdir / "reports", entry.name)
     launch.check(entry, replace(Settings(), runs=1, timeout=TIMEOUT, steps=steps), folder, observer)
-    return replay.judged(folder)
+    return told(replay.judged(folder))
 
 
 def meeting_place(workdir: Path, fault: str) -> Path:

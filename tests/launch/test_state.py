@@ -25,6 +25,7 @@ from reprocheck.model import Check
 from reprocheck.report import document, files
 from reprocheck.report.next_step import next_command
 from reprocheck.settings import Settings
+from reprocheck.wording import told
 from reprocheck.workflow import carried, escalation, replay
 from tests.causes.cause_ladders import ladder
 from tests.launch.conftest import Place
@@ -36,13 +37,13 @@ TRAIN = "\nfor step in range(4): reprocheck.log_loss(1.0 / (step + 1 + offset))\
 def judged(place: Place, text: str, **settings: object) -> Check:
     """The check of a script that sets `offset` and trains."""
     place.check(LOSSES + text + TRAIN, **settings)
-    return replay.judged(place.folder)
+    return told(replay.judged(place.folder))
 
 
 def judged_as(place: Place, text: str, **settings: object) -> Check:
     """The check of a whole script."""
     place.check(text, **settings)
-    return replay.judged(place.folder)
+    return told(replay.judged(place.folder))
 
 
 def visible_caveat(check: Check) -> list[str]:
@@ -167,7 +168,7 @@ def test_what_a_library_keeps_for_itself_is_left_by_no_run_unless_it_differs(
 
 def test_a_file_that_run_1_reads_only_after_its_training_is_no_cache(place: Place) -> None:
     place.check(LOSSES + READ_BACK)
-    check = replay.judged(place.folder)
+    check = told(replay.judged(place.folder))
     assert (check.verdict.verdict, check.state_left, check.state_alike) == (
         "not_reproducible",
         ("last",),
@@ -182,7 +183,7 @@ def test_a_folder_that_the_runs_made_is_removed_whole_and_beside_it_only_files(
     place.check(
         f"{LOSSES}offset = len(Path('last', 'model').read_text()) + 1 if Path('last').exists() else 0\n{writes}{TRAIN}"
     )
-    check = replay.judged(place.folder)
+    check = told(replay.judged(place.folder))
     assert check.state_left == ("last/model",)
     cause = causes_of(
         replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder
@@ -197,7 +198,7 @@ def test_a_folder_that_holds_what_somebody_else_wrote_is_not_removed(place: Plac
     place.check(
         f"{LOSSES}offset = len(Path('last', 'model').read_text()) + 1 if Path('last').exists() else 0\n{writes}\n{program}{TRAIN}"
     )
-    check = replay.judged(place.folder)
+    check = told(replay.judged(place.folder))
     cause = causes_of(
         replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder
     )[0]
@@ -207,7 +208,7 @@ def test_a_folder_that_holds_what_somebody_else_wrote_is_not_removed(place: Plac
 def test_copies_hold_what_an_earlier_check_left(place: Place) -> None:
     """All runs resume from there, so they agree, and nothing is said of a start of its own."""
     place.check(LOSSES + READ_BACK)
-    check = replay.judged(place.folder)
+    check = told(replay.judged(place.folder))
     assert not [caveat for caveat in check.caveats if "earlier check" in caveat]
     cause = causes_of(
         replace(check, ladder=ladder("files and arguments", place="last")), place.folder
@@ -268,7 +269,7 @@ for step in range(start, start + 8):
 
 def test_a_checkpoint_in_a_cache_is_state_left_by_run_1(place: Place, cache: Path) -> None:
     place.check(RESUMES)
-    check = replay.judged(place.folder)
+    check = told(replay.judged(place.folder))
     assert check.verdict.verdict == "not_reproducible"
     assert check.state_left == ("~/.cache/x/last.txt",)
     assert any(
@@ -313,7 +314,7 @@ def test_what_the_script_itself_says_of_it_is_evidence(place: Place, cache: Path
         level="module",
         iterations=8,
     )
-    cause = replay.explained(replay.judged(place.folder), place.folder).causes[0]
+    cause = told(replay.explained(replay.judged(place.folder), place.folder)).causes[0]
     assert cause.code == "RC101"
     assert any("~/.cache/x/last.txt" in said for said in cause.evidence)
     assert "'resumed from step 4'" in cause.evidence[0], (
@@ -416,7 +417,7 @@ def follow(place: Place, line: str) -> Check:
     (folder,) = [
         one for one in set((place.path / "reports").iterdir()) - before if one.name != "latest"
     ]
-    return replay.judged(folder)
+    return told(replay.judged(folder))
 
 
 def test_the_fix_for_a_file_outside_is_a_command_that_keeps_it_from_each_run(
@@ -470,7 +471,7 @@ def test_a_later_check_says_that_its_runs_find_what_an_earlier_one_left(
     assert found == []
     for _ in range(2):
         place.check(RESUMES)
-        check = replay.judged(place.folder)
+        check = told(replay.judged(place.folder))
         (said,) = [caveat for caveat in check.caveats if "earlier check" in caveat]
         assert "~/.cache/x/last.txt" in said
     cache.unlink()

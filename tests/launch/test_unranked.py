@@ -13,6 +13,7 @@ import pytest
 from reprocheck import launch
 from reprocheck.model import Check
 from reprocheck.settings import Settings
+from reprocheck.wording import told
 from reprocheck.workflow import replay
 
 SCRIPT = Path(__file__).parent / "scripts" / "unranked.py"
@@ -30,7 +31,7 @@ def check(
     )
     folder = launch.prepare(workdir / "reports", entry.name)
     launch.check(entry, replace(Settings(), timeout=60), folder, launch.Quiet())
-    return replay.judged(folder)
+    return told(replay.judged(folder))
 
 
 def first_losses(made: Check) -> list[list[float]]:

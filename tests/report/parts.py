@@ -26,6 +26,7 @@ from reprocheck.model import (
     Trace,
     Verdict,
 )
+from reprocheck.wording.verdict import titled
 
 HOSTILE = "<script>alert(1)</script> ]]> \x1b[31mred\x1b[0m `tick` | pipe @someone #1 \x00\x08\udcff </details> & \u202eevil **bold**"
 
@@ -186,4 +187,4 @@ def check(
             "Gradients, batches and random states were not recorded at this level.",
         ),
     )
-    return replace(answer, **more)  # type: ignore[arg-type]
+    return titled(replace(answer, **more))  # type: ignore[arg-type]

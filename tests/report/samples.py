@@ -28,6 +28,7 @@ from reprocheck.model import (
 )
 from reprocheck.model.evidence import BatchDiffers, CallDiffers
 from reprocheck.verdict import judge
+from reprocheck.wording.verdict import worded
 from reprocheck.workflow.lead import lead_of
 from tests.report.parts import (
     HOSTILE,
@@ -530,7 +531,7 @@ def many_ranks(ranks: int = 12) -> Check:
         run(number, [trace(series(values), rank) for rank, values in enumerate(every)])
         for number, every in ((1, curves), (2, [*curves[:-1], last]))
     ]
-    return check(runs, judge(runs, record().tolerance, "checks"))
+    return check(runs, worded(judge(runs, record().tolerance, "checks")))
 
 
 def with_series() -> Check:
@@ -555,7 +556,7 @@ def with_series() -> Check:
         )
         for number, worse in ((1, accuracy), (2, [value * 0.9 for value in accuracy]))
     ]
-    return check(runs, judge(runs, record().tolerance, "checks"))
+    return check(runs, worded(judge(runs, record().tolerance, "checks")))
 
 
 HOSTILE_NAME = 'acc $\\frac{$ \\1 "quoted" <b>'

@@ -7,6 +7,20 @@ from __future__ import annotations
 import pytest
 
 from reprocheck.model import Tolerance
+from reprocheck.model.statements.verdict import (
+    LateCheck,
+    LoosePass,
+    LossesDiffer,
+    NotFiniteFrom,
+    NothingToCheck,
+    NotMade,
+    OtherFirstChange,
+    RankInOneRunOnly,
+    StepSkipped,
+    TooFew,
+    WeightsNotSeen,
+    WideTolerance,
+)
 from reprocheck.verdict import judge
 from tests.verdict.verdict_runs import (
     BACKWARD,
@@ -14,9 +28,10 @@ from tests.verdict.verdict_runs import (
     FORWARD,
     GOOD,
     INCONCLUSIVE,
+    REPRODUCIBLE,
     Losses,
-    diverging,
     judged,
+    outcome,
     pair,
     run,
     trace,
@@ -28,14 +43,10 @@ from tests.verdict.verdict_runs import (
 def test_the_second_check_moves_to_the_iteration_after_the_first_real_change() -> None:
     first, second = [[1], [1], [0.5]], [[1], [1], [0.7]]
     verdict = judge(pair(first, second, moved_in=2), Tolerance())
-    assert verdict.title == BACKWARD[0] and "iteration 3" in verdict.reason
-    assert any(
-        "first update did not change the weights" in caveat and "iteration 3" in caveat
-        for caveat in verdict.caveats
-    )
-    assert judged(pair(first, [[1], [9], [0.5]], moved_in=2)) == diverging(
-        "iteration 2 (1 against 9)"
-    )
+    assert outcome(verdict) == BACKWARD and verdict.comparisons[1].iteration == 3
+    assert LateCheck(iteration=3, unchanged=1, passes=0) in verdict.cautions
+    before = judge(pair(first, [[1], [9], [0.5]], moved_in=2), Tolerance())
+    assert (outcome(before), before.diverges_from) == (REPRODUCIBLE, 2)
 
 
 def test_losses_of_the_same_weights_are_not_said_to_be_updates_without_effect() -> None:
@@ -49,10 +60,7 @@ def test_losses_of_the_same_weights_are_not_said_to_be_updates_without_effect() 
         ),
         Tolerance(),
     )
-    assert verdict.caveats == (
-        "The first 2 losses come from the same weights, as in gradient accumulation or with a step of size 0, "
-        "so the second check is made on iteration 3 instead of iteration 2.",
-    )
+    assert verdict.cautions == (LateCheck(iteration=3, unchanged=0, passes=1),)
 
 
 def test_weights_that_stay_in_all_iterations_leave_the_backward_pass_open() -> None:
@@ -61,34 +69,30 @@ def test_weights_that_stay_in_all_iterations_leave_the_backward_pass_open() -> N
         Tolerance(),
     )
     assert verdict.verdict == "inconclusive"
-    assert "the weights did not change in the 2 recorded iterations of run 1" in verdict.reason
+    assert verdict.because == NotMade(
+        kind="backward", why=NothingToCheck(lacks="other weights", run=1, recorded=2)
+    )
 
 
 def test_the_iteration_of_run_1_rules() -> None:
     runs = [run(1, trace(GOOD)), run(2, trace([[1.0], [0.9], [0.25]], moved_in=2))]
     verdict = judge(runs, Tolerance())
-    assert verdict.title == BACKWARD[0] and verdict.comparisons[1].iteration == 2
-    assert any(
-        "first change in iteration 1; in run 2 they first change in iteration 2" in caveat
-        for caveat in verdict.caveats
-    )
+    assert outcome(verdict) == BACKWARD and verdict.comparisons[1].iteration == 2
+    assert OtherFirstChange(run=2, own=2, reference=1) in verdict.cautions
     still = judge([run(1, trace(GOOD)), run(2, trace(GOOD, moved_in=None))], Tolerance())
-    assert still.verdict == "reproducible" and any(
-        "do not change in the recorded iterations" in caveat for caveat in still.caveats
-    )
+    assert still.verdict == "reproducible"
+    assert OtherFirstChange(run=2, own=None, reference=1) in still.cautions
 
 
 def test_weights_that_could_not_be_seen_are_a_caveat() -> None:
     verdict = judge(pair(GOOD, GOOD, weights_seen=False, unchanged_updates=0), Tolerance())
     assert verdict.verdict == "reproducible"
-    assert verdict.caveats == (
-        "Whether updates change the weights could not be seen; the first update is taken to be a real one.",
-    )
+    assert verdict.cautions == (WeightsNotSeen(),)
 
 
 def test_a_skipped_step_before_the_checks_is_a_caveat() -> None:
     verdict = judge([run(1, trace(GOOD, skipped=(1, 3))), run(2, trace(GOOD))], Tolerance())
-    assert verdict.caveats == ("A gradient scaler skipped a step in iteration 1 (run 1).",)
+    assert verdict.cautions == (StepSkipped(run=1, iteration=1),)
 
 
 # --------------------------------------------------------------------------------- ranks and N runs
@@ -100,7 +104,8 @@ def test_every_rank_is_checked() -> None:
         run(2, trace(GOOD), trace([[1.0], [0.9], [0.25]], rank=1)),
     ]
     verdict = judge(runs, Tolerance())
-    assert verdict.title == BACKWARD[0] and "iteration 2, rank 1" in verdict.reason
+    assert outcome(verdict) == BACKWARD
+    assert verdict.because == LossesDiffer(row=verdict.comparisons[3], ranks=2, forward_agrees=True)
     assert [(row.run, row.rank, row.kind, row.passed) for row in verdict.comparisons] == [
         (2, 0, "forward", True),
         (2, 0, "backward", True),
@@ -115,10 +120,8 @@ def test_a_missing_rank() -> None:
     assert judged([both, run(2, trace([[1.1], [0.5]]))]) == FORWARD
     assert judged([both, run(2, trace(GOOD), ended="failed", status=1)]) == FAILED
     verdict = judge([both, run(2, trace(GOOD))], Tolerance())
-    assert (
-        verdict.first_divergence is not None
-        and verdict.first_divergence.detail == "rank 1 was recorded in run 1 only"
-    )
+    assert verdict.first_divergence is not None
+    assert verdict.first_divergence.why == RankInOneRunOnly(rank=1, run=1)
     assert (verdict.bitwise.equal, verdict.bitwise.first_iteration) == (False, 1)
 
 
@@ -130,9 +133,12 @@ def test_every_run_is_checked_and_the_worst_is_named() -> None:
         run(4, trace([[1.2], [0.5]])),
     ]
     verdict = judge(runs, Tolerance())
-    assert verdict.title == FORWARD[0] and "run 4 has loss 1.2 where run 1 has 1" in verdict.reason
-    assert "run 3 has loss 0.8" in judge(runs[:3], Tolerance()).reason
-    assert len(verdict.comparisons) == 6
+    assert outcome(verdict) == FORWARD and len(verdict.comparisons) == 6
+    worst = [judge(some, Tolerance()).because for some in (runs, runs[:3])]
+    assert [(one.row.run, one.row.value) for one in worst if isinstance(one, LossesDiffer)] == [
+        (4, 1.2),
+        (3, 0.8),
+    ]
 
 
 # ------------------------------------------------------------------ bitwise, divergence, strictness
@@ -148,11 +154,7 @@ def test_a_pass_that_is_not_bitwise_says_so() -> None:
         2,
         1,
     )
-    assert "not equal in every bit" in verdict.reason
-    assert verdict.caveats[0] == (
-        "The checks pass within the tolerance, but the runs are not equal in every bit: "
-        "the first difference is in iteration 2, by up to 1 ULP of float32."
-    )
+    assert verdict.cautions[0] == LoosePass(iteration=2, ulp=1, dtype="float32")
 
 
 def test_a_pass_that_leaves_the_tolerance_later_says_so() -> None:
@@ -164,31 +166,20 @@ def test_a_pass_that_leaves_the_tolerance_later_says_so() -> None:
         verdict.first_divergence.reference,
         verdict.first_divergence.value,
     ) == (3, 0.25, 0.75)
-    assert (
-        verdict.title == "PASSES THE CHECKS, DIVERGES from iteration 3 (0.25 against 0.75)"
-        and verdict.exit_code == 0
-    )
-    later = "from iteration 3 on the runs diverge: run 2 has loss 0.75 where run 1 has 0.25"
-    assert verdict.reason == f"Both checks pass in 2 runs of 3 iterations, and {later}."
+    assert verdict.exit_code == 0
 
 
 def test_a_tolerance_that_is_wide_for_the_losses_says_so() -> None:
-    assert any(
-        "tolerance is wide" in caveat
-        for caveat in judge(pair([[1e-4], [1e-4]], [[2e-4], [1e-4]]), Tolerance()).caveats
-    )
-    assert judge(pair([[1e-4], [1e-4]], [[1e-4], [1e-4]]), Tolerance()).caveats == ()
+    caution = judge(pair([[1e-4], [1e-4]], [[2e-4], [1e-4]]), Tolerance()).cautions[-1]
+    assert isinstance(caution, WideTolerance)
+    assert (caution.kind, caution.run, caution.reference) == ("forward", 2, 1e-4)
+    assert judge(pair([[1e-4], [1e-4]], [[1e-4], [1e-4]]), Tolerance()).cautions == ()
 
 
 def test_equal_in_every_bit_leaves_no_caveat() -> None:
     verdict = judge(pair(GOOD, GOOD), Tolerance())
-    assert (
-        verdict.bitwise.equal is True and verdict.first_divergence is None and verdict.caveats == ()
-    )
-    assert (
-        verdict.reason
-        == "No difference was seen in 2 runs of 3 iterations: all losses are equal in every bit."
-    )
+    assert verdict.bitwise.equal is True and verdict.first_divergence is None
+    assert verdict.cautions == ()
 
 
 @pytest.mark.parametrize(
@@ -212,9 +203,7 @@ def test_fail_on(second: Losses, checks: int, any_iteration: int, bitwise: int) 
     ):
         verdict = judge(runs, Tolerance(), fail_on=rule)
         broken = expected != plain.exit_code
-        headline = f"FAILED BY --fail-on {rule}: {plain.title}" if broken else plain.title
-        assert (verdict.exit_code, verdict.title) == (expected, headline)
-        assert (f"--fail-on {rule}" in verdict.reason) == broken
+        assert (verdict.exit_code, verdict.broken_rule) == (expected, rule if broken else "")
         assert verdict.tone == ("bad" if broken else plain.tone)
 
 
@@ -222,8 +211,8 @@ def test_losses_that_are_no_numbers_agree_in_nothing() -> None:
     lost = [*GOOD, [float("nan")], [float("nan")]]
     verdict = judge(pair(lost, lost), Tolerance())
     assert verdict.exit_code == 0
-    assert any("loss of iteration 4 is NaN or infinite" in said for said in verdict.caveats)
-    assert judge(pair(GOOD, GOOD), Tolerance()).caveats == ()
+    assert verdict.cautions == (NotFiniteFrom(iteration=4),)
+    assert judge(pair(GOOD, GOOD), Tolerance()).cautions == ()
 
 
 def test_only_a_pass_without_a_difference_beside_it_looks_good() -> None:
@@ -243,8 +232,8 @@ def test_ranks_are_named_only_where_there_are_several() -> None:
     both = judge(
         [run(number, trace(short), trace(short, rank=1)) for number in (1, 2)], Tolerance()
     )
-    assert "recorded 1 iteration, and" in alone.reason
-    assert "recorded 1 iteration (rank 0), and" in both.reason
+    too_few = [one.because.why for one in (alone, both) if isinstance(one.because, NotMade)]
+    assert [one.ranks for one in too_few if isinstance(one, TooFew)] == [(), (0,)]
     skipped = judge(
         [
             run(number, *(trace(GOOD, rank=rank, skipped=(1,)) for rank in (0, 1)))
@@ -252,7 +241,4 @@ def test_ranks_are_named_only_where_there_are_several() -> None:
         ],
         Tolerance(),
     )
-    assert (
-        skipped.caveats[0]
-        == "A gradient scaler skipped a step in iteration 1 (run 1, ranks 0 and 1)."
-    )
+    assert skipped.cautions[0] == StepSkipped(run=1, iteration=1, ranks=(0, 1))

@@ -13,6 +13,7 @@ import pytest
 
 from reprocheck.child.reprocheck_child.lines import exact_text, loss_line, whole_or_float
 from reprocheck.model import LossSeries, Run, RunRecord, Tolerance
+from reprocheck.model.statements.verdict import BeyondDoubles
 from reprocheck.trace import read_run
 from reprocheck.verdict import judge, paired
 from tests.verdict.verdict_runs import run, trace
@@ -90,18 +91,16 @@ def test_large_integers_are_compared_as_what_they_are(tmp_path: Path) -> None:
         False,
         3,
     )
-    assert verdict.outcomes.statement.startswith("The two runs gave different losses.")
+    assert len(verdict.outcomes.groups) == 2
 
     strict = judge(
         [first, numbered(written(tmp_path / "d", LARGE + 2, LARGE + 2, LARGE + 3), 2)],
         Tolerance(rtol=0, atol=0),
     )
-    assert (verdict.bitwise.ulp, strict.title) == (None, "NOT REPRODUCIBLE (forward)")
-    numbers = f"run 2 has loss {LARGE + 2} where run 1 has {LARGE + 1}, a difference of 1 where 0 is allowed"
-    assert (
-        strict.reason
-        == f"Before the first update of the weights the losses differ: in iteration 1, {numbers}."
-    )
+    assert (verdict.bitwise.ulp, strict.failed_check) == (None, "forward")
+    row = strict.comparisons[0]
+    assert (row.max_difference, row.allowed) == (1, 0)
+    assert row.why == BeyondDoubles(run=2, shown=str(LARGE + 2), other=str(LARGE + 1))
     later = judge([first, other], Tolerance(rtol=0, atol=0), "any-iteration")
     assert later.first_divergence is not None and (
         later.first_divergence.iteration,

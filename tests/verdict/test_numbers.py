@@ -226,29 +226,20 @@ def test_runs_are_grouped_by_bits() -> None:
     ]
     found = outcomes(runs)
     assert [group.runs for group in found.groups] == [(1, 3), (2, 4), (5,)]
-    assert found.statement.startswith(
-        "3 of the 4 other runs differ from run 1; 3 different outcomes were seen. With 95 % confidence at most 98.7%"
-    )
+    assert found.bound == pytest.approx(0.987, abs=1e-3)
 
 
 def test_what_two_runs_exclude() -> None:
     same = outcomes([a_run(1, [[1.0]]), a_run(2, [[1.0]])])
-    assert (
-        same.bound == pytest.approx(0.95)
-        and "Two runs exclude almost nothing" in same.statement
-        and "95%" in same.statement
-    )
+    assert same.bound == pytest.approx(0.95)
     other = outcomes([a_run(1, [[1.0]]), a_run(2, [[2.0]])])
-    assert other.bound == 1.0 and "Two runs exclude almost nothing" in other.statement
+    assert other.bound == 1.0
 
 
 def test_what_many_runs_exclude() -> None:
     found = outcomes([a_run(number, [[1.0]]) for number in range(1, 60)])
-    assert (
-        found.bound == pytest.approx(1 - 0.05 ** (1 / 58))
-        and "at most 5.0% of runs differ" in found.statement
-    )
-    assert found.statement.startswith("All 59 runs gave the same losses")
+    assert found.bound == pytest.approx(1 - 0.05 ** (1 / 58))
+    assert [len(group.runs) for group in found.groups] == [59]
 
 
 def test_without_losses_there_are_no_outcomes() -> None:

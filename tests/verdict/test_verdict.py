@@ -6,7 +6,25 @@ from dataclasses import replace
 
 import pytest
 
-from reprocheck.model import Run, Tolerance
+from reprocheck.model import CheckKind, OneIsLonger, Run, Tolerance
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.verdict import (
+    Agreement,
+    LoosePass,
+    LossesDiffer,
+    NeitherFinite,
+    NeverTogether,
+    NotCompared,
+    NothingToCheck,
+    NotMade,
+    OtherNumber,
+    RankOfOneRun,
+    RunEnding,
+    RunsFailed,
+    SilentRanks,
+    TooFew,
+    WithoutPartner,
+)
 from reprocheck.verdict import judge
 from tests.verdict.verdict_runs import (
     BACKWARD,
@@ -20,8 +38,9 @@ from tests.verdict.verdict_runs import (
     REPRODUCIBLE,
     TIMED_OUT,
     Losses,
-    diverging,
+    Outcome,
     judged,
+    outcome,
     pair,
     run,
     trace,
@@ -36,11 +55,7 @@ from tests.verdict.verdict_runs import (
         pytest.param([[1.1], [0.5], [0.25]], FORWARD, id="forward differs"),
         pytest.param([[1.0], [0.6], [0.25]], BACKWARD, id="backward differs"),
         pytest.param([[1.1], [0.6], [0.25]], FORWARD, id="both differ"),
-        pytest.param(
-            [[1.0], [0.5], [9.0]],
-            diverging("iteration 3 (0.25 against 9)"),
-            id="later than the checks",
-        ),
+        pytest.param([[1.0], [0.5], [9.0]], REPRODUCIBLE, id="later than the checks"),
         pytest.param([[NAN], [0.5], [0.25]], FORWARD, id="NaN in one run only"),
         pytest.param([[1.0], [INF], [0.25]], BACKWARD, id="infinite in one run only"),
         pytest.param(
@@ -50,24 +65,39 @@ from tests.verdict.verdict_runs import (
             [[1.0], [0.5, 0.5], [0.25]], INCONCLUSIVE, id="another number of losses in iteration 2"
         ),
         pytest.param(
-            [[1.0], [0.5], [0.25, 0.1]],
-            diverging("iteration 3 (iteration 3 holds 2 losses in run 2 and 1 in run 1)"),
-            id="another number of losses later",
+            [[1.0], [0.5], [0.25, 0.1]], REPRODUCIBLE, id="another number of losses later"
         ),
         pytest.param([[1.0]], INCONCLUSIVE, id="one iteration"),
-        pytest.param(
-            [[1.0], [0.5]],
-            diverging("iteration 3 (one run is longer: 3 against 2 iterations)"),
-            id="shorter, with both checks",
-        ),
+        pytest.param([[1.0], [0.5]], REPRODUCIBLE, id="shorter, with both checks"),
         pytest.param(
             [[1.1], [0.5, 0.5]], FORWARD, id="a forward difference stands before inconclusive"
         ),
         pytest.param([[1.1]], FORWARD, id="a forward difference stands in one iteration"),
     ],
 )
-def test_two_runs(second: Losses, expected: tuple[str, int]) -> None:
+def test_two_runs(second: Losses, expected: Outcome) -> None:
     assert judged(pair(GOOD, second)) == expected
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        pytest.param([[1.0], [0.5], [9.0]], None, id="another loss"),
+        pytest.param(
+            [[1.0], [0.5], [0.25, 0.1]],
+            WithoutPartner(of="losses", iteration=3, run=2, own=2, reference=1),
+            id="another number of losses",
+        ),
+        pytest.param(
+            [[1.0], [0.5]],
+            WithoutPartner(of="iterations", iteration=3, run=2, own=2, reference=3),
+            id="shorter",
+        ),
+    ],
+)
+def test_a_divergence_behind_the_checks(second: Losses, why: Statement | None) -> None:
+    divergence = judge(pair(GOOD, second), Tolerance()).first_divergence
+    assert divergence is not None and (divergence.iteration, divergence.why) == (3, why)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +132,7 @@ def test_two_runs(second: Losses, expected: tuple[str, int]) -> None:
         ),
     ],
 )
-def test_two_runs_of_any_losses(first: Losses, second: Losses, expected: tuple[str, int]) -> None:
+def test_two_runs_of_any_losses(first: Losses, second: Losses, expected: Outcome) -> None:
     assert judged(pair(first, second)) == expected
 
 
@@ -123,7 +153,7 @@ def test_two_runs_of_any_losses(first: Losses, second: Losses, expected: tuple[s
         ),
     ],
 )
-def test_several_updates_an_iteration(second: Losses, expected: tuple[str, int]) -> None:
+def test_several_updates_an_iteration(second: Losses, expected: Outcome) -> None:
     assert judged(pair([[1, 2, 3], [4, 5, 6]], second, first=2)) == expected
 
 
@@ -145,10 +175,7 @@ def test_the_row_of_a_check_shows_the_worst_loss_and_where_it_lies() -> None:
         3.5,
     )
     assert backward.allowed == pytest.approx(0.004)
-    assert (
-        "iteration 1, loss 3" in verdict.reason
-        and "a difference of 0.5 where 0.004 is allowed" in verdict.reason
-    )
+    assert verdict.because == LossesDiffer(row=backward, ranks=1, forward_agrees=True)
 
 
 def test_equal_losses_are_shown_in_the_checked_iteration() -> None:
@@ -173,36 +200,33 @@ def test_a_loss_that_is_finite_in_one_run_only_comes_first() -> None:
     verdict = judge(pair([[1.0, 1.0], [1.0]], [[5.0, NAN], [1.0]]), Tolerance())
     row = verdict.comparisons[0]
     assert (row.passed, row.loss_index, row.max_difference, row.ulp) == (False, 1, None, None)
-    assert "finite in one run only" in verdict.reason
+    assert verdict.because == LossesDiffer(row=row, ranks=1)
 
 
 def test_losses_too_far_apart_for_a_double() -> None:
     verdict = judge(pair([[-1.7e308], [1.0]], [[1.7e308], [1.0]]), Tolerance())
-    assert (
-        verdict.title == FORWARD[0]
-        and verdict.comparisons[0].max_difference is None
-        and "too far apart" in verdict.reason
-    )
+    assert outcome(verdict) == FORWARD and verdict.comparisons[0].max_difference is None
 
 
 def test_the_tolerance_is_the_users() -> None:
     runs = pair([[1.0], [0.5]], [[1.0 + 1e-6], [0.5]])
-    assert judge(runs, Tolerance(rtol=0, atol=1e-7)).title == FORWARD[0]
-    assert judge(runs, Tolerance(rtol=1e-5, atol=0)).title == "REPRODUCIBLE"
-    assert judge(pair([[1.0], [0.5]], [[9.0], [0.5]]), Tolerance(rtol=10)).title == "REPRODUCIBLE"
+    assert outcome(judge(runs, Tolerance(rtol=0, atol=1e-7))) == FORWARD
+    assert outcome(judge(runs, Tolerance(rtol=1e-5, atol=0))) == REPRODUCIBLE
+    far = pair([[1.0], [0.5]], [[9.0], [0.5]])
+    assert outcome(judge(far, Tolerance(rtol=10))) == REPRODUCIBLE
 
 
 def test_a_tolerance_that_no_double_holds_allows_any_difference() -> None:
     widest = Tolerance(rtol=1e308)
     verdict = judge(pair([[10.0], [10.0]], [[20.0], [10.0]]), widest)
-    assert verdict.title == "REPRODUCIBLE"
-    assert "any difference is allowed" in verdict.reason
+    assert outcome(verdict) == REPRODUCIBLE
+    assert isinstance(verdict.because, Agreement) and verdict.because.largest.limit == INF
 
 
 def test_run_1_is_the_reference_of_the_relative_tolerance() -> None:
     tolerance = Tolerance(rtol=0.1, atol=0)
-    assert judge(pair([[1.0], [1.0]], [[1.105], [1.0]]), tolerance).title == FORWARD[0]
-    assert judge(pair([[1.105], [1.0]], [[1.0], [1.0]]), tolerance).title == "REPRODUCIBLE"
+    assert outcome(judge(pair([[1.0], [1.0]], [[1.105], [1.0]]), tolerance)) == FORWARD
+    assert outcome(judge(pair([[1.105], [1.0]], [[1.0], [1.0]]), tolerance)) == REPRODUCIBLE
 
 
 # ---------------------------------------------------------------------------------- ended otherwise
@@ -301,7 +325,7 @@ def test_run_1_is_the_reference_of_the_relative_tolerance() -> None:
         pytest.param(
             run(1, trace(GOOD)),
             run(2, trace([[1.0], [0.5]], unfinished=True)),
-            diverging("iteration 3 (one run is longer: 3 against 2 iterations)"),
+            REPRODUCIBLE,
             id="an open iteration of a run that completed",
         ),
         pytest.param(
@@ -324,34 +348,53 @@ def test_run_1_is_the_reference_of_the_relative_tolerance() -> None:
         ),
     ],
 )
-def test_runs_that_ended_otherwise(first: Run, second: Run, expected: tuple[str, int]) -> None:
+def test_runs_that_ended_otherwise(first: Run, second: Run, expected: Outcome) -> None:
     assert judged([first, second]) == expected
 
 
-def test_the_reason_of_a_failure_names_run_place_and_error() -> None:
+def because(*runs: Run) -> RunsFailed:
+    failed = judge(runs, Tolerance()).because
+    assert isinstance(failed, RunsFailed)
+    return failed
+
+
+def test_a_failure_has_runs_places_and_errors() -> None:
     stderr = "Traceback (most recent call last):\n  File\nRuntimeError: out of patience\n\n====\n"
     runs = [
-        run(1, trace([[1.0]]), ended="failed", status=1, stderr=stderr),
-        run(2, trace([[1.0]]), ended="failed", status=1, stderr=stderr),
+        run(number, trace([[1.0]]), ended="failed", status=1, stderr=stderr) for number in (1, 2)
     ]
-    ending = "ended after iteration 1 with RuntimeError: out of patience, before both checks could be made."
-    assert judge(runs, Tolerance()).reason == f"Both runs {ending}"
-    assert judge([runs[0], run(2, trace(GOOD))], Tolerance()).reason == f"Run 1 {ending}"
-    killed = [run(1, trace([[1.0]]), ended="failed", status=-9), run(2)]
-    assert (
-        "Run 1 was ended after iteration 1 by SIGKILL, before" in judge(killed, Tolerance()).reason
-    )
-    late = [run(1, trace([[1.0]], unfinished=True), ended="timed_out", status=-15), run(2)]
-    assert (
-        "Run 1 was stopped in iteration 1 by --timeout after 15 s, before"
-        in judge(late, Tolerance()).reason
-    )
+    ending = RunEnding(how="error", says="RuntimeError: out of patience", iteration=1)
+    both = because(*runs)
+    assert (both.runs, both.of, both.endings) == ((1, 2), 2, (ending, ending))
+    assert not both.checks_made
+    alone = because(runs[0], run(2, trace(GOOD)))
+    assert (alone.runs, alone.of, alone.endings) == ((1,), 2, (ending,))
 
 
-def test_several_runs_that_took_too_long() -> None:
-    late = [run(number, trace(GOOD), ended="timed_out", status=-15) for number in (1, 2)]
-    reason = "Both runs were stopped after iteration 3 by --timeout after 15 s; until then both checks pass, bit for bit."
-    assert judge(late, Tolerance()).reason == reason
+@pytest.mark.parametrize(
+    ("failing", "ending"),
+    [
+        (
+            run(1, trace([[1.0]]), ended="failed", status=-9),
+            RunEnding(how="signal", status=9, iteration=1),
+        ),
+        (
+            run(1, trace([[1.0]], unfinished=True), ended="timed_out", status=-15),
+            RunEnding(how="timed out", seconds=15, iteration=1, unfinished=True),
+        ),
+        (
+            run(1, ended="failed", status=2, stderr="a.py: error: --lr is required\n"),
+            RunEnding(how="status", status=2, says="a.py: error: --lr is required"),
+        ),
+        (
+            run(1, ended="failed", status=2, stderr="no config\n"),
+            RunEnding(how="status", status=2),
+        ),
+        (run(1, ended="failed", status=None), RunEnding(how="unknown")),
+    ],
+)
+def test_how_a_run_ended(failing: Run, ending: RunEnding) -> None:
+    assert because(failing, run(2)).endings == (ending,)
 
 
 def test_an_error_that_the_script_caught_did_not_end_it() -> None:
@@ -364,74 +407,41 @@ def test_an_error_that_the_script_caught_did_not_end_it() -> None:
         stderr="ValueError: caught\n",
         processes=(ended,),
     )
-    reason = judge([run(1, trace(GOOD)), exits], Tolerance()).reason
-    assert (
-        reason
-        == "Run 2 ended after iteration 2 with exit status 3; until then both checks pass, bit for bit."
-    )
+    good = run(1, trace(GOOD))
+    assert because(good, exits).endings == (RunEnding(how="status", status=3, iteration=2),)
     raises = replace(exits, processes=(ended, replace(ended, error="KeyError: 'x'")))
-    assert (
-        "ended after iteration 2 with KeyError: 'x'; until then"
-        in judge([run(1, trace(GOOD)), raises], Tolerance()).reason
-    )
+    error = RunEnding(how="error", says="KeyError: 'x'", iteration=2)
+    assert because(good, raises).endings == (error,)
 
 
 @pytest.mark.parametrize("fail_on", ["checks", "any-iteration", "bitwise"])
 def test_a_failure_after_the_checks_is_no_pass_and_no_difference(fail_on: str) -> None:
     failed = run(2, trace([[1.0], [0.5]]), ended="failed", status=3, stderr="ValueError: x\n")
     verdict = judge([run(1, trace(GOOD)), failed], Tolerance(), fail_on)
-    assert (verdict.title, verdict.exit_code) == FAILED
-    assert (
-        verdict.reason
-        == "Run 2 ended after iteration 2 with ValueError: x; until then both checks pass, bit for bit."
-    )
+    assert outcome(verdict) == FAILED and verdict.broken_rule == ""
+    assert isinstance(verdict.because, RunsFailed)
+    assert verdict.because.checks_made and verdict.because.equal
     assert verdict.first_divergence is None and verdict.bitwise.equal is True
-    equal = "As far as both runs go, their losses are equal in every bit"
-    assert (
-        verdict.outcomes.statement
-        == f"{equal}; run 2 was ended in between (3 against 2 iterations)."
-    )
+    assert verdict.outcomes.longer == OneIsLonger(first=3, second=2, ended=2)
 
 
-def test_what_differed_before_a_failure_is_said() -> None:
+def test_what_differed_before_a_failure_is_known() -> None:
+    good = run(1, trace([*GOOD, [0.1]]))
     failed = run(2, trace([[1.0], [0.5], [9.0]]), ended="timed_out", status=-15)
-    verdict = judge([run(1, trace([*GOOD, [0.1]])), failed], Tolerance())
-    assert (verdict.title, verdict.exit_code) == TIMED_OUT
-    assert verdict.reason.endswith(
-        "; until then both checks pass and the losses leave the tolerance in iteration 3."
-    )
-    close = run(2, trace([[1.0], [0.5], [0.2500001]]), ended="failed", status=1)
-    assert judge([run(1, trace([*GOOD, [0.1]])), close], Tolerance()).reason.endswith(
-        "both checks pass within the tolerance."
-    )
+    assert judged([good, failed]) == TIMED_OUT
+    apart = because(good, failed)
+    assert (apart.checks_made, apart.equal, apart.leaves_in) == (True, False, 3)
+    close = because(good, run(2, trace([[1.0], [0.5], [0.2500001]]), ended="failed", status=1))
+    assert (close.checks_made, close.equal, close.leaves_in) == (True, False, None)
 
 
-@pytest.mark.parametrize(
-    ("stderr", "said"),
-    [
-        (
-            "usage: a.py\na.py: error: --lr is required\n",
-            "2 (a.py: error: --lr is required), before",
-        ),
-        ("no config\n", "exit status 2, before"),
-    ],
-)
-def test_what_a_parser_says_of_a_command_line_is_in_the_reason(stderr: str, said: str) -> None:
-    assert said in judge([run(1, ended="failed", status=2, stderr=stderr)], Tolerance()).reason
-
-
-def test_equal_losses_of_two_lengths_are_told_as_one_run_that_is_longer() -> None:
+def test_equal_losses_of_two_lengths_are_one_run_that_is_longer() -> None:
     verdict = judge(pair([[1.0]] * 468, [[1.0]] * 572), Tolerance())
-    longer = "one run is longer: 468 against 572 iterations"
-    assert verdict.title == f"PASSES THE CHECKS, DIVERGES from iteration 469 ({longer})"
-    assert (
-        verdict.reason
-        == f"Both checks pass in 2 runs of 468 iterations, and then the runs diverge: {longer}."
-    )
+    assert outcome(verdict) == REPRODUCIBLE and verdict.diverges_from == 469
+    assert isinstance(verdict.because, Agreement) and verdict.because.iterations == 468
     assert verdict.bitwise.one_is_longer and verdict.bitwise.first_iteration == 469
-    equal = "As far as both runs go, their losses are equal in every bit"
-    assert verdict.outcomes.statement == f"{equal}. One run is longer: 468 against 572 iterations."
-    assert not any("not equal in every bit" in caveat for caveat in verdict.caveats)
+    assert verdict.outcomes.longer == OneIsLonger(first=468, second=572)
+    assert not any(isinstance(one, LoosePass) for one in verdict.cautions)
 
 
 def test_a_rank_that_never_reports_is_no_pass() -> None:
@@ -439,15 +449,10 @@ def test_a_rank_that_never_reports_is_no_pass() -> None:
         run(number, trace(GOOD), trace(GOOD, rank=2), world=3, absent=(1,)) for number in (1, 2)
     ]
     verdict = judge(runs, Tolerance())
-    assert (verdict.title, verdict.exit_code) == INCONCLUSIVE
-    assert (
-        verdict.reason
-        == "Rank 1 of 3 reported no loss and no update in run 1, so nothing is known of what it does."
-    )
+    assert outcome(verdict) == INCONCLUSIVE
+    assert verdict.because == SilentRanks(run=1, world=3, ranks=(1,))
     differs = replace(runs[1], traces=(trace([[9.0], [0.5]]), trace(GOOD, rank=2)))
-    assert judge([runs[0], differs], Tolerance()).title == FORWARD[0], (
-        "a difference that was seen stands"
-    )
+    assert judged([runs[0], differs]) == FORWARD, "a difference that was seen stands"
 
 
 def test_trainings_that_were_never_seen_side_by_side_are_no_pass() -> None:
@@ -461,66 +466,104 @@ def test_trainings_that_were_never_seen_side_by_side_are_no_pass() -> None:
         )
 
     verdict = judge([both(1, began=4.0), both(2, began=6.0)], Tolerance())
-    assert (verdict.title, verdict.exit_code) == INCONCLUSIVE
-    assert (
-        "in run 2 rank 1 had been started and had not begun to train when reprocheck ended rank 0"
-        in verdict.reason.lower()
-    )
+    assert outcome(verdict) == INCONCLUSIVE
+    assert verdict.because == NeverTogether(run=2, late=1, stopped=0)
     assert judged([both(1, began=4.0), both(2, began=4.5)]) == REPRODUCIBLE
 
 
 # ---------------------------------------------------------------------------- checks that cannot be
 
 
+def nothing(lacks: str, recorded: int, **keys: object) -> NotMade:
+    """The second check, or the first, finds no loss in run 1."""
+    kind: CheckKind = "forward" if lacks == "before update" else "backward"
+    why = NothingToCheck(lacks=lacks, run=1, recorded=recorded, **keys)  # type: ignore[arg-type]
+    return NotMade(kind=kind, why=why)
+
+
 @pytest.mark.parametrize(
-    ("runs", "says"),
+    ("runs", "because"),
     [
-        ([run(1, processes=()), run(2, processes=())], "no process of run 1 reported"),
-        ([run(1, frameworks={}), run(2)], "imported no supported framework"),
-        ([run(1), run(2)], "which imported torch; train the model"),
-        ([run(1, trace([[], []])), run(2, trace([[], []]))], "no loss was seen in run 1"),
-        ([run(1, trace(GOOD)), run(2)], "no loss was seen in run 2"),
-        ([run(1, trace([[1.0]])), run(2, trace([[1.0]]))], "train for more iterations"),
-        ([run(1, trace([[1.0]], stopped_at=1)), run(2, trace([[1.0]]))], "--steps 2 or higher"),
+        ([run(1, processes=()), run(2, processes=())], NotCompared(why="no process", run=1)),
+        (
+            [run(1, refused_loss="a list"), run(2)],
+            NotCompared(why="no number", run=1, says="a list"),
+        ),
+        ([run(1, frameworks={}), run(2)], NotCompared(why="no framework", run=1)),
+        ([run(1), run(2)], NotCompared(why="no loss", run=1, frameworks=("torch",))),
+        (
+            [run(1, trace([[], []])), run(2, trace([[], []]))],
+            NotCompared(why="no loss", run=1, frameworks=("torch",)),
+        ),
+        (
+            [run(1, trace(GOOD)), run(2)],
+            NotCompared(why="no loss", run=2, frameworks=("torch",)),
+        ),
+        ([run(1, trace(GOOD))], NotCompared(why="one run")),
+        (
+            [run(1, trace(GOOD)), run(2, trace([[1.0]]), ended="interrupted")],
+            NotCompared(why="interrupted", run=2),
+        ),
+        (
+            [run(1, trace(GOOD)), run(2, trace([[1.0]]), broken="no space")],
+            NotCompared(why="broken", run=2, says="no space"),
+        ),
+        (
+            [run(1, trace([[1.0]])), run(2, trace([[1.0]]))],
+            NotMade(kind="backward", why=TooFew(run=1, recorded=1, iteration=2, stopped=False)),
+        ),
+        (
+            [run(1, trace([[1.0]], stopped_at=1)), run(2, trace([[1.0]]))],
+            NotMade(kind="backward", why=TooFew(run=1, recorded=1, iteration=2, stopped=True)),
+        ),
         (
             [run(1, trace(GOOD, moved_in=None)), run(2, trace(GOOD))],
-            "none of the 3 recorded updates of run 1 changed the weights",
+            nothing("change", 3, unchanged=3),
         ),
         (
             [run(1, trace(GOOD, moved_in=None, stopped_at=3)), run(2, trace(GOOD))],
-            "or record more than 3 iterations with --steps",
+            nothing("change", 3, unchanged=3, stopped=True),
+        ),
+        (
+            [run(1, trace(GOOD, moved_in=None, unchanged_updates=2)), run(2, trace(GOOD))],
+            nothing("behind a change", 3, unchanged=2),
         ),
         (
             [run(1, trace(GOOD, moved_in=None, unchanged_updates=0)), run(2, trace(GOOD))],
-            "call reprocheck.log_loss(loss) in every iteration",
+            nothing("behind first change", 3),
         ),
         (
             [run(1, trace([[], [1.0]])), run(2, trace([[], [1.0]]))],
-            "before the first update in run 1",
+            nothing("before update", 2),
         ),
         (
             [run(1, trace(GOOD)), run(2, trace([[1, 1], [0.5]]))],
-            "iteration 1 holds 1 loss before the first update in run 1 and 2 in run 2",
+            NotMade(
+                kind="forward",
+                why=OtherNumber(iteration=1, run=2, number=2, reference=1, before_update=True),
+            ),
         ),
         (
             [run(1, trace(GOOD)), run(2, trace([[1], [0.5, 0.5]]))],
-            "iteration 2 holds 1 loss in run 1 and 2 in run 2",
+            NotMade(kind="backward", why=OtherNumber(iteration=2, run=2, number=2, reference=1)),
         ),
         (
             [run(1, trace([[NAN], [1]])), run(2, trace([[INF], [1]]))],
-            "is NaN in run 1 and infinite in run 2",
+            NotMade(
+                kind="forward", why=NeitherFinite(iteration=1, run=2, value=INF, reference=NAN)
+            ),
         ),
-        ([run(1, trace(GOOD))], "only one run was recorded"),
         (
             [run(1, trace(GOOD), trace(GOOD, rank=1)), run(2, trace(GOOD))],
-            "rank 1 was recorded in run 1 and not in run 2",
+            NotMade(kind="forward", why=RankOfOneRun(rank=1, recorded=1, lacking=2)),
         ),
     ],
 )
-def test_inconclusive_says_what_to_do(runs: list[Run], says: str) -> None:
+def test_why_nothing_is_known(runs: list[Run], because: Statement) -> None:
     verdict = judge(runs, Tolerance())
-    assert (verdict.title, verdict.exit_code) == INCONCLUSIVE
-    assert says.lower() in verdict.reason.lower()
+    assert outcome(verdict) == INCONCLUSIVE
+    # NaN is not equal to itself
+    assert repr(verdict.because) == repr(because)
 
 
 def test_no_runs_at_all() -> None:

@@ -7,7 +7,19 @@ from array import array
 from collections.abc import Sequence
 from itertools import accumulate
 
-from reprocheck.model import Checked, Ended, LossSeries, Process, Run, RunRecord, Tolerance, Trace
+from reprocheck.model import (
+    Checked,
+    CheckKind,
+    Ended,
+    LossSeries,
+    Process,
+    Run,
+    RunRecord,
+    Tolerance,
+    Trace,
+    Verdict,
+    VerdictName,
+)
 from reprocheck.verdict import judge
 
 NAN, INF = math.nan, math.inf
@@ -83,24 +95,25 @@ def pair(reference: Losses, losses: Losses, **keys: object) -> tuple[Run, Run]:
     return run(1, trace(reference, **keys)), run(2, trace(losses, **keys))  # type: ignore[arg-type]
 
 
-def judged(runs: Sequence[Run], **keys: object) -> tuple[str, int]:
-    verdict = judge(runs, Tolerance(), **keys)  # type: ignore[arg-type]
-    assert verdict.reason.endswith(".") and verdict.reason[0].isupper()
-    return verdict.title, verdict.exit_code
+Outcome = tuple[VerdictName, CheckKind | None, int]
+"""The verdict, the check that fails, and the exit code."""
 
 
-FORWARD, BACKWARD = ("NOT REPRODUCIBLE (forward)", 1), ("NOT REPRODUCIBLE (backward)", 1)
-REPRODUCIBLE, INCONCLUSIVE, FAILED, TIMED_OUT = (
-    ("REPRODUCIBLE", 0),
-    ("INCONCLUSIVE", 3),
-    ("SCRIPT FAILED", 4),
-    ("TIMED OUT", 5),
-)
+def outcome(verdict: Verdict) -> Outcome:
+    assert verdict.because is not None
+    return verdict.verdict, verdict.failed_check, verdict.exit_code
 
 
-def diverging(place: str, exit_code: int = 0) -> tuple[str, int]:
-    """Both checks pass, and a later iteration differs."""
-    return f"PASSES THE CHECKS, DIVERGES from {place}", exit_code
+def judged(runs: Sequence[Run], **keys: object) -> Outcome:
+    return outcome(judge(runs, Tolerance(), **keys))  # type: ignore[arg-type]
+
+
+FORWARD: Outcome = ("not_reproducible", "forward", 1)
+BACKWARD: Outcome = ("not_reproducible", "backward", 1)
+REPRODUCIBLE: Outcome = ("reproducible", None, 0)
+INCONCLUSIVE: Outcome = ("inconclusive", None, 3)
+FAILED: Outcome = ("script_failed", None, 4)
+TIMED_OUT: Outcome = ("timed_out", None, 5)
 
 
 GOOD: Losses = [[1.0], [0.5], [0.25]]

@@ -15,6 +15,7 @@ from reprocheck.model import DeeperPair
 from reprocheck.recording import bundle, record
 from reprocheck.trace import read_run
 from reprocheck.trace.deep_run import read_deep
+from reprocheck.wording import told
 from reprocheck.workflow import replay
 from reprocheck.workflow.merge import merge
 from tests.conftest import reprocheck
@@ -112,7 +113,7 @@ def test_the_command(tmp_path: Path) -> None:
         done.stdout + done.stderr
     )
     assert "No node has ranks 1 and 3" in done.stderr
-    caveats = replay.judged(tmp_path / "run").caveats
+    caveats = told(replay.judged(tmp_path / "run")).caveats
     assert (
         "No node that was merged has ranks 1 and 3. If a node is missing, merge again with its recording."
         in caveats
@@ -191,7 +192,7 @@ def test_a_rank_that_died_on_one_node_while_the_other_waited(tmp_path: Path) -> 
         stderr="slow\n",
     )
     merge([killed, waiting], tmp_path / "run")
-    check = replay.judged(tmp_path / "run")
+    check = told(replay.judged(tmp_path / "run"))
     assert check.runs[0].record.ended == "failed" and check.runs[0].stderr_tail.endswith(
         "--- node 0\nKilled\n"
     )

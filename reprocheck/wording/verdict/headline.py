@@ -1,0 +1,61 @@
+"""The headline of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from reprocheck.language import mark, tr
+from reprocheck.model import Divergence, SeriesComparison, Verdict, VerdictName
+from reprocheck.wording.verdict.numbers import apart, sizes, where
+
+_TITLES: Mapping[VerdictName, str] = {
+    "reproducible": mark("REPRODUCIBLE"),
+    "not_reproducible": mark("NOT REPRODUCIBLE"),
+    "inconclusive": mark("INCONCLUSIVE"),
+    "script_failed": mark("SCRIPT FAILED"),
+    "timed_out": mark("TIMED OUT"),
+}
+
+
+def title(verdict: Verdict) -> str:
+    """Return the headline: its first words say what the exit code says."""
+    if verdict.broken_rule:
+        return tr("FAILED BY --fail-on {rule}: {own}", rule=verdict.broken_rule, own=_own(verdict))
+    return _own(verdict)
+
+
+def _own(verdict: Verdict) -> str:
+    """Return the criterion's own verdict."""
+    if verdict.failed_check is not None:
+        return tr("NOT REPRODUCIBLE ({check})", check=tr(verdict.failed_check))
+    if verdict.verdict == "reproducible" and verdict.first_divergence is not None:
+        return tr("PASSES THE CHECKS, DIVERGES from {place}", place=_from(verdict.first_divergence))
+    if verdict.verdict == "reproducible" and verdict.differing_series:
+        differing = _differing(verdict.differing_series)
+        return tr("PASSES THE CHECKS, {differing}", differing=differing)
+    return tr(_TITLES[verdict.verdict])
+
+
+def _from(divergence: Divergence) -> str:
+    """`iteration 6 (1.36 against 1.56)`, run 1 first."""
+    iteration, reference, value = divergence.iteration, divergence.reference, divergence.value
+    if value is None or reference is None:
+        detail = divergence.detail
+        return tr("iteration {iteration} ({detail})", iteration=iteration, detail=detail)
+    return tr("iteration {iteration} ({apart})", iteration=iteration, apart=apart(reference, value))
+
+
+def _differing(series: Sequence[SeriesComparison]) -> str:
+    """`val_loss DIFFERS from step 100 (0.25 against 0.26)`, of the first; how many others do."""
+    first, *others = series
+    place = first.first_outside
+    assert place is not None, "a series that differs does so somewhere"
+    differs = tr(
+        "{name} DIFFERS from {where} ({sizes})",
+        name=first.name,
+        where=where(place),
+        sizes=sizes(place),
+    )
+    if others:
+        differs += tr(", and {others} more series", others=len(others))
+    return differs

@@ -1,0 +1,225 @@
+"""How runs ended, and which of their ranks ended before the others or are behind."""
+
+from __future__ import annotations
+
+import signal
+
+from reprocheck.language import count, form, joined, tr
+from reprocheck.model.ranks import named
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.verdict import (
+    LostOnNode,
+    LostRank,
+    RanksBehind,
+    RanksLost,
+    RunEnding,
+    RunsFailed,
+    UnevenRanks,
+)
+from reprocheck.wording.say import say
+
+
+@say.register
+def runs_failed(failed: RunsFailed) -> str:
+    """Say how the runs ended, and what both checks say of the iterations before."""
+    endings = (
+        tr("run {number} {ending}", number=number, ending=say(ending))
+        for number, ending in zip(failed.runs, failed.endings, strict=True)
+    )
+    ended = _all_alike(failed) or joined(tr(", "), endings)
+    detail = behind(failed.lost)
+    if not failed.checks_made:
+        return tr("{said}, before both checks could be made{detail}", said=ended, detail=detail)
+    how_well = tr(" within the tolerance")
+    if failed.equal:
+        how_well = tr(", bit for bit")
+    elif failed.leaves_in is not None:
+        how_well = tr(
+            " and the losses leave the tolerance in iteration {iteration}",
+            iteration=failed.leaves_in,
+        )
+    return tr(
+        "{said}; until then both checks pass{how_well}{detail}",
+        said=ended,
+        how_well=how_well,
+        detail=detail,
+    )
+
+
+def _all_alike(failed: RunsFailed) -> str:
+    """Return `both runs ended …`, where all runs ended in the same way; else empty."""
+    if not 1 < failed.of == len(failed.runs) or len(set(failed.endings)) > 1:
+        return ""
+    ending = _ending(failed.endings[0], runs=failed.of)
+    if failed.of == 2:
+        return tr("both runs {ending}", ending=ending)
+    return tr("all {number} runs {ending}", number=failed.of, ending=ending)
+
+
+def behind(lost: Statement | None) -> str:
+    """Return what is added to a sentence of the ranks that were lost; empty where none were."""
+    return tr("; {detail}", detail=say(lost)) if lost else ""
+
+
+@say.register
+def run_ending(ending: RunEnding) -> str:
+    """Say how a run ended, such as `ended in iteration 5 with ValueError: …`."""
+    return _ending(ending, runs=1)
+
+
+def _ending(ending: RunEnding, *, runs: int) -> str:
+    reached = _reached(ending.iteration, unfinished=ending.unfinished)
+    place = reached and f" {reached}"
+    if ending.how == "timed out":
+        return form(
+            runs,
+            "was stopped{place} by --timeout after {seconds:.0f} s",
+            "were stopped{place} by --timeout after {seconds:.0f} s",
+            place=place,
+            seconds=ending.seconds,
+        )
+    if ending.how == "interrupted":
+        return form(runs, "was interrupted{place}", "were interrupted{place}", place=place)
+    if ending.how == "unknown":
+        return tr("ended{place} in an unknown way", place=place)
+    if ending.how == "signal":
+        return form(
+            runs,
+            "was ended{place} by {signal}",
+            "were ended{place} by {signal}",
+            place=place,
+            signal=_signal(ending.status),
+        )
+    how = ending.says
+    if ending.how == "status":
+        refusal = how and f" ({how})"
+        how = tr("exit status {exit_status}{refusal}", exit_status=ending.status, refusal=refusal)
+    return tr("ended{place} with {how}", place=place, how=how)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return tr("signal {number}", number=number)
+
+
+def _reached(iteration: int, *, unfinished: bool) -> str:
+    """Return `in iteration 5` where it was under way, `after iteration 4` where that had ended;
+    empty where none was recorded.
+    """
+    if not iteration:
+        return ""
+    if unfinished:
+        return tr("in iteration {iteration}", iteration=iteration)
+    return tr("after iteration {iteration}", iteration=iteration)
+
+
+@say.register
+def ranks_lost(ranks: RanksLost) -> str:
+    """Say which ranks ended too early, machine by machine."""
+    return joined(tr("; "), map(_on_node, ranks.nodes))
+
+
+def _on_node(lost: LostOnNode) -> str:
+    where = ""
+    if lost.node is not None:
+        where = tr("on node {node} ", node=lost.node)
+    if lost.seen:
+        return where + _first(lost) + _others(lost)
+    ends = (
+        tr(
+            "{where}rank {number} ended {when}, {how}",
+            where=where,
+            number=rank.rank,
+            when=_when(rank),
+            how=_how(rank),
+        )
+        for rank in lost.ended
+    )
+    return joined(tr("; "), ends)
+
+
+def _first(lost: LostOnNode) -> str:
+    """Return, of the rank that was seen to end first of those that ended too early, when and
+    how.
+    """
+    rank = lost.ended[0]
+    return tr(
+        "rank {number} {ended}, {when}, {how}",
+        number=rank.rank,
+        ended=tr("ended first") if lost.first else tr("ended"),
+        when=_when(rank),
+        how=_how(rank),
+    )
+
+
+def _others(lost: LostOnNode) -> str:
+    """Return what became of the ranks beside the one that ended first."""
+    if lost.after:
+        return tr("; {named} ended after it", named=named(lost.after))
+    if lost.waiting:
+        return form(
+            len(lost.waiting),
+            "; {who} was still waiting in iteration {last} when the run was ended",
+            "; {who} were still waiting in iteration {last} when the run was ended",
+            who=named(lost.waiting),
+            last=lost.last,
+        )
+    return ""
+
+
+def _when(rank: LostRank) -> str:
+    reached = _reached(rank.iteration, unfinished=rank.unfinished)
+    return reached or tr("before its first loss")
+
+
+def _how(rank: LostRank) -> str:
+    if rank.error:
+        return tr("with {error}", error=rank.error)
+    if rank.exited:
+        return tr("by its own exit or an error that was caught")
+    return tr("killed by a signal or left by os._exit: its interpreter did not come to its exit")
+
+
+@say.register
+def ranks_behind(slow: RanksBehind) -> str:
+    """Say which ranks have recorded least, where none ended."""
+    if slow.last == slow.furthest:
+        return tr(
+            "all {ranks} ranks have come to iteration {furthest} and none is behind",
+            ranks=slow.world,
+            furthest=slow.furthest,
+        )
+    number = len(slow.ranks)
+    where = form(number, "it recorded no loss", "they recorded no loss")
+    if slow.last:
+        where = form(
+            number,
+            "the last iteration of which it recorded a loss is {last}",
+            "the last iteration of which they recorded a loss is {last}",
+            last=slow.last,
+        )
+    return form(
+        number,
+        "{named} is behind: {where}, {others} came to iteration {furthest}",
+        "{named} are behind: {where}, {others} came to iteration {furthest}",
+        named=named(slow.ranks),
+        where=where,
+        others=form(slow.world - number, "the other", "the others"),
+        furthest=slow.furthest,
+    )
+
+
+@say.register
+def uneven_ranks(ranks: UnevenRanks) -> str:
+    """Say how many iterations the ranks recorded."""
+    counts = (
+        tr(
+            "{named} recorded {iterations}",
+            named=named(of),
+            iterations=count(length, "iteration"),
+        )
+        for length, of in ranks.lengths
+    )
+    return tr("the ranks are not of the same length: {counts}", counts=joined(tr(", "), counts))

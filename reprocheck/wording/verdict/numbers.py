@@ -1,0 +1,43 @@
+"""Losses and values of series in a sentence, with as many digits as it takes."""
+
+from __future__ import annotations
+
+from reprocheck.language import tr
+from reprocheck.model import SeriesPlace
+
+
+def number(value: float) -> str:
+    """Nine digits: enough for a float32."""
+    return f"{value:.9g}"
+
+
+def pair(a: float, b: float) -> tuple[str, str]:
+    """Return both losses with as many digits as it takes to tell them apart."""
+    if a != b and number(a) == number(b):
+        return repr(a), repr(b)
+    return number(a), number(b)
+
+
+def apart(one: float, other: float) -> str:
+    """`1.36 against 1.56`: both numbers with as few digits as tell them apart."""
+    for digits in range(3, 18):
+        shown = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        if shown[0] != shown[1]:
+            break
+    return tr("{one} against {other}", one=shown[0], other=shown[1])
+
+
+def where(place: SeriesPlace) -> str:
+    """`step 100`, or `iteration 7` where the tracker gave no step."""
+    if place.step is None:
+        return tr("iteration {iteration}", iteration=place.iteration)
+    return tr("step {step:.15g}", step=place.step)
+
+
+def sizes(place: SeriesPlace) -> str:
+    """`1.36 against 1.56`, run 1 first."""
+    if place.value is None:
+        return tr("not reported in run {run}", run=place.run)
+    if place.reference is None:
+        return tr("not reported in run 1")
+    return apart(place.reference, place.value)
