@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
 from reprocheck.language import count, tr
-from reprocheck.search.asked import controls_in, fixes_in
+from reprocheck.model.controls import controls_in, fixes_in
 
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
@@ -125,7 +125,7 @@ def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:
 
 def _tell(question: Question, expected: Length, shared: _Shared) -> None:
     """Say which runs follow, and why."""
-    from reprocheck.search import words
+    from reprocheck.wording.search import why
 
     names, fixes = controls_in(question.controls), fixes_in(question.controls)
     said = [" + ".join(names) if len(names) <= MOST_NAMED else count(len(names), "control")]
@@ -133,7 +133,7 @@ def _tell(question: Question, expected: Length, shared: _Shared) -> None:
         several = count(len(fixes), "patch", "patches")
         said.append(tr("the patch of {fix}", fix=fixes[0]) if len(fixes) == 1 else several)
     name = " + ".join(filter(None, said)) or tr("unmodified")
-    shared.teller.arm(name, words.why(question.why), expected.most)
+    shared.teller.arm(name, why(question.why), expected.most)
 
 
 def _made(check: Check, question: Question) -> int:

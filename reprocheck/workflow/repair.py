@@ -276,17 +276,17 @@ def _run_patched(
     """
     from reprocheck import launch
     from reprocheck.fixes.patched_files import SOURCES, written
-    from reprocheck.search import words
+    from reprocheck.wording.search import why
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
     names = ", ".join(sorted(map(str, changed)))
-    why = Reason(key="patch")
+    reason = Reason(key="patch")
     teller.arm(
         ARM,
         tr(
             "{why}; Python is given the patched text of {names}, and the file itself stays as it"
             " is",
-            why=words.why(why),
+            why=why(reason),
             names=names,
         ),
         runs,
@@ -298,7 +298,7 @@ def _run_patched(
         seed=settings.seed,
         runs=runs,
         steps=settings.steps,
-        reason=why,
+        reason=reason,
         patched=written(changed, folder / "arms" / SOURCES),
         output=teller.output,
         enough=partial(_decided, check, folder),

@@ -1,0 +1,1 @@
+"""The statements of each part of a check: `reprocheck.wording` says them."""
