@@ -29,7 +29,7 @@ from reprocheck.model.statements.search import (
     SeenUnder,
 )
 from reprocheck.rules.operators import known
-from reprocheck.wording import say
+from reprocheck.wording import progress, say
 from reprocheck.wording.search import WHY, named, told, why
 from tests.causes.cause_ladders import check, ladder
 
@@ -274,6 +274,28 @@ def test_of_many_controls_the_first_are_named() -> None:
     assert named(("a", "b", "c", "d", "e", *fixes)) == (
         "the 5 controls `a`, `b`, `c` and 2 more and the patches of RC402 a.py:1 and RC402 a.py:2"
     )
+
+
+@pytest.mark.parametrize(
+    ("under", "name"),
+    [
+        ((), "unmodified"),
+        (("seed", "clock"), "seed + clock"),
+        (("seed", "RC402 a.py:1"), "seed + the patch of RC402 a.py:1"),
+        (("a", "b", "c", "d", "e", "RC402 a.py:1", "RC402 a.py:2"), "5 controls + 2 patches"),
+    ],
+)
+def test_the_next_runs_are_named_by_what_they_are_made_under(
+    under: tuple[str, ...], name: str
+) -> None:
+    assert progress.arm(under) == name
+
+
+def test_before_it_begins_a_search_says_what_it_may_cost() -> None:
+    told_first = "The search takes about {} runs of 1 s, at most 40 (--max-runs)."
+    assert progress.cost(4, 9, 40, 0.2) == told_first.format("4 to 9")
+    assert progress.cost(4, 4, 40, 1.3) == told_first.format("4")
+    assert progress.ends_after(1) == "The search ends after 1 further run, as --max-runs says."
 
 
 def test_every_reason_has_its_sentence() -> None:
