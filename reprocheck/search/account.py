@@ -53,7 +53,7 @@ def _as_is(book: Book) -> Tried:
         runs=len(book.check.runs),
         agrees=_by_the_criterion(verdict),
         bitwise=verdict.bitwise.equal,
-        notes=(ArmNote(why="", hindrance="as in the check"),),
+        notes=(ArmNote(hindrance="as in the check"),),
         diverges_from=verdict.diverges_from,
     )
 

@@ -60,17 +60,18 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
     enough = wanted(check, seen, found.smallest, under, exact=under.exact)
     if len(under.runs) < enough:
         agreement = _agreement(seen, under)
-        said = Removes(names=found.smallest, under=agreement, shown=False)
-        return _unconfirmed(check, book, said, certainty=certainty(agreement, enough))
+        unshown = Removes(names=found.smallest, under=agreement, shown=False)
+        return _unconfirmed(check, book, unshown, sure=certainty(agreement, enough))
     return _confirmed(check, folder, book, found, under)
 
 
 def _unconfirmed(
-    check: Check, book: Book, *statements: Statement | str, certainty: Statement | None = None
+    check: Check, book: Book, *statements: Statement | str, sure: Statement | None = None
 ) -> Result:
-    """Return the causes as they were."""
-    sure = certainty or book.sample
-    search = replace(account(book), statements=statements, certainty=(sure,))
+    """Return the causes as they were; `sure`: how sure it is, where more is known of that than how
+    the runs as they are differ.
+    """
+    search = replace(account(book), statements=statements, certainty=(sure or book.sample,))
     return Result(search=search, causes=check.causes)
 
 

@@ -109,11 +109,11 @@ def why(reason: Reason | str) -> str:
 
 
 @say.register
-def next_to_try(found: NextToTry) -> str:
+def next_to_try(statement: NextToTry) -> str:
     """Return what a search that was broken off would do next."""
-    if not found.names:
-        return tr("Next to try: {why}.", why=why(found.why))
-    return tr("Next to try: {named} ({why}).", named=named(found.names), why=why(found.why))
+    if not statement.names:
+        return tr("Next to try: {why}.", why=why(statement.why))
+    return tr("Next to try: {named} ({why}).", named=named(statement.names), why=why(statement.why))
 
 
 def named(names: Sequence[str]) -> str:
@@ -168,9 +168,9 @@ def _ended(arm: ArmNote) -> str:
 
 
 @say.register
-def remark(found: SearchRemark) -> str:
+def remark(statement: SearchRemark) -> str:
     """Return what is said of a search without any value."""
-    return tr(_REMARKS[found.kind])
+    return tr(_REMARKS[statement.kind])
 
 
 _REMARKS = {
@@ -189,17 +189,17 @@ _REMARKS = {
 
 
 @say.register
-def removes(found: Removes) -> str:
+def removes(statement: Removes) -> str:
     """Return that a set of controls removes the difference, and what that confirms."""
-    by, agreeing = capital(named(found.names)), _agreeing(found.under)
-    if not found.shown:
+    by, agreeing = capital(named(statement.names)), _agreeing(statement.under)
+    if not statement.shown:
         return tr(
             "{named} may remove the difference, but this is not shown: {agreeing}, which can be"
             " luck.",
             named=by,
             agreeing=agreeing,
         )
-    if len(found.names) == 1:
+    if len(statement.names) == 1:
         said = tr("{named} removes the difference: {agreeing}.", named=by, agreeing=agreeing)
     else:
         said = tr(
@@ -207,7 +207,7 @@ def removes(found: Removes) -> str:
             named=by,
             agreeing=agreeing,
         )
-    causes = joined(tr("; and "), dict.fromkeys(map(_called, found.confirms)))
+    causes = joined(tr("; and "), dict.fromkeys(map(_called, statement.confirms)))
     return sentences(said, tr("This confirms {causes}.", causes=causes))
 
 
@@ -243,45 +243,45 @@ def _how(under: Agreement) -> str:
 
 
 @say.register
-def another_remains(found: AnotherRemains) -> str:
+def another_remains(statement: AnotherRemains) -> str:
     """Return that runs under the smallest set differ later, and what looks for that."""
-    if not found.further:
+    if not statement.further:
         return tr(
             "Another difference remains, from iteration {iteration} on: apply the patch and search"
             " again.",
-            iteration=found.iteration,
+            iteration=statement.iteration,
         )
     return tr(
         "Another difference remains, from iteration {iteration} on: {command} with the same"
         " script looks for it.",
-        iteration=found.iteration,
-        command=f"`reprocheck explain {' '.join(found.further)}`",
+        iteration=statement.iteration,
+        command=f"`reprocheck explain {' '.join(statement.further)}`",
     )
 
 
 @say.register
-def moved(found: Moved) -> str:
+def moved(statement: Moved) -> str:
     """Return what controls remove that do not remove all."""
     return form(
-        len(found.names),
+        len(statement.names),
         "{named} removes a part of the difference: under it the runs first differ on the rung"
         " `{rung}`, no longer on `{before}`.",
         "{named} remove a part of the difference: under them the runs first differ on the rung"
         " `{rung}`, no longer on `{before}`.",
-        named=capital(named(found.names)),
-        rung=tr(found.rung),
-        before=tr(found.before),
+        named=capital(named(statement.names)),
+        rung=tr(statement.rung),
+        before=tr(statement.before),
     )
 
 
 @say.register
-def patches_in_vain(found: PatchesInVain) -> str:
+def patches_in_vain(statement: PatchesInVain) -> str:
     """Return that runs with patches differ as well."""
     return form(
-        len(found.fixes),
+        len(statement.fixes),
         "Runs with {patches} differ too: it is not the only cause, or not a cause.",
         "Runs with {patches} differ too: these are not the only causes, or no causes.",
-        patches=named(found.fixes),
+        patches=named(statement.fixes),
     )
 
 
@@ -364,23 +364,23 @@ def _of_pairs(seen: Sample) -> str:
 
 
 @say.register
-def certainty(found: Certainty) -> str:
+def certainty(statement: Certainty) -> str:
     """Return how sure it is that a set of controls removes the difference, or how many runs it
     takes where too few agree.
     """
-    under, bound = found.under, f"{found.bound:.0%}"
-    if not found.wanted:
+    under, bound = statement.under, f"{statement.bound:.0%}"
+    if not statement.wanted:
         return tr(
             "{of_differing} If {names} had no effect, {luck} With 95 %"
             " confidence, at most {bound} of runs under {names} differ from the first.",
             of_differing=of_differing(under.seen),
             names=named(under.names),
-            luck=_luck(found),
+            luck=_luck(statement),
             bound=bound,
         )
-    more = tr("{wanted} runs", wanted=found.wanted)
-    if found.more:
-        more = tr("more than {most} runs", most=found.wanted)
+    more = tr("{wanted} runs", wanted=statement.wanted)
+    if statement.more:
+        more = tr("more than {most} runs", most=statement.wanted)
     return tr(
         "{of_differing} To rule out luck, {more} must agree (--runs N makes more of each);"
         " with 95 % confidence, at most {bound} of runs under {named}"
@@ -392,55 +392,55 @@ def certainty(found: Certainty) -> str:
     )
 
 
-def _luck(found: Certainty) -> str:
+def _luck(statement: Certainty) -> str:
     agree = tr("still agree")
-    if found.under.seen.unlike:
+    if statement.under.seen.unlike:
         agree = tr("still agree, and differ from all of these,")
     return tr(
         "{runs} runs would {agree} in at most {share:.1%} of such searches.",
-        runs=found.proving,
+        runs=statement.proving,
         agree=agree,
-        share=found.luck,
+        share=statement.luck,
     )
 
 
 @say.register
-def differs_without(found: DiffersWithout) -> str:
+def differs_without(statement: DiffersWithout) -> str:
     """Return what shows that a control has to act at a place, or that a patch is needed."""
-    if not found.place:
-        return tr("Runs without the patch of {fix} differ.", fix=found.name)
+    if not statement.place:
+        return tr("Runs without the patch of {fix} differ.", fix=statement.name)
     return tr(
         "A run differs in which `{name}` does not act at {place}.",
-        name=found.name,
-        place=found.place,
+        name=statement.name,
+        place=statement.place,
     )
 
 
 @say.register
-def acted_at(found: ActedAt) -> str:
+def acted_at(statement: ActedAt) -> str:
     """Return where a control acted."""
     said = tr(
         "`{control}` {acted} at {place}{what}.",
-        control=found.control,
-        acted=tr("first acted") if found.first else tr("acted"),
-        place=f"{found.at} ({found.what})",
-        what=tr(", which draws random numbers") if found.draws else "",
+        control=statement.control,
+        acted=tr("first acted") if statement.first else tr("acted"),
+        place=f"{statement.at} ({statement.what})",
+        what=tr(", which draws random numbers") if statement.draws else "",
     )
-    if not found.others:
+    if not statement.others:
         return said
     others = tr(
         "It also acted at {listed}: any of them may be the cause.",
-        listed=listed([f"{at} ({what})" for at, what in found.others], _MOST_PLACES),
+        listed=listed([f"{at} ({what})" for at, what in statement.others], _MOST_PLACES),
     )
     return sentences(said, others)
 
 
 @say.register
-def seen_under(found: SeenUnder) -> str:
+def seen_under(statement: SeenUnder) -> str:
     """Return where an error of deterministic mode was seen."""
     return form(
-        len(found.names),
+        len(statement.names),
         "This was seen under {named}; the search continued without it.",
         "This was seen under {named}; the search continued without them.",
-        named=named(found.names),
+        named=named(statement.names),
     )

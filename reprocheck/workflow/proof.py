@@ -88,8 +88,8 @@ def _in_turn(check: Check, shared: _Shared) -> None:
         expected = length(check, folder)
         if number == 1:
             seconds = median(run.record.seconds for run in check.runs)
-            said = progress.cost(expected.least, expected.named, expected.most, seconds)
-            shared.teller.remark(said)
+            cost = progress.cost(expected.least, expected.named, expected.most, seconds)
+            shared.teller.remark(cost)
         if not _is_allowed(asked, check, shared.settings):
             shared.teller.remark(progress.ends_after(runs_made(check)), style="yellow")
             break

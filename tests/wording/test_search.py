@@ -44,7 +44,7 @@ NOISE = Remains(kind="noise", rung="forward", place="conv", operator="aten::bmm"
 
 
 @pytest.mark.parametrize(
-    ("found", "sentence"),
+    ("statement", "sentence"),
     [
         (FOUR, "All 4 unmodified runs differ from each other."),
         (Sample(runs=2, odd=1), "The two unmodified runs differ."),
@@ -157,14 +157,14 @@ NOISE = Remains(kind="noise", rung="forward", place="conv", operator="aten::bmm"
         ),
     ],
 )
-def test_what_a_search_has_found_out(found: Statement, sentence: str) -> None:
-    assert say(found) == sentence
+def test_what_a_search_has_found_out(statement: Statement, sentence: str) -> None:
+    assert say(statement) == sentence
 
 
 @pytest.mark.parametrize(
     ("note", "sentence"),
     [
-        (ArmNote(why="", hindrance="as in the check"), "as in the check"),
+        (ArmNote(hindrance="as in the check"), "as in the check"),
         (ArmNote(why="a sentence of an older record"), "a sentence of an older record"),
         (
             ArmNote(why=SUFFICES, hindrance="not taken"),

@@ -234,7 +234,7 @@ class ArmNote(Statement):
                nothing shows that a control did
     """
 
-    why: Reason | str
+    why: Reason | str = ""
     hindrance: Literal[
         "as in the check",
         "none",
