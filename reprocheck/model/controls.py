@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import Literal
 
+from reprocheck.model.reason import ReasonKey
+from reprocheck.model.statement import Statement
 from reprocheck.model.why import SourceLine
 
 ControlClass = Literal["same numbers", "same training", "alters the training"]
+
+
+def is_fix(name: str) -> bool:
+    """Return whether a name is that of a patch, as `RC402 train.py:3`; the others are those of
+    controls.
+    """
+    return " " in name
+
+
+def fixes_in(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the patches among names of controls and of patches."""
+    return tuple(filter(is_fix, names))
+
+
+def controls_in(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the controls among names of controls and of patches."""
+    return tuple(filterfalse(is_fix, names))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +119,8 @@ class Tried:
     reference         more controls, with a run under which the one run here was compared
     spared            a control and where it did not act: `entropy at train.py:3`
     reason            what it was tried for
-    note              the same in words, or what stood in the way (a crash explained)
+    notes             the same with its values, or what stood in the way (a crash explained);
+                      `note`: in words, once the check is told (`reprocheck.wording`)
     says              the last line of the log of a run that failed, which the note quotes
     another_from      the first iteration of another difference: those before it, which the search
                       is about, agree in every bit
@@ -115,7 +137,8 @@ class Tried:
     acted: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
-    reason: str = ""
+    reason: ReasonKey | Literal[""] = ""
+    notes: tuple[Statement | str, ...] = ()
     note: str = ""
     says: str = ""
     another_from: int | None = None
@@ -128,8 +151,9 @@ class Search:
     where none does.
 
     fixes          patches that it takes, too, each as `RC402 train.py:3`
-    sentence       one sentence a person understands
-    confidence     how sure that is, in words, with the numbers of runs behind it
+    statements     what it has found out; `sentence`: that in words, once the check is told
+    certainty      how sure that is, with the numbers of runs behind it; `confidence`: in words
+    advice         what to do about each confirmed cause; `fix`: all of it, once the check is told
     patch          a diff of the user's own source that fixes it, empty where none is known
     touches        what the smallest set did in one of its runs; overrides, unavailable: of all arms
     further        options of `reprocheck explain` that look for another difference, which remains;
@@ -140,8 +164,11 @@ class Search:
     tried: tuple[Tried, ...]
     smallest: tuple[str, ...] = ()
     fixes: tuple[str, ...] = ()
+    statements: tuple[Statement | str, ...] = ()
+    certainty: tuple[Statement | str, ...] = ()
     sentence: str = ""
     confidence: str = ""
+    advice: tuple[str, ...] = ()
     fix: str = ""
     patch: str = ""
     further: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Why a search makes runs, as data: `search.words` says it."""
+"""Why a search makes runs, as data: `wording.search` says it."""
 
 from __future__ import annotations
 

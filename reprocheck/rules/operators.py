@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from reprocheck.language import tr
+from reprocheck.model.statement import Statement
 
 OPERATORS = Path(__file__).parent / "operators"
 
@@ -23,7 +24,7 @@ Phase = Literal["forward", "backward", "both"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Operator:
+class Operator(Statement):
     """An operator on a list.
 
     name      as its documentation names it

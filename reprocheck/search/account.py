@@ -8,12 +8,11 @@ from itertools import chain
 from typing import TypeVar
 
 from reprocheck import rules
-from reprocheck.language import tr
 from reprocheck.model import Cause, Search, Tried, Verdict
+from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.reason import Reason
-from reprocheck.search import words
+from reprocheck.model.statements.search import ArmNote, SeenUnder
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import controls_in, fixes_in
 from reprocheck.search.judged import Judged
 
 _Item = TypeVar("_Item")
@@ -54,7 +53,7 @@ def _as_is(book: Book) -> Tried:
         runs=len(book.check.runs),
         agrees=_by_the_criterion(verdict),
         bitwise=verdict.bitwise.equal,
-        note=tr(words.AS_IN_THE_CHECK),
+        notes=(ArmNote(hindrance="as in the check"),),
         diverges_from=verdict.diverges_from,
     )
 
@@ -71,7 +70,7 @@ def _row(judged: Judged, why: Reason | str) -> Tried:
         reference=judged.reference,
         spared=tuple(one.replace("@", " at ") for one in judged.spared),
         reason=why.key if isinstance(why, Reason) else "",
-        note=words.note(judged, why),
+        notes=(_note(judged, why),),
         says=judged.failed.last_words if judged.failed else "",
     )
     if judged.untried:
@@ -84,6 +83,29 @@ def _row(judged: Judged, why: Reason | str) -> Tried:
         another_from=judged.later,
         diverges_from=judged.verdict.diverges_from,
     )
+
+
+def _note(judged: Judged, why: Reason | str) -> ArmNote:
+    """Return why the runs were made, or what stood in the way."""
+    note = ArmNote(why=why)
+    if judged.untried:
+        return replace(note, hindrance="not taken")
+    refusal, failed = judged.refusal, judged.failed
+    if refusal:
+        at = refusal.source.at if refusal.source else ""
+        what = refusal.operator or refusal.message
+        return replace(note, hindrance="refused", what=what, at=at)
+    if failed and failed.record.ended == "timed_out":
+        return replace(note, hindrance="took too long", run=failed.number)
+    if failed:
+        return replace(note, hindrance="failed", run=failed.number, what=failed.last_words)
+    if judged.within_tolerance_only:
+        return replace(note, hindrance="within tolerance")
+    if judged.reference:
+        return replace(note, hindrance="one run", beside=judged.reference)
+    if judged.agrees and judged.names and not judged.acted:
+        return replace(note, hindrance="nothing acted")
+    return note
 
 
 def _by_the_criterion(verdict: Verdict) -> bool | None:
@@ -106,7 +128,7 @@ def refusals(book: Book) -> Iterator[Cause]:
             code=known.code,
             title=known.title,
             confidence="observed",
-            statements=(*error.evidence(run.number), words.seen_under(judged.names)),
+            statements=(*error.evidence(run.number), SeenUnder(names=judged.names)),
             source=error.source,
             fix=known.fix_for((error.framework,)),
         )

@@ -12,8 +12,8 @@ from operator import attrgetter
 
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Check, Run, Touch
+from reprocheck.model.controls import is_fix
 from reprocheck.rules import likely
-from reprocheck.search.asked import is_fix
 from reprocheck.settings import controls
 
 _ELSEWHERE = ("/", "~", "../")

@@ -16,7 +16,9 @@ from pathlib import Path
 from reprocheck.causes.started import is_what_differs
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
+from reprocheck.model.controls import is_fix
 from reprocheck.model.reason import Reason
+from reprocheck.model.statements.search import Sample
 from reprocheck.rules import likely
 from reprocheck.search import order
 from reprocheck.search.acted import Acting
@@ -27,9 +29,8 @@ from reprocheck.search.asked import (
     Difference,
     Question,
     Unanswered,
-    is_fix,
 )
-from reprocheck.search.chance import Sample, sample
+from reprocheck.search.chance import sample
 from reprocheck.search.enough import speaks_for
 from reprocheck.search.judged import Judged, agree, places_of
 from reprocheck.search.lines import lines_of

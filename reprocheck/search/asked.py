@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import filterfalse
 
 from reprocheck.model import RUNGS, RungName
 from reprocheck.model.reason import Reason
@@ -15,23 +14,6 @@ fixes.
 """
 PAIR = 2
 """The fewest runs under a set of controls: one alone cannot agree with another."""
-
-
-def is_fix(name: str) -> bool:
-    """Return whether a name is that of a patch, as `RC402 train.py:3`; the others are those of
-    controls.
-    """
-    return " " in name
-
-
-def fixes_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the patches among names of controls and of patches."""
-    return tuple(filter(is_fix, names))
-
-
-def controls_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the controls among names of controls and of patches."""
-    return tuple(filterfalse(is_fix, names))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

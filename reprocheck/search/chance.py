@@ -15,10 +15,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 
+from reprocheck.model.statements.search import Sample
 from reprocheck.search.asked import PAIR
 
 MOST = 60
@@ -28,35 +28,6 @@ CHOICE_AND_PROOF = 2
 _RISK = 0.05
 _STEPS = 400
 _SHARES = tuple(step / _STEPS for step in range(1, _STEPS + 1))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sample:
-    """Runs that differ: how many, and how many of them do not have the most frequent outcome.
-
-    insufficient how many of them were made under controls that do not suffice: others are as they
-            are
-    blind   how many have an outcome that says nothing of agreement: each counts as one of its own
-    unlike  whether all of them differ from each other, and from the runs that agree under the
-            control that is asked about, which could not make that difference by itself
-    pairs   how many pairs they are, where each run follows from the one before it; 0 elsewhere.
-            `second`: whether the second of each pair gives the same, too, and not the first alone
-    carried whether files that a run leaves are what makes them so
-    """
-
-    runs: int
-    odd: int
-    insufficient: int = 0
-    blind: int = 0
-    unlike: bool = False
-    pairs: int = 0
-    second: bool = False
-    carried: bool = False
-
-    @property
-    def intermittent(self) -> bool:
-        """Return whether some of them agree with each other."""
-        return self.odd < self.runs - 1
 
 
 def sample(

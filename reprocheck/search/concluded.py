@@ -12,16 +12,28 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.advice import control_fix, in_names_of, with_names_of
 from reprocheck.fixes.patched_files import kept_patch
 from reprocheck.ladder.device import device_of
-from reprocheck.language import joined, sentences, tr
 from reprocheck.model import RUNGS, Check
-from reprocheck.search import words
+from reprocheck.model.controls import controls_in, fixes_in
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.search import (
+    Agreement,
+    AnotherRemains,
+    Certainty,
+    Moved,
+    NamedCause,
+    PatchesInVain,
+    Removes,
+    Sample,
+    SearchRemark,
+)
+from reprocheck.search import chance
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import FRESH, Difference, Found, controls_in, fixes_in
+from reprocheck.search.asked import FRESH, Found
 from reprocheck.search.confirmed import confirmed
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
-from reprocheck.search.noise import remains
+from reprocheck.search.noise import remains, stated
 from reprocheck.search.place import acted_at
 
 
@@ -30,14 +42,16 @@ def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
     made = _without_errors(check, folder, book, found)
     search = made.search
     if check.verdict.passed and check.verdict.first_divergence is None:
-        said = sentences(tr(words.WITHIN_TOLERANCE), search.sentence)
-        search = replace(search, sentence=said)
+        within = SearchRemark(kind="within tolerance")
+        search = replace(search, statements=(within, *search.statements))
     return replace(made, search=search, causes=(*made.causes, *refusals(book)))
 
 
 def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Result:
     if book.nothing_to_try:
-        return _unconfirmed(check, book, words.given(check.first_rung))
+        rung = check.first_rung
+        given = () if rung is None else stated(rung)
+        return _unconfirmed(check, book, SearchRemark(kind="nothing to try"), *given)
     if not found.smallest:
         return _nothing_found(check, folder, book, found)
     under = book.of(found.smallest)
@@ -45,35 +59,67 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
     seen = book.sample_beside(found.smallest)
     enough = wanted(check, seen, found.smallest, under, exact=under.exact)
     if len(under.runs) < enough:
-        sentence = words.may_remove(found.smallest, under)
-        return _unconfirmed(check, book, sentence, words.not_sure(seen, under, enough))
+        agreement = _agreement(seen, under)
+        unshown = Removes(names=found.smallest, under=agreement, shown=False)
+        return _unconfirmed(check, book, unshown, sure=certainty(agreement, enough))
     return _confirmed(check, folder, book, found, under)
 
 
-def _unconfirmed(check: Check, book: Book, sentence: str, confidence: str = "") -> Result:
-    """Return the causes as they were."""
-    confidence = confidence or words.of_unmodified(book.sample)
-    search = replace(account(book), sentence=sentence, confidence=confidence)
+def _unconfirmed(
+    check: Check, book: Book, *statements: Statement | str, sure: Statement | None = None
+) -> Result:
+    """Return the causes as they were; `sure`: how sure it is, where more is known of that than how
+    the runs as they are differ.
+    """
+    search = replace(account(book), statements=statements, certainty=(sure or book.sample,))
     return Result(search=search, causes=check.causes)
 
 
+def _agreement(seen: Sample, under: Judged) -> Agreement:
+    return Agreement(
+        names=under.names,
+        runs=len(under.runs),
+        arms=tuple(arm.name for arm in under.arms),
+        exact=under.exact,
+        later=under.later,
+        seen=seen,
+    )
+
+
+def certainty(under: Agreement, enough: int = 0) -> Statement:
+    """Return how sure it is that a set of controls removes the difference; `enough`: how many runs
+    must agree where too few do.
+    """
+    seen = under.seen
+    if seen.carried:  # the runs are no independent draws
+        return seen
+    # Those that chose the set among many do not prove it.
+    proving = under.runs // (chance.CHOICE_AND_PROOF if seen.intermittent else 1)
+    return Certainty(
+        under=under,
+        proving=proving,
+        luck=chance.luck(seen, proving),
+        bound=chance.bound(proving),
+        wanted=min(enough, chance.MOST),
+        more=enough > chance.MOST,
+    )
+
+
 def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Result:
-    sentence = words.remaining(remains(check, folder, found))
+    statements: list[Statement] = [remains(check, folder, found)]
     moved = _moved(check, book)
     if moved is not None:
-        sentence = sentences(sentence, words.moved(*moved))
+        statements.append(moved)
     for one in book.judged:
         only_fixes = one.names and fixes_in(one.names) == one.names
         if only_fixes and one.agrees is False and not one.untried:
-            sentence = sentences(sentence, words.patches_in_vain(one.names))
+            statements.append(PatchesInVain(fixes=one.names))
             break
-    return _unconfirmed(check, book, sentence)
+    return _unconfirmed(check, book, *statements)
 
 
-def _moved(check: Check, book: Book) -> tuple[Judged, Difference, str] | None:
-    """Return the runs under the fewest controls that removed as much as any, and not all; what is
-    left under them, and the rung on which the runs as they are first differ.
-    """
+def _moved(check: Check, book: Book) -> Moved | None:
+    """Return the fewest controls that removed as much as any, and not all."""
     rung = check.first_rung
     if rung is None:
         return None
@@ -85,7 +131,7 @@ def _moved(check: Check, book: Book) -> tuple[Judged, Difference, str] | None:
         return None
     of_last = [(one, there) for one, there in known if RUNGS.index(there.rung) == last]
     judged, there = min(of_last, key=lambda pair: len(pair[0].names))
-    return judged, there, rung.rung
+    return Moved(names=judged.names, rung=there.rung, before=rung.rung)
 
 
 def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judged) -> Result:
@@ -94,31 +140,31 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     frameworks = of_place(check, code)
     places = acted_at(code, _without_patches(book, under))
     proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
-    evidence = words.evidence(seen, under)
-    causes = confirmed(check, proving, evidence, frameworks, places, found.needed)
+    agreement = _agreement(seen, under)
+    causes = confirmed(check, proving, agreement, frameworks, places, found.needed)
     controls = controls_in(smallest)
     located_causes = located(check, causes, controls)
     causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
     of_causes = [one.fix for one in causes if one.confidence == "confirmed" and one.fix]
     of_controls = (control_fix(frameworks, name, device_of(check)) for name in controls)
     in_names = (in_names_of(code.module_names, fix) for fix in filter(None, of_controls))
-    fix = joined("\n\n", dict.fromkeys(of_causes or in_names))
-    sentence = words.removes(smallest, under, causes)
+    named = tuple(NamedCause.of(one) for one in causes if one.confidence == "confirmed")
+    statements: list[Statement] = [Removes(names=smallest, under=agreement, confirms=named)]
     further: tuple[str, ...] = ()
     if under.later is not None:
         further = _further(check, under)
-        sentence = sentences(sentence, words.another_remains(under.later, further))
+        statements.append(AnotherRemains(iteration=under.later, further=further))
     patched = book.of((), patched=True)
     if patched is not None and not patched.untried and patched.agrees is False:
-        sentence = sentences(sentence, tr(words.PATCH_OF_CONFIRMED_IN_VAIN))
+        statements.append(SearchRemark(kind="patch in vain"))
     search = replace(
         account(book),
         touches=under.runs[0].controls.touches,
         smallest=controls,
         fixes=fixes_in(smallest),
-        sentence=sentence,
-        confidence=words.confidence(seen, under),
-        fix=fix,
+        statements=tuple(statements),
+        certainty=(certainty(agreement),),
+        advice=tuple(dict.fromkeys(of_causes or in_names)),
         patch=kept_patch(folder),
         further=further,
     )

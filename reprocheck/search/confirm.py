@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from reprocheck.language import tr
 from reprocheck.model import Check
 from reprocheck.model.reason import Reason, ReasonKey
-from reprocheck.search import chance, order, words
+from reprocheck.model.statements.search import NextToTry, SearchRemark
+from reprocheck.search import chance, order
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question, Unanswered
@@ -58,15 +58,16 @@ def searched(check: Check, folder: Path) -> Result | None:
     try:
         found = conducted(check, folder, book)
     except Unanswered as missing:
-        under = book.of(missing.question.controls)
-        if missing.question.spared and under is not None:
+        asked = missing.question
+        under = book.of(asked.controls)
+        if asked.spared and under is not None:
             # The set is confirmed: which of its places are needed is not known.
-            whole = Found(smallest=missing.question.controls, runs=len(under.runs))
+            whole = Found(smallest=asked.controls, runs=len(under.runs))
             return result(check, folder, book, whole)
         search = replace(
             account(book),
-            sentence=tr(words.BROKEN_OFF),
-            confidence=words.next_to_try(missing.question),
+            statements=(SearchRemark(kind="broken off"),),
+            certainty=(NextToTry(names=asked.controls, why=asked.why),),
             broken_off=True,
         )
         return Result(search=search, causes=(*check.causes, *refusals(book)))

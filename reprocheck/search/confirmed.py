@@ -15,14 +15,13 @@ from reprocheck import rules
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised, after_control
-from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.statement import Statement
+from reprocheck.model.statements.search import ActedAt, DiffersWithout
 from reprocheck.rules import likely
 from reprocheck.rules.likely import is_vague
-from reprocheck.search import words
-from reprocheck.search.asked import controls_in, fixes_in
 from reprocheck.search.judged import LIBRARIES, OF_GENERATORS, generator_of
 from reprocheck.search.place import PRIVATE, Place
 
@@ -47,7 +46,7 @@ _LATER = "later"
 def confirmed(
     check: Check,
     smallest: Sequence[str],
-    evidence: Statement | str,
+    evidence: Statement,
     frameworks: Sequence[str] = (),
     places: Mapping[str, Sequence[Place]] = _NOWHERE,
     needed: Mapping[str, Sequence[str]] = MappingProxyType({}),
@@ -60,7 +59,7 @@ def confirmed(
     first: dict[tuple[str, str], Cause] = {}
     for fix in fixes_in(smallest):
         patched = _of_patch(check, left, fix)
-        shown = (words.differs_without_patch(fix),) if len(smallest) > 1 else ()
+        shown = (DiffersWithout(name=fix),) if len(smallest) > 1 else ()
         said = (evidence, *shown, *patched.statements)
         patched = replace(patched, confidence="confirmed", statements=said)
         first[patched.code, patched.at] = patched
@@ -91,7 +90,7 @@ def confirmed(
         elif drawing and cause.source is None:
             cause = _at(check, cause, name, drawing)
         cause = _of_a_series(check, after_control(check, cause, name, frameworks))
-        shown = (words.differs_without(name, unit.place),) if unit.place else ()
+        shown = (DiffersWithout(name=name, place=unit.place),) if unit.place else ()
         said = (evidence, *shown, *cause.statements)
         cause = replace(cause, confidence="confirmed", statements=said)
         first.setdefault((cause.code, cause.at), cause)
@@ -393,14 +392,19 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     return there
 
 
-def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: bool) -> str:
+def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: bool) -> ActedAt:
     """Return where a control acted; where the place may not be meant `alone`, at what others,
     too.
     """
-    named = {one: f"{one.line.at} ({one.what})" for one in acted}
-    said = words.acted_at(control, named[place], first=place is acted[0], draws=place.draws)
-    others = [named[one] for one in acted if one.line.at != place.line.at]
-    if alone or place.draws or not others:
-        return said
+    there = ActedAt(
+        control=control,
+        at=place.line.at,
+        what=place.what,
+        first=place is acted[0],
+        draws=place.draws,
+    )
+    if alone or place.draws:
+        return there
     # Nothing shows which of them it is.
-    return sentences(said, words.also_acted_at(others))
+    others = [(one.line.at, one.what) for one in acted if one.line.at != place.line.at]
+    return replace(there, others=tuple(others))

@@ -7,11 +7,11 @@ from functools import partial
 from itertools import filterfalse
 
 from reprocheck.model import Check
+from reprocheck.model.controls import is_fix
+from reprocheck.model.statements.search import Sample
 from reprocheck.rules import likely
 from reprocheck.rules.likely import is_vague
 from reprocheck.search import chance, order
-from reprocheck.search.asked import is_fix
-from reprocheck.search.chance import Sample
 from reprocheck.search.judged import Judged
 from reprocheck.search.lines import lines_of
 

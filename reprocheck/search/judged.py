@@ -11,9 +11,10 @@ from operator import attrgetter
 from reprocheck.causes import refusals
 from reprocheck.causes.refusals import Refusal
 from reprocheck.model import Arm, Run, Touch, Verdict
+from reprocheck.model.controls import fixes_in
 from reprocheck.model.reason import Reason
 from reprocheck.rules import likely
-from reprocheck.search.asked import PAIR, Answer, Question, fixes_in
+from reprocheck.search.asked import PAIR, Answer, Question
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
 _ULPS = 64

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reprocheck.model import Check
+from reprocheck.model.statements.search import Sample
 from reprocheck.search import order
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import PAIR, Answer, Candidates, Question, Unanswered
-from reprocheck.search.chance import Sample
 from reprocheck.search.confirm import conducted
 
 MOST_TIMES = 8

@@ -30,9 +30,10 @@ from reprocheck.rules.likely import (
 )
 from reprocheck.search.asked import Candidates, Difference
 from reprocheck.search.lines import OUT_OF_REACH, at_place, fitting, lines_of, spoken
-from reprocheck.search.noise import NO_RUNG
 from reprocheck.settings import controls
 
+NO_RUNG = Rung(rung="later", status="equal")
+"""Stands for the first rung where none differs."""
 BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
 """Controls that make scripts fail more often than others: operators without an implementation,
 paths that lead elsewhere.

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import filterfalse
 
+from reprocheck.model.controls import is_fix
 from reprocheck.model.reason import Reason
-from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question, is_fix
+from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question
 from reprocheck.search.experiments import Ask, Differing, Experiments, Needed, Together, halves
 
 MOST_PLACES = 4

@@ -12,20 +12,17 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
-from reprocheck.language import count, tr
-from reprocheck.search.asked import controls_in, fixes_in
+from reprocheck.language import tr
+from reprocheck.model.controls import controls_in, fixes_in
 
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.search.asked import Question
-    from reprocheck.search.length import Length
     from reprocheck.settings import Settings
 
 MOST_ARMS = 60
 """Arms of one search at most: more than any search by halves takes."""
-MOST_NAMED = 4
-"""Controls of an arm that are all named as it begins; of more their number is told."""
 LEAST_ITERATIONS = 10
 """Iterations of an arm, where the check records as many: a difference that remains shows later than
 the one that is searched.
@@ -77,6 +74,8 @@ def _in_turn(check: Check, shared: _Shared) -> None:
     """The search, one arm after the other, in no more runs than `--max-runs` allows."""
     from reprocheck.search.confirm import question
     from reprocheck.search.length import length
+    from reprocheck.wording import progress
+    from reprocheck.wording.search import why
     from reprocheck.workflow.repair import runs_made
     from reprocheck.workflow.replay import with_record
 
@@ -88,31 +87,14 @@ def _in_turn(check: Check, shared: _Shared) -> None:
             break
         expected = length(check, folder)
         if number == 1:
-            _tell_length(expected, check, shared)
+            seconds = median(run.record.seconds for run in check.runs)
+            cost = progress.cost(expected.least, expected.named, expected.most, seconds)
+            shared.teller.remark(cost)
         if not _is_allowed(asked, check, shared.settings):
-            made = count(runs_made(check), "further run")
-            shared.teller.remark(
-                tr("The search ends after {runs}, as --max-runs says.", runs=made), style="yellow"
-            )
+            shared.teller.remark(progress.ends_after(runs_made(check)), style="yellow")
             break
-        _tell(asked, expected, shared)
+        shared.teller.arm(progress.arm(asked.controls), why(asked.why), expected.most)
         _record(asked, number, check, shared)
-
-
-def _tell_length(expected: Length, check: Check, shared: _Shared) -> None:
-    """Say what the search may cost."""
-    runs = f"{expected.least}"
-    if expected.named > expected.least:
-        runs = tr("{least} to {named}", least=expected.least, named=expected.named)
-    seconds = median(run.record.seconds for run in check.runs)
-    shared.teller.remark(
-        tr(
-            "The search takes about {runs} runs of {seconds:.0f} s, at most {most} (--max-runs).",
-            runs=runs,
-            most=expected.most,
-            seconds=max(1, seconds),
-        )
-    )
 
 
 def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:
@@ -121,19 +103,6 @@ def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:
 
     missing = 1 if question.reference else max(1, question.runs - _made(check, question))
     return missing <= runs_left(check, settings)
-
-
-def _tell(question: Question, expected: Length, shared: _Shared) -> None:
-    """Say which runs follow, and why."""
-    from reprocheck.search import words
-
-    names, fixes = controls_in(question.controls), fixes_in(question.controls)
-    said = [" + ".join(names) if len(names) <= MOST_NAMED else count(len(names), "control")]
-    if fixes:
-        several = count(len(fixes), "patch", "patches")
-        said.append(tr("the patch of {fix}", fix=fixes[0]) if len(fixes) == 1 else several)
-    name = " + ".join(filter(None, said)) or tr("unmodified")
-    shared.teller.arm(name, words.why(question.why), expected.most)
 
 
 def _made(check: Check, question: Question) -> int:

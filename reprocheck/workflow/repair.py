@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.language import tr
 from reprocheck.model.reason import Reason
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ def repair(
     """
     from reprocheck.fixes.patched_files import PATCH
     from reprocheck.scan.fix import difference
+    from reprocheck.wording import progress
 
     if not _confirmed(check) or _decided(check, folder):
         return
@@ -51,7 +51,7 @@ def repair(
     made = _patched(check, folder)
     missing = RUNS - (0 if made is None else len(made.runs))
     if missing > runs_left(check, settings):
-        teller.remark(tr("The patch was not tried, as --max-runs says."), style="yellow")
+        teller.remark(progress.patch_untried(), style="yellow")
         return
     if missing > 0:
         _run_patched(changed, missing, check, entry, settings, folder, teller)
@@ -62,13 +62,7 @@ def repair(
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
     edited = sorted(str(path) for path, data in before.items() if not _holds(path, data))
     if edited:
-        teller.remark(
-            tr(
-                "Changed while the patch was tried, which is for the text before: {edited}.",
-                edited=", ".join(edited),
-            ),
-            style="yellow",
-        )
+        teller.remark(progress.edited(edited), style="yellow")
 
 
 def runs_left(check: Check, settings: Settings) -> int:
@@ -276,21 +270,11 @@ def _run_patched(
     """
     from reprocheck import launch
     from reprocheck.fixes.patched_files import SOURCES, written
-    from reprocheck.search import words
+    from reprocheck.wording import progress
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
-    names = ", ".join(sorted(map(str, changed)))
-    why = Reason(key="patch")
-    teller.arm(
-        ARM,
-        tr(
-            "{why}; Python is given the patched text of {names}, and the file itself stays as it"
-            " is",
-            why=words.why(why),
-            names=names,
-        ),
-        runs,
-    )
+    reason = Reason(key="patch")
+    teller.arm(ARM, progress.patched(reason, sorted(map(str, changed))), runs)
     launch.record_arm(
         *(entry, settings, folder, teller),
         name=arm,
@@ -298,7 +282,7 @@ def _run_patched(
         seed=settings.seed,
         runs=runs,
         steps=settings.steps,
-        reason=why,
+        reason=reason,
         patched=written(changed, folder / "arms" / SOURCES),
         output=teller.output,
         enough=partial(_decided, check, folder),

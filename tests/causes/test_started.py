@@ -14,6 +14,7 @@ from reprocheck.causes import started
 from reprocheck.ladder.given import Given
 from reprocheck.model import Check, Rung
 from reprocheck.model.evidence import GivenOtherwise
+from reprocheck.model.statements.search import SearchRemark
 from reprocheck.search.confirm import question, searched
 from tests.causes.cause_ladders import GROSS, check, ladder
 
@@ -60,9 +61,8 @@ def test_seeds_that_are_as_far_apart_as_the_arguments_are_made_of_them(
     assert started.is_what_differs(found, tmp_path) is shown
     assert (question(found, tmp_path) is None) is shown, "no arm is needed where that is seen"
     result = searched(found, tmp_path)
-    assert (
-        result is not None and result.search.sentence.startswith("No control was tried")
-    ) is shown
+    nothing_to_try = SearchRemark(kind="nothing to try")
+    assert (result is not None and result.search.statements[0] == nothing_to_try) is shown
 
 
 def test_what_names_the_run_is_not_compared_with_seeds(

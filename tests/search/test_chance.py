@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
-from reprocheck.search import words
-from reprocheck.search.chance import Sample, bound, luck, needed, sample
-from tests.search.test_arms import failed, run
+from reprocheck.model.statements.search import Sample
+from reprocheck.search.chance import bound, luck, needed, sample
 
 
 @pytest.mark.parametrize(
@@ -88,18 +86,6 @@ def test_files_that_runs_leave_behind_make_every_run_follow_from_the_one_before(
     assert sample([["a", "b"], ["a", "a"]], carried=True) == Sample(runs=4, odd=1)
     alike = sample([["a", "b", "b"], ["a", "b"]], carried=True)
     assert alike == Sample(runs=5, odd=4, pairs=2, second=True, carried=True)
-
-
-@pytest.mark.parametrize("second", [True, False])
-def test_of_runs_that_follow_from_each_other_no_chance_is_told(second: bool) -> None:
-    seen = Sample(runs=4, odd=3, pairs=2, second=second, carried=True)
-    said = words.of_unmodified(seen)
-    assert said.startswith("The first run of each of 2 unmodified pairs gives the same, and ")
-    assert ("so does the second" in said) is second
-    assert "differ from each other" not in said
-    under = replace(failed(), runs=(run(1), run(1)))
-    assert words.confidence(seen, under) == said
-    assert "such searches" in words.confidence(replace(seen, carried=False), under)
 
 
 def test_runs_do_not_agree_by_an_overflow() -> None:

@@ -14,6 +14,7 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.model import RUNGS, Cause, Check, SourceLine
 from reprocheck.model.controls import Touch, TouchedLine
 from reprocheck.model.evidence import GivenOtherwise
+from reprocheck.model.statements.search import ActedAt, Agreement, DiffersWithout, Sample
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue, likely
 from reprocheck.rules.likely import VAGUE
@@ -43,6 +44,15 @@ KEYS = {
     "seed_line": "rng.py:7",
 }
 
+AGREED = Agreement(
+    names=("seed",),
+    runs=2,
+    arms=("1-seed",),
+    exact=True,
+    later=None,
+    seen=Sample(runs=2, odd=1),
+)
+
 
 def one_cause(code: str) -> Cause:
     return Cause(
@@ -55,7 +65,7 @@ def test_no_control_confirms_a_cause_that_it_cannot_remove(control: str) -> None
     for known in catalogue():
         for rung in RUNGS:
             differs = check(ladder(rung), causes=(one_cause(known.code),))
-            first, *others = confirmed(differs, [control], "agreed")
+            first, *others = confirmed(differs, [control], AGREED)
             assert first.confidence == "confirmed"
             assert likely.place_of(control, first.code) is not None, (known.code, rung)
             assert first.code in ONE_THING.get(control, {first.code}), (known.code, rung)
@@ -113,7 +123,7 @@ def test_the_hash_seed_confirms_the_line_that_the_scan_names(
 ) -> None:
     differs = hash_of_a_name(**facts)
     assert (differs.causes[0].code, differs.causes[0].confidence) == (code, confidence)
-    first, *_ = confirmed(differs, ["hash-seed"], "agreed")
+    first, *_ = confirmed(differs, ["hash-seed"], AGREED)
     assert (first.code, first.source, first.fix) == ("RC505", STREAM, "zlib.crc32(name.encode())")
     found = order.candidates(differs, Path("."))
     assert (found.likely[0], found.reasons["hash-seed"].code) == ("hash-seed", "RC505")
@@ -145,7 +155,7 @@ def test_a_control_that_acts_where_the_number_of_a_finding_is_made_confirms_it(
     suspect = replace(one_cause("RC604"), confidence="suspected", source=used)
     differs = replace(differs, scan=StaticScan(findings=(found,), files=1), causes=(suspect,))
     places = {"clock": (Place(line=asked, what="datetime.now"),)}
-    first, *_ = confirmed(differs, ["clock"], "agreed", places=places)
+    first, *_ = confirmed(differs, ["clock"], AGREED, places=places)
     assert (first.code, first.confidence) == (code, "confirmed")
 
 
@@ -163,12 +173,13 @@ def test_of_the_datasets_with_workers_the_one_that_draws_is_blamed() -> None:
     first, *_ = confirmed(
         differs,
         ["single-worker"],
-        "agreed",
+        AGREED,
         places={"single-worker": (SOURCE, replace(MAP, draws=True))},
     )
     assert (first.code, first.source) == ("RC509", MAP.line)
-    said = "`single-worker` acted at dataset.py:29 (MapDataset(num_parallel_workers)), which draws random numbers."
-    assert first.evidence[-1] == said
+    assert first.statements[-1] == ActedAt(
+        control="single-worker", at="dataset.py:29", what=MAP.what, first=False, draws=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,7 +197,7 @@ def test_a_control_of_what_is_read_speaks_for_the_seed_that_is_made_of_it(
     differs = replace(check(facts), causes=(replace(one_cause("RC504"), confidence="suspected"),))
     seed = UserCode(differs, Path(".")).seed_made_of(SourceLine(file="train.py", line=acted))
     place = Place(line=SourceLine(file="train.py", line=acted), what="os.getpid", seed=seed)
-    first, *_ = confirmed(differs, ["entropy"], "agreed", places={"entropy": (place,)})
+    first, *_ = confirmed(differs, ["entropy"], AGREED, places={"entropy": (place,)})
     assert (first.code, first.at) == ("RC402", f"train.py:{line}")
 
 
@@ -205,10 +216,10 @@ def test_a_cause_without_a_line_gets_the_one_that_draws_from_what_differs(
             (12, "numbers drawn from torch"),
         )
     }
-    first, *_ = confirmed(differs, ["seed"], "agreed", places={"seed": tuple(drawing.values())})
+    first, *_ = confirmed(differs, ["seed"], AGREED, places={"seed": tuple(drawing.values())})
     assert first.source == (drawing[line].line if line else None)
     seen = replace(differs, causes=(one_cause("RC511"),))
-    with_line, *_ = confirmed(seen, ["seed"], "agreed", places={"seed": tuple(drawing.values())})
+    with_line, *_ = confirmed(seen, ["seed"], AGREED, places={"seed": tuple(drawing.values())})
     assert with_line.at == "train.py:3"
 
 
@@ -235,7 +246,7 @@ def test_what_the_program_draws_that_writes_the_data_is_its_own_cause(
     seen = replace(one_cause("RC504"), confidence="suspected", source=line)
     differs = check(both, causes=(one_cause("RC103"), seen))
     place = Place(line=line, what=what, draws=True)
-    first_cause, *others = confirmed(differs, [control], "agreed", places={control: (place,)})
+    first_cause, *others = confirmed(differs, [control], AGREED, places={control: (place,)})
     assert (first_cause.code, first_cause.at) == (code, "prepare.py:3")
     assert [one.code for one in others] == ["RC103"]
 
@@ -246,12 +257,16 @@ def test_where_nothing_shows_which_of_them_it_is_all_are_named() -> None:
         framework="mindspore",
     )
     first, *_ = confirmed(
-        differs, ["single-worker"], "agreed", places={"single-worker": (SOURCE, MAP)}
+        differs, ["single-worker"], AGREED, places={"single-worker": (SOURCE, MAP)}
     )
     assert first.source == SOURCE.line
-    assert first.evidence[-1] == (
-        "`single-worker` first acted at dataset.py:25 (GeneratorDataset(num_parallel_workers))."
-        " It also acted at dataset.py:29 (MapDataset(num_parallel_workers)): any of them may be the cause."
+    assert first.statements[-1] == ActedAt(
+        control="single-worker",
+        at="dataset.py:25",
+        what=SOURCE.what,
+        first=True,
+        draws=False,
+        others=(("dataset.py:29", MAP.what),),
     )
 
 
@@ -296,12 +311,12 @@ def test_a_control_confirms_what_stands_on_the_line_on_which_it_acted() -> None:
     """
     differs = two_lines()
     place = Place(line=SourceLine(file="train.py", line=8), what="numpy.default_rng", draws=True)
-    both = confirmed(differs, ["seed", "private-rng"], "agreed", places={"private-rng": (place,)})
+    both = confirmed(differs, ["seed", "private-rng"], AGREED, places={"private-rng": (place,)})
     assert [(one.code, one.at, one.confidence) for one in both] == [
         ("RC301", "train.py:6", "confirmed"),
         ("RC407", "train.py:8", "confirmed"),
     ]
-    alone, other = confirmed(differs, ["private-rng"], "agreed", places={"private-rng": (place,)})
+    alone, other = confirmed(differs, ["private-rng"], AGREED, places={"private-rng": (place,)})
     assert (alone.code, alone.at, alone.confidence) == ("RC407", "train.py:8", "confirmed")
     assert (other.code, other.confidence) == ("RC301", "observed"), "it is still told"
 
@@ -322,7 +337,7 @@ def test_a_control_beside_others_confirms_what_the_scan_finds_behind_the_first_d
     clock = Place(line=SourceLine(file="train.py", line=21), what="time.time")
     weights = check(ladder("initial weights", **GROSS), causes=(one_cause("RC302"),))
     weights = replace(weights, scan=StaticScan(findings=(draws,), files=1))
-    found = confirmed(weights, ["seed", "clock"], "agreed", places={"clock": (clock,)})
+    found = confirmed(weights, ["seed", "clock"], AGREED, places={"clock": (clock,)})
     assert [(one.code, one.source and one.source.line) for one in found] == [
         ("RC302", 3),
         ("RC403", 23),
@@ -335,7 +350,7 @@ def test_memory_that_nobody_filled_has_the_line_that_asked_for_it() -> None:
     cause = Cause(code="RC303", title="It", confidence="suspected", source=built)
     differs = check(ladder("initial weights", source=built), causes=(cause,))
     places = {"fill-memory": (Place(line=asked, what="aten::empty"),)}
-    first, *_ = confirmed(differs, ["fill-memory"], "agreed", places=places)
+    first, *_ = confirmed(differs, ["fill-memory"], AGREED, places=places)
     assert (first.code, first.source) == ("RC303", asked)
 
 
@@ -366,7 +381,7 @@ def test_a_draw_of_the_scripts_is_no_draw_of_a_layer(rung: str, code: str) -> No
     line = SourceLine(file="train.py", line=12)
     place = Place(line=line, what="numbers drawn from torch", draws=True)
     differs = check(ladder(rung, unused_generators=("torch",), **GROSS))
-    first, *_ = confirmed(differs, ["seed"], "agreed", places={"seed": (place,)})
+    first, *_ = confirmed(differs, ["seed"], AGREED, places={"seed": (place,)})
     assert first.code == code
 
 
@@ -401,7 +416,7 @@ def test_each_generator_that_is_needed_has_the_cause_of_its_own_line() -> None:
     causes = confirmed(
         differs,
         ["seed"],
-        "agreed",
+        AGREED,
         places={"seed": places},
         needed={"seed": ("torch", "numpy.random", "random")},
     )
@@ -409,7 +424,7 @@ def test_each_generator_that_is_needed_has_the_cause_of_its_own_line() -> None:
         ("train.py:20", "confirmed"),
         ("train.py:13", "confirmed"),
     ]
-    assert "does not act at numpy.random" in causes[1].evidence[1]
+    assert causes[1].statements[1] == DiffersWithout(name="seed", place="numpy.random")
 
 
 def test_each_line_that_is_needed_is_a_cause() -> None:
@@ -420,7 +435,7 @@ def test_each_line_that_is_needed_is_a_cause() -> None:
     first, second = confirmed(
         check(ladder("loss", **GROSS)),
         ["private-rng"],
-        "agreed",
+        AGREED,
         places={"private-rng": places},
         needed={"private-rng": ("train.py:5", "train.py:9")},
     )

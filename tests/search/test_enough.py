@@ -8,8 +8,8 @@ import pytest
 
 from reprocheck.model import Cause, Confidence, ControlTrace, SourceLine, Touch
 from reprocheck.model.controls import TouchedLine
+from reprocheck.model.statements.search import Sample
 from reprocheck.model.static import StaticFinding, StaticScan
-from reprocheck.search.chance import Sample
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
 from tests.causes.cause_ladders import check, ladder

@@ -20,7 +20,9 @@ from reprocheck.rules import entry
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
 from reprocheck.search.place import Place
+from reprocheck.wording import say
 from tests.causes.cause_ladders import GROSS, STATES, check, ladder, write
+from tests.search.test_confirmed import AGREED
 
 CLOCK_IN_LAYER = """import random, time, torch
 class Mask(torch.nn.Module):
@@ -79,11 +81,10 @@ def test_a_seed_that_another_generator_draws_is_removed_by_seeding_that_one() ->
         )
     )
     assert order.candidates(differs, Path(".")).likely[0] == "seed"
-    found = confirmed(differs, ["seed"], "agreed")
+    found = confirmed(differs, ["seed"], AGREED)
     assert (found[0].code, found[0].confidence) == ("RC402", "confirmed")
-    assert (
-        "The torch generator was seeded with 2540 in run 1 and 9591 in run 2." in found[0].evidence
-    )
+    seeds = "The torch generator was seeded with 2540 in run 1 and 9591 in run 2."
+    assert seeds in map(say, found[0].statements)
 
 
 @pytest.mark.parametrize("loaded", ["", "start.pt"])
@@ -144,7 +145,7 @@ def with_a_draw_before_the_seed() -> Check:
 def test_the_control_of_what_the_scan_found_is_tried_first_and_confirms_it_on_its_line() -> None:
     differs = with_a_draw_before_the_seed()
     assert order.candidates(differs, Path(".")).likely[0] == "seed"
-    first, *_ = confirmed(differs, ["seed"], "agreed")
+    first, *_ = confirmed(differs, ["seed"], AGREED)
     assert (first.code, first.confidence, first.source, first.fix) == (
         "RC406",
         "confirmed",
@@ -235,7 +236,7 @@ def test_a_control_that_acted_on_another_line_does_not_confirm_what_the_scan_fou
     differs = with_a_draw_before_the_seed()
     elsewhere = Place(line=SourceLine(file="noise.py", line=3), what="a seed of numpy.random")
     first, *others = confirmed(
-        differs, ["private-rng"], "agreed", places={"private-rng": (elsewhere,)}
+        differs, ["private-rng"], AGREED, places={"private-rng": (elsewhere,)}
     )
     assert (first.code, first.confidence, first.source) == ("RC601", "confirmed", elsewhere.line)
     assert [(cause.code, cause.confidence) for cause in others] == [("RC406", "suspected")]

@@ -6,14 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import get_args
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from reprocheck.model import RungName
-from reprocheck.model.reason import ReasonKey
-from reprocheck.search import words
 from reprocheck.search.asked import (
     FRESH,
     Answer,
@@ -497,7 +494,3 @@ def test_brittle_controls_are_looked_at_first_where_the_script_fails() -> None:
     )
     assert found == Found(smallest=("g",), runs=3, crashing=("n",))
     assert [*runs.made][:3] == [frozenset(HARMLESS), frozenset("m"), frozenset("n")]
-
-
-def test_every_reason_has_its_sentence() -> None:
-    assert set(words.WHY) == set(get_args(ReasonKey))

@@ -17,6 +17,7 @@ from reprocheck.search.confirmed import confirmed
 from reprocheck.search.place import Place, _known
 from tests.causes.cause_ladders import check, ladder
 from tests.e2e.explain.explaining import explain
+from tests.search.test_confirmed import AGREED
 
 LIBRARY = """import importlib, random
 class Net:
@@ -157,9 +158,9 @@ def test_the_fix_is_that_of_the_line_that_the_cause_names() -> None:
         advice=Advice(fix="envs.reset(seed=0)"),
     )
     differs = check(ladder("batch"), causes=(named,))
-    first, *_ = confirmed(differs, ["private-rng"], "agreed", places={"private-rng": (made, reset)})
+    first, *_ = confirmed(differs, ["private-rng"], AGREED, places={"private-rng": (made, reset)})
     assert (first.source, first.fix) == (named.source, "envs.reset(seed=0)")
-    first, *_ = confirmed(differs, ["private-rng"], "agreed", places={"private-rng": (made,)})
+    first, *_ = confirmed(differs, ["private-rng"], AGREED, places={"private-rng": (made,)})
     assert (first.source, first.fix) == (named.source, "seed it"), (
         "a fix of another line does not fit"
     )
@@ -183,7 +184,7 @@ def test_the_second_control_of_a_set_is_a_cause_of_the_next_rung() -> None:
         advice=Advice(fix="env.reset(seed=0)"),
     )
     first, second = confirmed(
-        differs, ["seed", "private-rng"], "agreed", places={"private-rng": (learn,)}
+        differs, ["seed", "private-rng"], AGREED, places={"private-rng": (learn,)}
     )
     assert (first.code, second.code, second.source) == ("RC301", "RC504", learn.line)
 

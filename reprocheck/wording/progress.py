@@ -1,0 +1,66 @@
+"""What is told of a search while it is under way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from reprocheck.language import count, tr
+from reprocheck.model.controls import controls_in, fixes_in
+from reprocheck.model.reason import Reason
+from reprocheck.wording.search import why
+
+_MOST_NAMED = 4
+"""Controls of an arm that are all named as it begins; of more their number is told."""
+
+
+def cost(least: int, named: int, most: int, seconds: float) -> str:
+    """Return what the search may cost: the runs that it takes at least, with what is named, and at
+    most.
+    """
+    runs = f"{least}"
+    if named > least:
+        runs = tr("{least} to {named}", least=least, named=named)
+    return tr(
+        "The search takes about {runs} runs of {seconds:.0f} s, at most {most} (--max-runs).",
+        runs=runs,
+        most=most,
+        seconds=max(1, seconds),
+    )
+
+
+def arm(under: Sequence[str]) -> str:
+    """Return what the next runs are made under."""
+    names, fixes = controls_in(under), fixes_in(under)
+    said = [" + ".join(names) if len(names) <= _MOST_NAMED else count(len(names), "control")]
+    if fixes:
+        several = count(len(fixes), "patch", "patches")
+        said.append(tr("the patch of {fix}", fix=fixes[0]) if len(fixes) == 1 else several)
+    return " + ".join(filter(None, said)) or tr("unmodified")
+
+
+def ends_after(runs: int) -> str:
+    """Return that no more runs are allowed."""
+    made = count(runs, "further run")
+    return tr("The search ends after {runs}, as --max-runs says.", runs=made)
+
+
+def patch_untried() -> str:
+    """Return that no run is left for the patch."""
+    return tr("The patch was not tried, as --max-runs says.")
+
+
+def patched(reason: Reason, files: Iterable[str]) -> str:
+    """Return why runs with a patch are made, and how."""
+    return tr(
+        "{why}; Python is given the patched text of {names}, and the file itself stays as it is",
+        why=why(reason),
+        names=", ".join(files),
+    )
+
+
+def edited(files: Iterable[str]) -> str:
+    """Return which files somebody has changed meanwhile."""
+    return tr(
+        "Changed while the patch was tried, which is for the text before: {edited}.",
+        edited=", ".join(files),
+    )
