@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence, Sized
 
 from reprocheck import language
 from reprocheck.ladder.align import Step
-from reprocheck.language import changed, form, mark, tr
+from reprocheck.language import changed, mark, tr
 from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
-
-_KEY = re.compile(r"jax \((.+:\d+)\)")
-"""A generator that stands for the keys that one line makes."""
-
-
-def code(name: str) -> str:
-    """Return a name of the user's, set apart from the words around it."""
-    return changed(name, "`{}`".format)
-
-
-def module(path: str, class_: str = "") -> str:
-    """`block.drop` (PrivateDropout); a module that has no path is the model itself."""
-    name = code(path)
-    if not path:
-        name = tr("the model")
-    if class_ in ("", path):
-        return name
-    return tr("{name} ({class_})", name=name, class_=class_)
+from reprocheck.wording.ladder.words import (
+    checkpoint as checkpoint,
+    code as code,
+    generators as generators,
+    line as line,
+    listed as listed,
+    module as module,
+)
 
 
 def place(path: str, class_: str = "") -> str:
@@ -35,11 +24,6 @@ def place(path: str, class_: str = "") -> str:
     which has none.
     """
     return path or class_ or tr("the model")
-
-
-def checkpoint(path: str) -> str:
-    """Return a checkpoint by the module that it was loaded into."""
-    return tr("the checkpoint loaded into {module}", module=module(path))
 
 
 def fact(seen: Seen) -> str:
@@ -90,15 +74,6 @@ def agreeing(names: Sized, one: str, several: str) -> str:
     return language.form(len(names), one, several)
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return `a, b and c`, the rest counted."""
-    if not names:
-        return ""
-    if len(names) <= most:
-        return language.listed(names)
-    return language.listed([*names[:most], tr("{number} more", number=len(names) - most)])
-
-
 def named(names: Sequence[str], most: int = 4) -> str:
     """Return `a`, `b` and `c`: names of the user's, the rest counted."""
     return listed(list(map(code, names)), most)
@@ -119,14 +94,6 @@ def both(a: object, b: object, *, second: int = 2) -> str:
     return tr("{one} in run 1 and {other} in run {second}", one=one, other=other, second=second)
 
 
-def line(text: str) -> str:
-    """`line 12 of train.py` from `train.py:12`."""
-    file, _, where = text.rpartition(":")
-    if not file:
-        return text
-    return tr("line {where} of {file}", where=where, file=file)
-
-
 def at(text: str, before: str = mark(" at ")) -> str:
     """`line`, with the word that goes before it; "" where no line is known."""
     if not text:
@@ -139,22 +106,6 @@ def seeder(package: str, where: str) -> str:
     if package:
         return code(package) + at(where)
     return line(where) or tr("the script")
-
-
-def generators(names: Sequence[str], kind: str = "") -> str:
-    """Return `the torch generator`, `the torch and numpy generators`; with the kind "differing "
-    `the differing torch generator`.
-    """
-    key = _KEY.fullmatch(names[0])
-    if key and len(names) == 1:
-        return tr("the {kind}jax key of {line}", kind=kind, line=line(key[1]))
-    return form(
-        len(names),
-        "the {kind}{names} generator",
-        "the {kind}{names} generators",
-        kind=kind,
-        names=listed(sorted(names)),
-    )
 
 
 def sentence(text: str) -> str:

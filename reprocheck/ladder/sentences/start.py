@@ -14,6 +14,7 @@ from reprocheck.language import form, joined, sentences, tr
 from reprocheck.model.evidence import HyperParameterDiffers, WeightsDiffer
 from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
+from reprocheck.wording.ladder.start import other_sizes
 
 _Shapes = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -111,14 +112,6 @@ def _subject(seen: Seen) -> str:
     if seen.buffer:
         return tr("the buffers of `{module}` differ", module=module)
     return tr("the weights of `{module}` differ", module=module)
-
-
-def other_sizes(shapes: _Shapes | None) -> str:
-    """`have 8×1 elements in run 1 and 16×1 in run 2`; "" where they have as many."""
-    if shapes is None:
-        return ""
-    one, other = ("×".join(map(str, shape)) or "1" for shape in shapes)
-    return tr("have {one} elements in run 1 and {other} in run 2", one=one, other=other)
 
 
 def _states(evidence: WeightsDiffer) -> str:
