@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from reprocheck.language import tr
+from reprocheck.model.statement import Statement
 
 OPERATORS = Path(__file__).parent / "operators"
 
@@ -23,7 +23,7 @@ Phase = Literal["forward", "backward", "both"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Operator:
+class Operator(Statement):
     """An operator on a list.
 
     name      as its documentation names it
@@ -42,18 +42,6 @@ class Operator:
     deterministic_mode: str
     aliases: tuple[str, ...]
     list: OperatorList
-
-    @property
-    def sentence(self) -> str:
-        """Return what the list says, with its source."""
-        return tr(
-            "{name} ({when}) is on the list of {list} ({source}, {version}).",
-            name=self.name,
-            when=tr(self.when),
-            list=tr(self.list.name),
-            source=tr(self.list.source),
-            version=self.list.version,
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

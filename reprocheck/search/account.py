@@ -106,7 +106,7 @@ def refusals(book: Book) -> Iterator[Cause]:
             code=known.code,
             title=known.title,
             confidence="observed",
-            statements=(*error.evidence(run.number), words.seen_under(judged.names)),
+            statements=(*error.statements(run.number), words.seen_under(judged.names)),
             source=error.source,
             fix=known.fix_for((error.framework,)),
         )

@@ -19,6 +19,7 @@ from reprocheck.rules import known
 from reprocheck.rules.likely import is_vague
 from reprocheck.search.asked import Found
 from reprocheck.search.lines import OUT_OF_REACH, lines_of
+from reprocheck.wording import say
 
 Kind = Literal["idle", "few tried", "nothing recorded", "given", "noise", "unreached"]
 NO_RUNG = Rung(rung="later", status="equal")
@@ -120,4 +121,4 @@ def _operators(check: Check, rung: Rung) -> Iterator[str]:
         frameworks=list(chain.from_iterable(run.frameworks for run in check.runs[:1])),
     )
     found = map(of_rung, (*_operator(rung), *rung.operations))
-    return (one.sentence for one in chain.from_iterable(found))
+    return map(say, chain.from_iterable(found))

@@ -20,7 +20,9 @@ from reprocheck.model import (
     SourceLine,
 )
 from reprocheck.model.evidence import ChangedAfterBackward, InputsDiffer, PathDiffers, SeededLater
+from reprocheck.model.statements.causes import FilesOfRun1, SeededAfterwards
 from reprocheck.rules import entry
+from reprocheck.rules.operators import Operator
 from tests.causes.cause_ladders import (
     EQUAL_STATES,
     GROSS,
@@ -273,7 +275,7 @@ def test_each_picture_gives_its_entry(
     assert said[: len(expected) or 1] == expected
     for cause in found:
         assert cause.title == entry(cause.code).title and cause.fix
-        assert cause.evidence[0] == f"The {rung} differs."
+        assert cause.statements[0] == f"The {rung} differs."
 
 
 @pytest.mark.parametrize(
@@ -368,9 +370,9 @@ def test_a_set_is_known_by_the_name_that_holds_it() -> None:
 def test_the_first_of_several_readings_is_the_observed_one() -> None:
     found = causes_of(check(ladder("gradient", operations=("IndexBackward0",), **GROSS)), ".")
     assert [cause.confidence for cause in found] == ["observed", "suspected"]
-    assert any(
-        "torch.Tensor.__getitem__" in line and "2.13.0" in line for line in found[0].evidence
-    )
+    listed = [one for one in found[0].statements if isinstance(one, Operator)]
+    assert any("torch.Tensor.__getitem__" in one.name for one in listed)
+    assert {one.list.version for one in listed} == {"2.13.0"}
 
 
 def test_a_list_alone_blames_nothing() -> None:
@@ -389,9 +391,8 @@ def test_a_list_alone_blames_nothing() -> None:
         check(ladder("gradient", operations=("UpsampleBilinear2DBackward0",), **ROUNDING)),
         ".",
     )
-    assert names(on_cpu) == ["noisy-backward-kernel"] and not any(
-        "list" in line for line in on_cpu[0].evidence
-    )
+    assert names(on_cpu) == ["noisy-backward-kernel"]
+    assert not any(isinstance(one, Operator) for one in on_cpu[0].statements)
     equal = Ladder(
         rungs=tuple(
             Rung(rung=rung, status="equal", operations=("IndexBackward0",)) for rung in RUNGS
@@ -495,7 +496,8 @@ def test_a_seed_from_the_system_is_no_seed() -> None:
 
 def test_a_seed_that_was_recorded_after_the_weights_is_named_with_who_set_it() -> None:
     write("import torch\nmodel = torch.nn.Linear(4, 1)\ntrainer = Trainer(model)\n")
-    later = {"torch": SeededLater(who="`transformers` at line 3 of train.py", seed=1234)}
+    who = "`transformers` at line 3 of train.py"
+    later = {"torch": SeededLater(who=who, seed=1234)}
     facts = {**STATES, "seeded": [], "later": later}
     found = causes_of(
         check(
@@ -507,10 +509,7 @@ def test_a_seed_that_was_recorded_after_the_weights_is_named_with_who_set_it() -
         ("seed-after-model", "observed"),
         ("unseeded-weights", "suspected"),
     ]
-    assert (
-        "`transformers` at line 3 of train.py seeds torch afterwards, with 1234."
-        in found[0].evidence
-    )
+    assert SeededAfterwards(generator="torch", who=who, seed="1234") in found[0].statements
     assert found[0].source and found[0].source.text == "model = torch.nn.Linear(4, 1)"
 
 
@@ -766,10 +765,7 @@ def test_state_left_and_the_environment_come_from_the_first_pair() -> None:
     left = causes_of(
         check(ladder("files and arguments", place="out/last.pt"), state_left=("out/last.pt",)), "."
     )
-    assert (
-        names(left) == ["state-left"]
-        and left[0].evidence[1] == "The later run read it before it wrote there itself."
-    )
+    assert names(left) == ["state-left"] and left[0].statements[1] == FilesOfRun1(number=1)
     assert left[0].fix.endswith("\nreprocheck run --workdir copy train.py")
     differences = tuple(
         EnvironmentDifference(key=key, run=2, reference=1, value=2)

@@ -8,6 +8,7 @@ import pytest
 
 from reprocheck.causes.scanned import located, suspected
 from reprocheck.model import Cause, SourceLine
+from reprocheck.model.statements.causes import FoundByScan, MakesSeed
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.rules import entry
 from tests.causes.cause_ladders import GROSS, check, ladder
@@ -53,9 +54,8 @@ def test_a_cause_without_a_line_gets_that_of_the_scan_though_nobody_saw_it_run(
         SourceLine(file="data.py", line=9),
         "Compose(transforms, seed=0)",
     )
-    assert cause.evidence == (
-        "The scan: Compose draws from a generator of its own. Whether the line ran was not seen.",
-    )
+    unseen = FoundByScan(message="Compose draws from a generator of its own", precedes=False)
+    assert cause.statements == (unseen,)
     assert cause.confidence == "suspected"
 
 
@@ -70,7 +70,7 @@ def test_of_two_lines_the_one_that_ran_in_time_is_meant_and_of_two_alike_none() 
     in_time = finding(line=4, executed="executed", precedes=True)
     (cause, *_) = suspected(check(BATCH, causes=(GENERAL,), scan=scan(in_time, finding())))
     assert cause.source is not None and cause.source.line == 4
-    assert "executed before the first difference" in cause.evidence[-1]
+    assert cause.statements[-1] == FoundByScan(message=in_time.message, precedes=True)
     (cause, *_) = suspected(check(BATCH, causes=(GENERAL,), scan=scan(finding(), finding(line=12))))
     assert cause.source is None
 
@@ -139,7 +139,7 @@ def test_a_seed_that_is_set_in_one_line_and_made_in_another_is_blamed_where_it_i
         origin,
         "Write `seed = 0`.",
     )
-    assert any("train.py:12" in said for said in cause.evidence)
+    assert cause.statements == (MakesSeed(source="train.py:12"),)
     other = StaticFinding(
         code="RC404",
         name="x",
@@ -159,7 +159,7 @@ def test_the_line_that_is_to_be_changed_leads_over_one_that_only_fits() -> None:
         code="RC601",
         title="",
         confidence="suspected",
-        evidence=("train.py:23 fits.",),
+        statements=("train.py:23 fits.",),
         source=SourceLine(file="train.py", line=23),
         fix=entry("RC601").fix,
     )
@@ -172,7 +172,7 @@ def test_the_line_that_is_to_be_changed_leads_over_one_that_only_fits() -> None:
     forward = ladder("forward", **GROSS)
     (cause,) = suspected(check(forward, causes=(drawn,), scan=scan(made)))
     assert (cause.source, cause.fix) == (made.source, made.fix)
-    assert cause.evidence[0] == "train.py:23 fits."
+    assert cause.statements[0] == "train.py:23 fits."
     recorded = replace(drawn, confidence="observed")
     (cause,) = suspected(check(forward, causes=(recorded,), scan=scan(made)))
     assert (cause.source, cause.fix) == (drawn.source, f"train.py:16: {made.fix}")

@@ -1,0 +1,1 @@
+"""What was found out, by subject: classes of values, which `reprocheck.wording` says."""
