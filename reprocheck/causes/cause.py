@@ -113,7 +113,7 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
         source=code.with_text(suspect.source),
     )
     if suspect.fix:
-        return replace(cause, fix=suspect.fix, fix_from="place")
+        return replace(cause, remedy=suspect.fix, fix_from="place")
     return with_names_of(code.module_names, advised(check, cause, frameworks))
 
 

@@ -16,10 +16,10 @@ from reprocheck.causes.layers import made_at
 from reprocheck.causes.passed import scanned
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised
-from reprocheck.language import joined, tr
 from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.causes import FoundByScan, MakesSeed
+from reprocheck.model.statements.fixes import AtLines
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.rules.likely import confirming, draws, is_vague, nearest, without_effect
@@ -318,8 +318,8 @@ def _is_passed_by(one: StaticFinding) -> bool:
 
 def _with_step_taken(cause: Cause, one: StaticFinding) -> Cause:
     """Return a cause with what makes the runs take a step that they passed by."""
-    fix = tr("{line}: {fix}", line=one.source.at, fix=one.fix)
-    return replace(cause, fix=fix, fix_from="place", statements=(*cause.statements, _found(one)))
+    statements = (*cause.statements, _found(one))
+    return replace(cause, remedy=_at_lines([one]), fix_from="place", statements=statements)
 
 
 def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
@@ -332,8 +332,11 @@ def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
         return cause
     if len(found) == 1 and cause.confidence != "observed":
         return _at(cause, found[0], found[0].source, _found(found[0]))
-    lines = (tr("{line}: {fix}", line=one.source.at, fix=one.fix) for one in found)
-    return replace(cause, fix=joined("\n", lines), fix_from="place")
+    return replace(cause, remedy=_at_lines(found), fix_from="place")
+
+
+def _at_lines(found: Sequence[StaticFinding]) -> AtLines:
+    return AtLines(fixes=tuple((one.source.at, one.fix) for one in found))
 
 
 def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:
@@ -342,4 +345,4 @@ def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:
     """
     if not one.tells_fix:
         return cause
-    return replace(cause, fix=one.fix, fix_from=one.fix_from)
+    return replace(cause, remedy=one.fix, fix_from=one.fix_from)

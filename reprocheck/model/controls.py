@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from reprocheck.model.statement import Statement
 from reprocheck.model.why import SourceLine
 
 ControlClass = Literal["same numbers", "same training", "alters the training"]
@@ -130,6 +131,7 @@ class Search:
     fixes          patches that it takes, too, each as `RC402 train.py:3`
     sentence       one sentence a person understands
     confidence     how sure that is, in words, with the numbers of runs behind it
+    remedies       what to do about it; `fix`: the same in words, once the check is told
     patch          a diff of the user's own source that fixes it, empty where none is known
     touches        what the smallest set did in one of its runs; overrides, unavailable: of all arms
     further        options of `reprocheck explain` that look for another difference, which remains;
@@ -142,6 +144,7 @@ class Search:
     fixes: tuple[str, ...] = ()
     sentence: str = ""
     confidence: str = ""
+    remedies: tuple[Statement | str, ...] = ()
     fix: str = ""
     patch: str = ""
     further: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from reprocheck import rules
 from reprocheck.language import tr
 from reprocheck.model import Cause, Search, Tried, Verdict
 from reprocheck.model.reason import Reason
+from reprocheck.model.statements.fixes import CatalogueFix
 from reprocheck.search import words
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import controls_in, fixes_in
@@ -108,5 +109,5 @@ def refusals(book: Book) -> Iterator[Cause]:
             confidence="observed",
             statements=(*error.statements(run.number), words.seen_under(judged.names)),
             source=error.source,
-            fix=known.fix_for((error.framework,)),
+            remedy=CatalogueFix(code=known.code, keys=(error.framework,)),
         )

@@ -9,10 +9,10 @@ from pathlib import Path
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.usercode import UserCode
-from reprocheck.fixes.advice import control_fix, in_names_of, with_names_of
+from reprocheck.fixes.advice import control_fix, in_names, with_names_of
 from reprocheck.fixes.patched_files import kept_patch
 from reprocheck.ladder.device import device_of
-from reprocheck.language import joined, sentences, tr
+from reprocheck.language import sentences, tr
 from reprocheck.model import RUNGS, Check
 from reprocheck.search import words
 from reprocheck.search.account import Result, account, refusals
@@ -99,10 +99,9 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     controls = controls_in(smallest)
     located_causes = located(check, causes, controls)
     causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
-    of_causes = [one.fix for one in causes if one.confidence == "confirmed" and one.fix]
+    of_causes = [one.remedy for one in causes if one.confidence == "confirmed" and one.remedy]
     of_controls = (control_fix(frameworks, name, device_of(check)) for name in controls)
-    in_names = (in_names_of(code.module_names, fix) for fix in filter(None, of_controls))
-    fix = joined("\n\n", dict.fromkeys(of_causes or in_names))
+    in_own_names = [in_names(code.module_names, fix) for fix in filter(None, of_controls)]
     sentence = words.removes(smallest, under, causes)
     further: tuple[str, ...] = ()
     if under.later is not None:
@@ -118,7 +117,7 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         fixes=fixes_in(smallest),
         sentence=sentence,
         confidence=words.confidence(seen, under),
-        fix=fix,
+        remedies=tuple(of_causes or in_own_names),
         patch=kept_patch(folder),
         further=further,
     )

@@ -202,7 +202,7 @@ def removes(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> 
 
 
 def _called(cause: Cause) -> str:
-    return tr("{code}, {title}", code=cause.code, title=small(cause.title))
+    return tr("{code}, {title}", code=cause.code, title=small(tr(cause.title)))
 
 
 def another_remains(iteration: int, further: Sequence[str]) -> str:

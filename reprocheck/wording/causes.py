@@ -46,7 +46,7 @@ def told(check: Check) -> Check:
 
 
 def _told(cause: Cause) -> Cause:
-    return replace(cause, evidence=tuple(map(say, cause.statements)))
+    return replace(cause, title=tr(cause.title), evidence=tuple(map(say, cause.statements)))
 
 
 _DOES: Mapping[Doing, str] = {

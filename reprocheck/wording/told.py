@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from reprocheck.model import Check
-from reprocheck.wording import causes, ladder, verdict
+from reprocheck.wording import causes, fixes, ladder, verdict
 
 
 def told(check: Check) -> Check:
     """Return the check with its sentences, in the language that is spoken."""
     check = verdict.told(check)
     check = ladder.told(check)
-    return causes.told(check)
+    check = causes.told(check)
+    return fixes.told(check)

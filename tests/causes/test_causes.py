@@ -23,6 +23,7 @@ from reprocheck.model.evidence import ChangedAfterBackward, InputsDiffer, PathDi
 from reprocheck.model.statements.causes import FilesOfRun1, SeededAfterwards
 from reprocheck.rules import entry
 from reprocheck.rules.operators import Operator
+from reprocheck.wording import say
 from tests.causes.cause_ladders import (
     EQUAL_STATES,
     GROSS,
@@ -274,7 +275,7 @@ def test_each_picture_gives_its_entry(
     ]
     assert said[: len(expected) or 1] == expected
     for cause in found:
-        assert cause.title == entry(cause.code).title and cause.fix
+        assert cause.title == entry(cause.code).title and cause.remedy
         assert cause.statements[0] == f"The {rung} differs."
 
 
@@ -357,7 +358,7 @@ def test_the_line_of_a_seed_is_the_one_that_makes_it(
     found = causes_of(check(ladder("RNG state", **facts)), ".")[0]
     assert found.source is not None
     assert (found.code, found.confidence, found.source.line) == ("RC402", "observed", line)
-    assert found.fix.startswith(fix)
+    assert say(found.remedy).startswith(fix)
 
 
 def test_a_set_is_known_by_the_name_that_holds_it() -> None:
@@ -612,7 +613,11 @@ def test_a_line_in_order_is_no_hint(line: str) -> None:
 def test_the_fix_of_an_order_by_hash_is_its_own_line(line: str, fix: str) -> None:
     write(f"{line}\n")
     found = causes_of(check(ladder("loss", only_labels=True, dtype="int64", **GROSS)), ".")
-    assert (names(found)[0], found[0].fix, found[0].fix_from) == ("hash-order", fix, "place")
+    assert (names(found)[0], say(found[0].remedy), found[0].fix_from) == (
+        "hash-order",
+        fix,
+        "place",
+    )
 
 
 def test_a_fixed_hash_seed_acquits_the_hash() -> None:
@@ -729,7 +734,9 @@ def test_a_batch_that_is_made_of_unfilled_memory_is_told_from_addresses_and_draw
     found = causes_of(check(ladder("batch", **content)), ".")
     assert names(found) == ["uninitialised-memory", "address-order", "private-augmentation"]
     assert {cause.confidence for cause in found} == {"suspected"}
-    assert found[0].source == SourceLine(file="train.py", line=3, text=line) and fix in found[0].fix
+    assert found[0].source == SourceLine(file="train.py", line=3, text=line) and fix in say(
+        found[0].remedy
+    )
 
 
 def test_a_clock_that_seeds_the_generator_of_a_layer_is_named_with_its_line() -> None:
@@ -766,7 +773,7 @@ def test_state_left_and_the_environment_come_from_the_first_pair() -> None:
         check(ladder("files and arguments", place="out/last.pt"), state_left=("out/last.pt",)), "."
     )
     assert names(left) == ["state-left"] and left[0].statements[1] == FilesOfRun1(number=1)
-    assert left[0].fix.endswith("\nreprocheck run --workdir copy train.py")
+    assert say(left[0].remedy).endswith("\nreprocheck run --workdir copy train.py")
     differences = tuple(
         EnvironmentDifference(key=key, run=2, reference=1, value=2)
         for key in ("torch.threads", "package.numpy", "cpu.model", "python.hash_seed")
@@ -793,11 +800,11 @@ def test_a_file_of_which_the_making_draws_is_no_checkpoint() -> None:
     drawn = differing("RNG state", generators=("torch",), seeded=("torch",))
     made = ladder("files and arguments", drawn, place="cache/blocks.pt")
     left = causes_of(check(made, state_left=("cache/blocks.pt",)), ".")[0]
-    assert left.fix.splitlines()[2:4] == [
+    assert say(left.remedy).splitlines()[2:4] == [
         "torch.manual_seed(0)",
         "# from the third start on all runs find it, and agree",
     ]
-    assert "--resume" not in left.fix
+    assert "--resume" not in say(left.remedy)
 
 
 def test_several_ranks() -> None:
@@ -834,7 +841,7 @@ def test_mindspore_layers_show_no_state(class_: str) -> None:
         ),
         ".",
     )
-    assert names(found)[0] == "unseeded-layer" and "mindspore.set_seed" in found[0].fix
+    assert names(found)[0] == "unseeded-layer" and "mindspore.set_seed" in say(found[0].remedy)
 
 
 def with_frameworks(made: Check, *names: str) -> Check:
@@ -848,20 +855,18 @@ def test_the_fix_is_that_of_the_framework_that_the_code_uses_and_not_of_one_that
 ):
     unseeded = ladder("initial weights", states_known=False, **GROSS)
     write("import jax\nimport torch\n\nnet = torch.nn.Linear(4, 1)\n")
-    assert (
-        "torch.manual_seed"
-        in causes_of(with_frameworks(check(unseeded), "jax", "torch"), ".")[0].fix
+    assert "torch.manual_seed" in say(
+        causes_of(with_frameworks(check(unseeded), "jax", "torch"), ".")[0].remedy
     )
     write("import lightning as L\n\nL.Trainer().fit(build())\n")
-    assert (
-        "torch.manual_seed"
-        in causes_of(with_frameworks(check(unseeded), "jax", "torch"), ".")[0].fix
+    assert "torch.manual_seed" in say(
+        causes_of(with_frameworks(check(unseeded), "jax", "torch"), ".")[0].remedy
     )
     write(
         "import torch\nimport jax\nfrom jax import numpy\n\nkeys = jax.random.split(jax.random.key(0)), numpy.ones(3)\n"
     )
     (jax, *_) = causes_of(with_frameworks(check(unseeded), "torch", "jax"), ".")
-    assert jax.fix == "Make the key of a fixed number."
+    assert say(jax.remedy) == "Make the key of a fixed number."
 
 
 def test_a_program_without_a_framework_gets_words_and_code_of_none() -> None:
@@ -874,13 +879,13 @@ def test_a_program_without_a_framework_gets_words_and_code_of_none() -> None:
         write(draws)
         (cause, *_) = causes_of(with_frameworks(check(private), *frameworks), ".")
         assert cause.code == "RC601" and cause.title == entry("RC601").titles["python"]
-        assert cause.fix == "Give this generator a fixed seed."
+        assert say(cause.remedy) == "Give this generator a fixed seed."
     write(
         draws.replace("import random,", "import sklearn.linear_model, random,")
         + "model = sklearn.linear_model.SGDClassifier()\n"
     )
     (estimator, *_) = causes_of(with_frameworks(check(private)), ".")
-    assert estimator.fix == cause.fix
+    assert say(estimator.remedy) == say(cause.remedy)
 
 
 def test_a_generator_that_the_frameworks_own_seed_reaches_is_seeded_by_that() -> None:
@@ -890,7 +895,8 @@ def test_a_generator_that_the_frameworks_own_seed_reaches_is_seeded_by_that() ->
         **GROSS,
     )
     fixes = {
-        name: causes_of(check(drawn, framework=name), ".")[0].fix for name in ("mindspore", "torch")
+        name: say(causes_of(check(drawn, framework=name), ".")[0].remedy)
+        for name in ("mindspore", "torch")
     }
     assert "mindspore.set_seed" in fixes["mindspore"]
     assert "numpy.random.seed(0)" in fixes["torch"]
@@ -909,13 +915,16 @@ def test_fixes_are_those_of_the_framework() -> None:
             ),
             ".",
         )
-        assert words in found[0].fix
+        assert words in say(found[0].remedy)
     write("import time, jax\nkey = jax.random.key(time.time_ns() % 2**31)\n")
     found = causes_of(
         check(ladder("initial weights", states_known=False, **GROSS), framework="jax"),
         ".",
     )
-    assert names(found)[0] == "clock-seed" and found[0].fix == "Make the key of a fixed number."
+    assert (
+        names(found)[0] == "clock-seed"
+        and say(found[0].remedy) == "Make the key of a fixed number."
+    )
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ def test_the_fix_seeds_the_generator_that_was_drawn_from() -> None:
         check(ladder("RNG state", generators=["python"], got="between", outside=True)),
         ".",
     )
-    assert names(found)[0] == "unseeded-draw" and "random.seed(0)" in found[0].fix
+    assert names(found)[0] == "unseeded-draw" and "random.seed(0)" in str(found[0].remedy)
     assert found[0].source == SourceLine(file="train.py", line=2, text="keep = random.random()")
 
 

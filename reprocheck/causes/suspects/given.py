@@ -12,11 +12,11 @@ from reprocheck.causes.started import made_at_start
 from reprocheck.causes.suspects.look import Look, Suspect, only_suspected
 from reprocheck.ladder.given import Given, given_otherwise
 from reprocheck.ladder.sentences import given as in_words
-from reprocheck.language import tr
 from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.causes import MadeAtStart, OtherLine
+from reprocheck.model.statements.fixes import FixValue, GiveAlike
 
 MOST_QUOTED = 3
 """Lines that differ and are quoted."""
@@ -91,43 +91,21 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
     made = MadeAtStart(by=origin.by, file=origin.file, line=origin.line)
     statements: tuple[Statement | str, ...] = (*named, made, *follows)
     if not origin.file:
-        fix = tr("Give a fixed value in the command in place of `{by}`.", by=origin.by)
-        yield replace(plain, statements=statements, fix=fix)
+        yield replace(plain, statements=statements, fix=FixValue(by=origin.by))
         return
     source = SourceLine(file=origin.file, line=origin.line)
-    fix = tr(
-        "Give it a fixed value in line {line} of {file}: `{fixed}`",
-        line=origin.line,
-        file=origin.file,
-        fixed=origin.fixed,
-    )
+    fix = FixValue(by=origin.by, file=origin.file, line=origin.line, fixed=origin.fixed)
     yield replace(plain, statements=statements, source=source, fix=fix)
 
 
-def _same(given: Given) -> str:
+def _same(given: Given) -> GiveAlike:
     """Return what to do about an argument, a variable, or a file."""
     if given.of_one_run:
-        return tr(
-            "Start every run with the {called}, or every run without it.",
-            called=in_words.called(given),
-        )
+        return GiveAlike(kind="of one run", name=in_words.called(given))
     if given.kind != "input":
-        return tr(
-            "Start every run with the same {called}, such as `{first}`.",
-            called=in_words.called(given),
-            first=given.first,
-        )
-    if given.made:
-        return tr(
-            "Seed what the program draws that makes `{name}`, or make the file once, before"
-            " the runs that are compared.",
-            name=given.name,
-        )
-    return tr(
-        "Keep `{name}` as it is while runs are compared: pin its version, or give each run a"
-        " copy of its own.",
-        name=given.name,
-    )
+        first = given.first or ""
+        return GiveAlike(kind="value", name=in_words.called(given), first=first)
+    return GiveAlike(kind="made file" if given.made else "file", name=given.name)
 
 
 def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:

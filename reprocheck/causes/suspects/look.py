@@ -51,8 +51,8 @@ class Suspect:
     """
     statements: tuple[Statement | str, ...] = ()
     source: SourceLine | None = None
-    fix: str = ""
-    """Code to paste instead of the entry's own, where more is known here."""
+    fix: Statement | str = ""
+    """What to do instead of the entry's own fix, where more is known here."""
     calls: tuple[str, ...] = ()
     """What the lines call that `statements` name."""
 

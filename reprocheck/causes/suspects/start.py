@@ -31,6 +31,7 @@ from reprocheck.model.statements.causes import (
     NotInCheckpoint,
     OtherNumberOfWeights,
 )
+from reprocheck.model.statements.fixes import CatalogueFix, Parts
 from reprocheck.rules import entry
 
 _NO_STATE = Circumstance(kind="no state of a generator")
@@ -150,12 +151,12 @@ def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
     yield Suspect(name="unseeded-weights", statements=(drawn,), fix=_in_what_writes(look, file))
 
 
-def _in_what_writes(look: Look, file: str) -> str:
+def _in_what_writes(look: Look, file: str) -> Parts:
     """Return the seeds of the framework, and where they belong: a seed in the process that loads
     the file changes nothing in it.
     """
-    seeds = entry("unseeded-weights").fix_for(look.frameworks)
-    return f"# in the program that writes {file}:\n{seeds}"
+    seeds = CatalogueFix(code=entry("unseeded-weights").code, keys=look.frameworks)
+    return Parts(parts=(f"# in the program that writes {file}:\n", seeds))
 
 
 def _unfilled(look: Look) -> Iterator[Suspect]:
