@@ -8,7 +8,7 @@ from dataclasses import replace
 from reprocheck import rules
 from reprocheck.language import mark, tr
 from reprocheck.model import Cause, Check, Rung
-from reprocheck.wording.catalogue import said
+from reprocheck.wording.catalogue import translated
 
 _REASONS: Mapping[str, str] = {
     "reproducible": mark("Both checks agree."),
@@ -49,6 +49,6 @@ def _titled(cause: Cause) -> Cause:
     found = rules.find(cause.code)
     if found is None:
         return cause
-    entry = said(found)
+    entry = translated(found)
     fix = entry.fix if cause.fix_from == "catalogue" else ""
     return replace(cause, title=entry.title, fix=fix)

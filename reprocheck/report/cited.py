@@ -7,7 +7,7 @@ from __future__ import annotations
 from reprocheck import rules
 from reprocheck.model import Check
 from reprocheck.rules import Entry
-from reprocheck.wording.catalogue import said
+from reprocheck.wording.catalogue import translated
 
 MOST = 6
 """Entries on a page at most."""
@@ -18,7 +18,7 @@ def entries(check: Check) -> tuple[Entry, ...]:
     the catalogue any more.
     """
     found = map(rules.find, dict.fromkeys(cause.code for cause in check.causes))
-    return tuple(map(said, filter(None, found)))[:MOST]
+    return tuple(map(translated, filter(None, found)))[:MOST]
 
 
 def codes(check: Check) -> frozenset[str]:

@@ -8,7 +8,7 @@ from reprocheck.language import tag, tr
 from reprocheck.rules import Entry
 
 
-def said(entry: Entry) -> Entry:
+def translated(entry: Entry) -> Entry:
     """Return an entry with its prose, and the fixes that are sentences, translated."""
     if tag() == "en":
         return entry

@@ -161,52 +161,54 @@ _FILES = {
 
 
 @say.register
-def line_does(found: LineDoes) -> str:
+def line_does(statement: LineDoes) -> str:
     """Return what a line of the user's does that fits."""
-    does = tr(_DOES[found.kind])
-    return tr("{line} fits: {what} (`{name}`).", line=found.source, what=does, name=found.call)
-
-
-@say.register
-def circumstance(found: Circumstance) -> str:
-    """Return a sentence that has no values."""
-    return tr(_CIRCUMSTANCES[found.kind])
-
-
-@say.register
-def ranks(found: Ranks) -> str:
-    """Return how many ranks there are, and what they add up."""
-    return tr(_RANKS[found.add], ranks=found.number)
-
-
-@say.register
-def operation_there(found: OperationThere) -> str:
-    """Return what an operation has to do with the difference."""
-    return tr(_OPERATIONS[found.kind], found=found.name, drawing=found.name)
-
-
-@say.register
-def listed_operator(found: Operator) -> str:
-    """Return what a list says of an operator, with its source."""
+    does = tr(_DOES[statement.kind])
     return tr(
-        "{name} ({when}) is on the list of {list} ({source}, {version}).",
-        name=found.name,
-        when=tr(found.when),
-        list=tr(found.list.name),
-        source=tr(found.list.source),
-        version=found.list.version,
+        "{line} fits: {what} (`{name}`).", line=statement.source, what=does, name=statement.call
     )
 
 
 @say.register
-def environment_fact(found: EnvironmentFact) -> str:
+def circumstance(statement: Circumstance) -> str:
+    """Return a sentence that has no values."""
+    return tr(_CIRCUMSTANCES[statement.kind])
+
+
+@say.register
+def ranks(statement: Ranks) -> str:
+    """Return how many ranks there are, and what they add up."""
+    return tr(_RANKS[statement.add], ranks=statement.number)
+
+
+@say.register
+def operation_there(statement: OperationThere) -> str:
+    """Return what an operation has to do with the difference."""
+    return tr(_OPERATIONS[statement.kind], found=statement.name, drawing=statement.name)
+
+
+@say.register
+def listed_operator(statement: Operator) -> str:
+    """Return what a list says of an operator, with its source."""
+    return tr(
+        "{name} ({when}) is on the list of {list} ({source}, {version}).",
+        name=statement.name,
+        when=tr(statement.when),
+        list=tr(statement.list.name),
+        source=tr(statement.list.source),
+        version=statement.list.version,
+    )
+
+
+@say.register
+def environment_fact(statement: EnvironmentFact) -> str:
     """Return a fact of the environment, in both runs."""
     return tr(
         "`{key}` is {reference} in run 1 and {value} in run {run}.",
-        key=found.key,
-        reference=found.reference,
-        value=found.value,
-        run=found.run,
+        key=statement.key,
+        reference=statement.reference,
+        value=statement.value,
+        run=statement.run,
     )
 
 
@@ -214,56 +216,56 @@ def environment_fact(found: EnvironmentFact) -> str:
 
 
 @say.register
-def unseeded(found: Unseeded) -> str:
+def unseeded(statement: Unseeded) -> str:
     """Return the generators that nothing seeded."""
-    if not found.generators:
+    if not statement.generators:
         return tr("No seed was recorded before the first draw.")
-    drawn = joined(tr(" and "), found.generators)
+    drawn = joined(tr(" and "), statement.generators)
     return tr("Nothing seeded {drawn} before the first draw.", drawn=drawn)
 
 
 @say.register
-def seeded_afterwards(found: SeededAfterwards) -> str:
+def seeded_afterwards(statement: SeededAfterwards) -> str:
     """Return who seeded a generator after it was drawn from."""
     return tr(
         "{who} seeds {name} afterwards, with {seed}.",
-        who=capital(found.who),
-        name=found.generator,
-        seed=found.seed,
+        who=capital(statement.who),
+        name=statement.generator,
+        seed=statement.seed,
     )
 
 
 @say.register
-def drawn_before_seed(found: DrawnBeforeSeed) -> str:
+def drawn_before_seed(statement: DrawnBeforeSeed) -> str:
     """Return the line that seeded a generator after it was drawn from."""
     return tr(
         "{name} was drawn from before {seed} seeds it.",
-        name=capital(found.generator),
-        seed=found.seed or tr("the script"),
+        name=capital(statement.generator),
+        seed=statement.seed or tr("the script"),
     )
 
 
 @say.register
-def seeded_unequally(found: SeededUnequally) -> str:
+def seeded_unequally(statement: SeededUnequally) -> str:
     """Return the numbers that a generator was given in both runs."""
     message = mark("{who} was seeded with {first} in run 1 and {second} in run 2.")
-    if found.folded:
+    if statement.folded:
         message = mark("{who} had folded in {first} in run 1 and {second} in run 2.")
-    first, second = found.seeds
-    return tr(message, who=capital(generators([found.generator])), first=first, second=second)
+    first, second = statement.seeds
+    return tr(message, who=capital(generators([statement.generator])), first=first, second=second)
 
 
 @say.register
-def seeded_equally(found: SeededEqually) -> str:
+def seeded_equally(statement: SeededEqually) -> str:
     """Return the generators that were given the same numbers."""
-    who = capital(generators(found.generators))
-    if found.key:
+    who = capital(generators(statement.generators))
+    if statement.key:
         return tr(
             "{who} was made from the same number in both runs, and differs when it is drawn from.",
             who=who,
         )
     return form(
-        len(found.generators),
+        len(statement.generators),
         "{who} was seeded with the same number in both runs, and its state differs when it is"
         " drawn from.",
         "{who} were seeded with the same numbers in both runs, and their states differ when they"
@@ -273,27 +275,27 @@ def seeded_equally(found: SeededEqually) -> str:
 
 
 @say.register
-def made_by_workers(found: MadeByWorkers) -> str:
+def made_by_workers(statement: MadeByWorkers) -> str:
     """Return who made the batches."""
-    if found.worker is None:
+    if statement.worker is None:
         return tr("The batches are made by worker processes.")
-    return tr("The batch was made by worker {worker}.", worker=found.worker)
+    return tr("The batch was made by worker {worker}.", worker=statement.worker)
 
 
 @say.register
-def seeded_by_worker(found: SeededByWorker) -> str:
+def seeded_by_worker(statement: SeededByWorker) -> str:
     """Return what a worker seeded a generator with."""
-    if found.seeds is None:
+    if statement.seeds is None:
         return tr(
             "Worker {worker} seeded {generator} from the operating system.",
-            worker=found.worker,
-            generator=found.generator,
+            worker=statement.worker,
+            generator=statement.generator,
         )
-    first, second = found.seeds
+    first, second = statement.seeds
     return tr(
         "Worker {worker} seeded {generator} with {first} in run 1 and {second} in run 2.",
-        worker=found.worker,
-        generator=found.generator,
+        worker=statement.worker,
+        generator=statement.generator,
         first=first,
         second=second,
     )
@@ -303,96 +305,98 @@ def seeded_by_worker(found: SeededByWorker) -> str:
 
 
 @say.register
-def files_of_run_1(found: FilesOfRun1) -> str:
+def files_of_run_1(statement: FilesOfRun1) -> str:
     """Return what a later run read."""
-    if found.first:
-        return tr("A later run read {path}, which run 1 wrote.", path=found.first)
+    if statement.first:
+        return tr("A later run read {path}, which run 1 wrote.", path=statement.first)
     return form(
-        found.number,
+        statement.number,
         "The later run read it before it wrote there itself.",
         "The later run read them before it wrote there itself.",
     )
 
 
 @say.register
-def not_in_checkpoint(found: NotInCheckpoint) -> str:
+def not_in_checkpoint(statement: NotInCheckpoint) -> str:
     """Return the checkpoint that lacks a weight."""
-    return tr("{checkpoint} did not hold it.", checkpoint=capital(checkpoint(found.module)))
+    return tr("{checkpoint} did not hold it.", checkpoint=capital(checkpoint(statement.module)))
 
 
 @say.register
-def other_number_of_weights(found: OtherNumberOfWeights) -> str:
+def other_number_of_weights(statement: OtherNumberOfWeights) -> str:
     """Return the shapes of both runs."""
     return tr(
         "The weights {sizes}: the number that says how many there are differs.",
-        sizes=other_sizes(found.shapes),
+        sizes=other_sizes(statement.shapes),
     )
 
 
 @say.register
-def loaded_file(found: LoadedFile) -> str:
+def loaded_file(statement: LoadedFile) -> str:
     """Return what a file with weights has to do with the difference."""
-    return tr(_FILES[found.kind], file=code(found.file))
+    return tr(_FILES[statement.kind], file=code(statement.file))
 
 
 @say.register
-def other_line(found: OtherLine) -> str:
+def other_line(statement: OtherLine) -> str:
     """Return the texts of a line in both runs."""
-    first, second = found.texts
+    first, second = statement.texts
     return tr(
         "Line {line} of `{file}` is `{text}` in run 1 and `{second_text}` in run 2.",
-        line=found.line,
-        file=found.file,
+        line=statement.line,
+        file=statement.file,
         text=first,
         second_text=second,
     )
 
 
 @say.register
-def made_at_start(found: MadeAtStart) -> str:
+def made_at_start(statement: MadeAtStart) -> str:
     """Return what makes something of what differs at each start."""
-    made = tr("makes it of `{by}`, which differs at each start.", by=found.by)
-    if not found.file:
+    made = tr("makes it of `{by}`, which differs at each start.", by=statement.by)
+    if not statement.file:
         return tr("The command {made}", made=made)
-    return tr("Line {line} of `{file}` {made}", line=found.line, file=found.file, made=made)
+    return tr("Line {line} of `{file}` {made}", line=statement.line, file=statement.file, made=made)
 
 
 # ------------------------------------------------------------------------- errors, and the scan
 
 
 @say.register
-def ended_with(found: EndedWith) -> str:
+def ended_with(statement: EndedWith) -> str:
     """Return the error of a run."""
-    return tr("Run {run} ended with: {message}", run=found.run, message=found.message)
+    return tr("Run {run} ended with: {message}", run=statement.run, message=statement.message)
 
 
 @say.register
-def refused_operator(found: RefusedOperator) -> str:
+def refused_operator(statement: RefusedOperator) -> str:
     """Return the operator of an error, and its line."""
     where = ""
-    if found.source:
-        where = tr(", called by {line}", line=found.source)
-    return tr("The operator is `{operator}`{where}.", operator=found.operator, where=where)
+    if statement.source:
+        where = tr(", called by {line}", line=statement.source)
+    return tr("The operator is `{operator}`{where}.", operator=statement.operator, where=where)
 
 
 @say.register
-def only_line(found: OnlyLine) -> str:
+def only_line(statement: OnlyLine) -> str:
     """Return the line that makes a layer."""
-    return tr("{at} makes the `{kind}`: no other line does.", at=found.source, kind=found.kind)
+    return tr(
+        "{at} makes the `{kind}`: no other line does.", at=statement.source, kind=statement.kind
+    )
 
 
 @say.register
-def found_by_scan(found: FoundByScan) -> str:
+def found_by_scan(statement: FoundByScan) -> str:
     """Return a finding of the scan, and whether its line ran."""
     ran = tr("Whether the line ran was not seen.")
-    if found.precedes:
+    if statement.precedes:
         ran = tr("The line was executed before the first difference.")
-    return sentences(tr("The scan: {message}.", message=found.message), ran)
+    return sentences(tr("The scan: {message}.", message=statement.message), ran)
 
 
 @say.register
-def makes_seed(found: MakesSeed) -> str:
+def makes_seed(statement: MakesSeed) -> str:
     """Return what a line makes."""
     return tr(
-        "The scan: the number that {at} sets as a seed is made in this line.", at=found.source
+        "The scan: the number that {at} sets as a seed is made in this line.", at=statement.source
     )

@@ -48,7 +48,7 @@ from reprocheck.resume.gap.twister import class_of
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import read_deep
-from reprocheck.wording.catalogue import said
+from reprocheck.wording.catalogue import translated
 
 RUNGS: tuple[model.StateRungName, ...] = get_args(model.StateRungName)
 NO_TREES: Trees = {}
@@ -311,7 +311,7 @@ def _mechanism(found: Found, rung: model.StateRungName | None) -> model.Mechanis
     name = mechanisms.name_of(gap)
     if name is None:
         return None
-    known = said(entry(name))
+    known = translated(entry(name))
     kind = _kind_of(gap)
     by = (one.seed.by for one in found.apart if one.seed is not None)
     kinds = (*(f"{kind} ({one})" for one in found.frameworks), kind, *by, *found.frameworks)
