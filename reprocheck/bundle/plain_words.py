@@ -8,6 +8,7 @@ from dataclasses import replace
 from reprocheck import rules
 from reprocheck.language import mark, tr
 from reprocheck.model import Cause, Check, Rung
+from reprocheck.wording.catalogue import translated
 
 _REASONS: Mapping[str, str] = {
     "reproducible": mark("Both checks agree."),
@@ -45,8 +46,9 @@ def _where(rung: Rung | None) -> str:
 
 
 def _titled(cause: Cause) -> Cause:
-    entry = rules.find(cause.code)
-    if entry is None:
+    found = rules.find(cause.code)
+    if found is None:
         return cause
+    entry = translated(found)
     fix = entry.fix if cause.fix_from == "catalogue" else ""
     return replace(cause, title=entry.title, fix=fix)

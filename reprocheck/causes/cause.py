@@ -15,9 +15,9 @@ from reprocheck.causes.suspects import Look, Suspect, suspects
 from reprocheck.causes.suspects.path import by_clock
 from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.advice import advised, with_names_of
-from reprocheck.language import tr
 from reprocheck.model import Cause, Check, Ladder, Rung
 from reprocheck.model.evidence import GivenOtherwise
+from reprocheck.model.statements.causes import Circumstance, FilesOfRun1
 from reprocheck.rules import entry
 
 MOST = 5
@@ -54,10 +54,10 @@ def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iter
     for rung in _looked_at(ladder, ladder.first_rung):
         rung = replace(rung, source=code.with_text(rung.source))
         look = Look(check=check, ladder=ladder, rung=rung, code=code, frameworks=frameworks)
-        said = tuple(filter(None, [rung.statement]))
+        detail = tuple(filter(None, [rung.statement]))
         for suspect in suspects(look):
-            evidence = (*said, *suspect.evidence)
-            yield replace(suspect, evidence=evidence, source=suspect.source or rung.source)
+            statements = (*detail, *suspect.statements)
+            yield replace(suspect, statements=statements, source=suspect.source or rung.source)
 
 
 def _of_error(check: Check) -> Iterator[Suspect]:
@@ -69,7 +69,7 @@ def _of_error(check: Check) -> Iterator[Suspect]:
     yield Suspect(
         name=error.name,
         shown=(Recorded(kind="error", of=error.operator or error.name),),
-        evidence=error.evidence(run.number),
+        statements=error.statements(run.number),
         source=error.source,
     )
 
@@ -77,16 +77,16 @@ def _of_error(check: Check) -> Iterator[Suspect]:
 def _of_files(check: Check) -> Iterator[Suspect]:
     """Yield the files that run 1 left, where no ladder was made."""
     if check.state_left and check.verdict.verdict == "not_reproducible":
-        said = tr("A later run read {path}, which run 1 wrote.", path=check.state_left[0])
-        yield Suspect(name="state-left", evidence=(said,))
+        read = FilesOfRun1(first=check.state_left[0])
+        yield Suspect(name="state-left", statements=(read,))
 
 
 def _of_equal_rungs(ladder: Ladder, code: UserCode) -> Iterator[Suspect]:
     """Yield what the first runs had and those that were recorded again had not."""
     if ladder.came_back:
         return
-    said = tr("The runs that were recorded again agreed.")
-    yield Suspect(name="intermittent-difference", evidence=(said,))
+    agreed = Circumstance(kind="repeated runs agree")
+    yield Suspect(name="intermittent-difference", statements=(agreed,))
     yield from by_clock(code)
 
 
@@ -108,12 +108,12 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
         code=known.code,
         title=known.title_for(frameworks),
         confidence=confidence(suspect.name, suspect.shown),
-        statements=tuple(tr(one) if isinstance(one, str) else one for one in suspect.evidence),
+        statements=suspect.statements,
         calls=suspect.calls,
         source=code.with_text(suspect.source),
     )
     if suspect.fix:
-        return replace(cause, fix=suspect.fix, fix_from="place")
+        return replace(cause, remedy=suspect.fix, fix_from="place")
     return with_names_of(code.module_names, advised(check, cause, frameworks))
 
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
-from reprocheck.language import tr
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.evidence import class_of
+from reprocheck.model.statements.causes import OnlyLine
 from reprocheck.rules import entry
 
 _NAME = "unseeded-layer"
@@ -36,15 +36,15 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
     if len(lines) != 1:
         return check.causes
     source = code.line(*lines.pop())
-    said = tr("{at} makes the `{kind}`: no other line does.", at=source.at, kind=kind)
-    return tuple(_with_line(cause, source, said) for cause in check.causes)
+    made = OnlyLine(source=source.at, kind=kind)
+    return tuple(_with_line(cause, source, made) for cause in check.causes)
 
 
-def _with_line(cause: Cause, source: SourceLine, said: str) -> Cause:
+def _with_line(cause: Cause, source: SourceLine, made: OnlyLine) -> Cause:
     """Return a cause with the line, where it is one that lacks it."""
     if not _lacks_line(cause):
         return cause
-    return replace(cause, source=source, statements=(*cause.statements, said))
+    return replace(cause, source=source, statements=(*cause.statements, made))
 
 
 def _lacks_line(cause: Cause) -> bool:

@@ -5,10 +5,12 @@ and the user's line, from stderr.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from reprocheck.language import tr
 from reprocheck.model import Check, Run, SourceLine
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.causes import Circumstance, EndedWith, RefusedOperator
 from reprocheck.rules import operators
 
 NO_KERNEL, WORKSPACE, UNSEEDED = (
@@ -62,29 +64,20 @@ class Refusal:
     message: str
     source: SourceLine | None
 
-    def evidence(self, run: int) -> tuple[str, ...]:
-        """Sentences."""
-        where = ""
-        if self.source:
-            where = tr(", called by {line}", line=self.source.at)
-        lines = [tr("Run {run} ended with: {message}", run=run, message=self.message)]
+    def statements(self, run: int) -> tuple[Statement, ...]:
+        """Return what it speaks of, where a run of that number ended with it."""
+        return (EndedWith(run=run, message=self.message), *self._of_operator())
+
+    def _of_operator(self) -> Iterator[Statement]:
+        """Yield the operator, what is known of it, and in which pass it is called."""
         if self.operator:
-            lines.append(
-                tr("The operator is `{operator}`{where}.", operator=self.operator, where=where)
-            )
-        lines += dict.fromkeys(
-            operator.sentence
-            for operator in operators.raised(self.operator)
-            if self.framework in operator.list.frameworks
-        )
+            at = self.source.at if self.source else ""
+            yield RefusedOperator(operator=self.operator, source=at)
+        for operator in operators.raised(self.operator):
+            if self.framework in operator.list.frameworks:
+                yield operator
         if self.source and ".backward(" in self.source.text:
-            lines.append(
-                tr(
-                    "It is raised in the backward pass: the line that called the operator is in the"
-                    " forward pass before it."
-                )
-            )
-        return tuple(lines)
+            yield Circumstance(kind="raised in the backward pass")
 
 
 def refusal(check: Check) -> tuple[Run, Refusal] | None:

@@ -16,8 +16,10 @@ from reprocheck.causes.layers import made_at
 from reprocheck.causes.passed import scanned
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised
-from reprocheck.language import joined, sentences, tr
 from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.causes import FoundByScan, MakesSeed
+from reprocheck.model.statements.fixes import AtLines
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.rules.likely import confirming, draws, is_vague, nearest, without_effect
@@ -66,7 +68,7 @@ def cause_of(check: Check, one: StaticFinding) -> Cause:
         code=one.code,
         title=entry(one.name).title,
         confidence="suspected",
-        statements=(_said(one),),
+        statements=(_found(one),),
         source=one.source,
     )
     return _with_fix_of(advised(check, cause), one)
@@ -260,7 +262,7 @@ def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
     """
     if cause.source is not None or len({one.source.at for one in found}) != 1:
         return cause
-    return _at(cause, found[0], found[0].source, _said(found[0]))
+    return _at(cause, found[0], found[0].source, _found(found[0]))
 
 
 def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
@@ -270,20 +272,16 @@ def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
     found = [one for one in scan.possible if cause.at in one.seeds_at]
     if len(found) != 1:
         return cause
-    said = tr("The scan: the number that {at} sets as a seed is made in this line.", at=cause.at)
-    return _at(cause, found[0], found[0].changed, said)
+    return _at(cause, found[0], found[0].changed, MakesSeed(source=cause.at))
 
 
-def _at(cause: Cause, one: StaticFinding, line: SourceLine, said: str) -> Cause:
+def _at(cause: Cause, one: StaticFinding, line: SourceLine, shown: Statement) -> Cause:
     """Return a cause with a line and the fix of a finding, and what speaks for them."""
-    return _with_fix_of(replace(cause, source=line, statements=(*cause.statements, said)), one)
+    return _with_fix_of(replace(cause, source=line, statements=(*cause.statements, shown)), one)
 
 
-def _said(one: StaticFinding) -> str:
-    ran = tr("Whether the line ran was not seen.")
-    if one.precedes:
-        ran = tr("The line was executed before the first difference.")
-    return sentences(tr("The scan: {message}.", message=one.message), ran)
+def _found(one: StaticFinding) -> FoundByScan:
+    return FoundByScan(message=one.message, precedes=one.precedes is True)
 
 
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
@@ -320,8 +318,8 @@ def _is_passed_by(one: StaticFinding) -> bool:
 
 def _with_step_taken(cause: Cause, one: StaticFinding) -> Cause:
     """Return a cause with what makes the runs take a step that they passed by."""
-    fix = tr("{line}: {fix}", line=one.source.at, fix=one.fix)
-    return replace(cause, fix=fix, fix_from="place", statements=(*cause.statements, _said(one)))
+    statements = (*cause.statements, _found(one))
+    return replace(cause, remedy=_at_lines([one]), fix_from="place", statements=statements)
 
 
 def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
@@ -333,9 +331,12 @@ def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
     if cause.source is None or len(found) not in few:
         return cause
     if len(found) == 1 and cause.confidence != "observed":
-        return _at(cause, found[0], found[0].source, _said(found[0]))
-    lines = (tr("{line}: {fix}", line=one.source.at, fix=one.fix) for one in found)
-    return replace(cause, fix=joined("\n", lines), fix_from="place")
+        return _at(cause, found[0], found[0].source, _found(found[0]))
+    return replace(cause, remedy=_at_lines(found), fix_from="place")
+
+
+def _at_lines(found: Sequence[StaticFinding]) -> AtLines:
+    return AtLines(fixes=tuple((one.source.at, one.fix) for one in found))
 
 
 def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:
@@ -344,4 +345,4 @@ def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:
     """
     if not one.tells_fix:
         return cause
-    return replace(cause, fix=one.fix, fix_from=one.fix_from)
+    return replace(cause, remedy=one.fix, fix_from=one.fix_from)

@@ -7,17 +7,16 @@ line comes first: see `causes.scanned` for what the scan would change there, and
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 
 from reprocheck.fixes import left_state
 from reprocheck.ladder.device import CPU, device_of
-from reprocheck.language import changed, tr
 from reprocheck.model import Cause, Check, SourceLine
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.fixes import CatalogueFix, ControlFix, InNames
 from reprocheck.model.why import FixFrom
 from reprocheck.report.again import again, in_shell
 from reprocheck.rules import Entry, entry
@@ -30,13 +29,13 @@ _ONE_THREAD = "an order of additions if it is gone with one thread"
 _BLOCKING = "a race if it is gone when kernels wait for each other"
 
 
-def fix_of(check: Check, known: Entry, frameworks: Sequence[str] = ()) -> str:
+def fix_of(check: Check, known: Entry, frameworks: Sequence[str] = ()) -> Statement | str:
     """Return the fix of an entry of the catalogue for this check."""
     made = _OF_CHECK.get(known.name)
     if made is not None:
         return made(check)
     device = device_of(check)
-    return known.fix_for((*_keys(frameworks, device), device))
+    return CatalogueFix(code=known.code, keys=(*_keys(frameworks, device), device))
 
 
 def advised(check: Check, cause: Cause, frameworks: Sequence[str] = ()) -> Cause:
@@ -45,19 +44,17 @@ def advised(check: Check, cause: Cause, frameworks: Sequence[str] = ()) -> Cause
     fix_from: FixFrom = "catalogue"
     if known.name in _OF_CHECK:
         fix_from = "check"
-    return replace(cause, fix=fix_of(check, known, frameworks), fix_from=fix_from)
+    return replace(cause, remedy=fix_of(check, known, frameworks), fix_from=fix_from)
 
 
-def in_names_of(names: Mapping[str, str], fix: str) -> str:
+def in_names(names: Mapping[str, str], fix: Statement | str) -> Statement | str:
     """Return a fix with the names under which a script imports modules: `np.random` for
-    `numpy.random`. What the fix imports itself keeps its name.
+    `numpy.random`.
     """
-    for module, name in sorted(names.items(), reverse=True):
-        imports = rf"(?m)^ *(?:import|from) {re.escape(module)}\b"
-        if name != module and re.search(imports, fix) is None:
-            used = re.compile(rf"(?<![\w.\"']){re.escape(module)}\.(?=\w)")
-            fix = changed(fix, partial(used.sub, f"{name}."))
-    return fix
+    others = tuple((module, name) for module, name in names.items() if name != module)
+    if not others or not fix:
+        return fix
+    return InNames(fix=fix, names=others)
 
 
 def with_names_of(names: Mapping[str, str], cause: Cause) -> Cause:
@@ -66,7 +63,7 @@ def with_names_of(names: Mapping[str, str], cause: Cause) -> Cause:
     """
     if cause.fix_from == "place" or entry(cause.code).name in _OF_CHECK:
         return cause
-    return replace(cause, fix=in_names_of(names, cause.fix))
+    return replace(cause, remedy=in_names(names, cause.remedy))
 
 
 def after_control(
@@ -82,8 +79,8 @@ def after_control(
     computes_otherwise = control in _COMPUTE and not removes(control, cause.code)
     has_changing_seed = control in _GIVE_SEEDS and place_of("private-rng", cause.code) == 0
     fix = control_fix(frameworks, control, device_of(check))
-    if fix and (unsaid or computes_otherwise or has_changing_seed):
-        return replace(cause, fix=fix, fix_from="check")
+    if fix is not None and (unsaid or computes_otherwise or has_changing_seed):
+        return replace(cause, remedy=fix, fix_from="check")
     return cause
 
 
@@ -97,15 +94,14 @@ def fixed_number(line: SourceLine | None) -> str:
     return ""
 
 
-def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> str:
-    """Return the code to paste that does in the script what a control does from outside, or a
-    sentence.
-
-    "" where none is known for these frameworks.
+def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> ControlFix | None:
+    """Return what does in the script what a control does from outside; None where nothing is known
+    for these frameworks.
     """
     fixes = controls.control(name).fix
     keys = _keys((*frameworks, PYTHON), device)
-    return next((tr(fixes[key]) for key in keys if key in fixes), "")
+    found = (ControlFix(control=name, key=key) for key in keys if key in fixes)
+    return next(found, None)
 
 
 def _keys(frameworks: Sequence[str], device: str) -> list[str]:
@@ -130,7 +126,7 @@ def _hash_seed(check: Check) -> str:
     return f"PYTHONHASHSEED=0 {' '.join(map(in_shell, check.record.entry_point.command))}"
 
 
-_OF_CHECK: Mapping[str, Callable[[Check], str]] = MappingProxyType(
+_OF_CHECK: Mapping[str, Callable[[Check], Statement | str]] = MappingProxyType(
     {
         left_state.NAME: left_state.fix_of,
         "intermittent-difference": _how_often,

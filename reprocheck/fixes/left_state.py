@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from reprocheck.language import count
 from reprocheck.model import Check, is_elsewhere
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.fixes import LeftInFolder, Parts
 from reprocheck.report.again import again, in_shell, without_files
 
 NAME = "state-left"
@@ -39,7 +40,7 @@ _OWN_GENERATOR = (
 )
 
 
-def fix_of(check: Check) -> str:
+def fix_of(check: Check) -> Statement | str:
     """Return what keeps a run from what the one before it left."""
     outside = [path for path in check.state_left if is_elsewhere(path)]
     if outside:
@@ -49,7 +50,13 @@ def fix_of(check: Check) -> str:
     if no_copy or settings.get("workdir") == "copy":
         return _FOR_EACH_START
     advice = _seed_again(check) or f"{_WHEN_ASKED}\n"
-    return f"{advice}{_without_what_is_left(check)}{_IN_COPIES}\n{again(check, _COPY)}"
+    left = _left(check)
+    in_copies = f"{_IN_COPIES}\n{again(check, _COPY)}"
+    files, folders = len(left.files), len(left.folders)
+    if files + folders > _MOST_NAMED:
+        number = LeftInFolder(files=files, folders=folders)
+        return Parts(parts=(f"{advice}{_IN_THE_FOLDER}\n", number, in_copies))
+    return f"{advice}{_without_what_is_left(left)}{in_copies}"
 
 
 def _seed_again(check: Check) -> str:
@@ -66,22 +73,18 @@ def _seed_again(check: Check) -> str:
     return _DRAWN.format(path=check.state_left[0]) + "".join(f"{seed}\n" for seed in seeds) + _ALIKE
 
 
-def _without_what_is_left(check: Check) -> str:
-    """Return the removal of what the runs of this check made in the folder: copies of it hold that,
+def _without_what_is_left(left: _Left) -> str:
+    """Return the removal of what the runs of a check made in the folder: copies of it hold that,
     too, and so does the next training.
     """
-    left = _left(check)
-    number = len(left.files) + len(left.folders)
-    if number == 0:
-        return ""
-    if number > _MOST_NAMED:
-        return f"{_IN_THE_FOLDER}\n# {_counted(left)}: see Files in the report\n"
-    lines = [_IN_THE_FOLDER]
+    lines = []
     if left.files:
-        lines.append(f"rm -f {_in_shell(left.files)}")
+        lines.append(f"rm -f {_in_shell(left.files)}\n")
     if left.folders:
-        lines.append(f"rm -rf {_in_shell(left.folders)}")
-    return "\n".join(lines) + "\n"
+        lines.append(f"rm -rf {_in_shell(left.folders)}\n")
+    if not lines:
+        return ""
+    return "".join((f"{_IN_THE_FOLDER}\n", *lines))
 
 
 def _in_shell(paths: Sequence[str]) -> str:
@@ -125,11 +128,6 @@ def _all_above(paths: Iterable[str]) -> frozenset[str]:
 def _above(path: str) -> frozenset[str]:
     """Return the folders that a path lies in."""
     return frozenset(map(str, PurePosixPath(path).parents))
-
-
-def _counted(left: _Left) -> str:
-    parts = [(len(left.files), "file"), (len(left.folders), "folder")]
-    return " and ".join(count(number, name) for number, name in parts if number)
 
 
 def _for_outside(check: Check, paths: Sequence[str]) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from reprocheck.language import tr
 from reprocheck.model import SourceLine
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.fixes import KeepOrder, SeedCall
 
 _REPEATING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.For, ast.While),
@@ -20,14 +21,14 @@ _REPEATING = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """How what is made on a line gets a seed; both "" where the cause's own fix says it.
+    """How what is made on a line gets a seed; neither where the cause's own fix says it.
 
     fix   code to paste
     hint  what to look for, where nothing shows how a library takes a seed
     """
 
     fix: str = ""
-    hint: str = ""
+    hint: Statement | None = None
 
 
 NO_ADVICE = Advice()
@@ -35,9 +36,7 @@ NO_ADVICE = Advice()
 
 def keep_order(argument: str) -> Advice:
     """Return what to do where a call gives its rows in another order each time."""
-    return Advice(
-        hint=tr("Write `{argument}=True` in the call, or sort its rows.", argument=argument)
-    )
+    return Advice(hint=KeepOrder(argument=argument))
 
 
 def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection[str]) -> Advice:
@@ -54,12 +53,7 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
     called, _, word = takes.rstrip(")").partition("(")
     by_name = {_last(call.func): call for call in reversed(calls)}
     seen = by_name.get(called.partition(".")[0])
-    each_time = Advice(
-        hint=tr(
-            "Give the generator a seed that is another one each time it is made, in each worker,"
-            " epoch and rank, so that the streams stay apart."
-        )
-    )
+    each_time = Advice(hint=SeedCall(kind="each time"))
     if seen is not None and word:
         return each_time if _runs_often(tree, line.line) else Advice(fix=_with_seed(seen, word))
     if seen is not None and isinstance(seen.func, ast.Attribute):
@@ -67,21 +61,11 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
         return Advice(fix=f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()")
     method = _method(calls, modules)
     if method is not None:
-        said = tr(
-            "Give `{owner}` a seed where it is made: `{call}()` draws from a generator without"
-            " one.",
-            owner=ast.unparse(method.value),
-            call=ast.unparse(method),
-        )
-        return Advice(hint=said)
+        owner, call = ast.unparse(method.value), ast.unparse(method)
+        return Advice(hint=SeedCall(kind="where its owner is made", call=call, owner=owner))
     if _runs_often(tree, line.line):
         return each_time
-    said = tr(
-        "`{call}()` makes a generator without a seed: give it one, by the argument that takes a"
-        " seed.",
-        call=ast.unparse(calls[0].func),
-    )
-    return Advice(hint=said)
+    return Advice(hint=SeedCall(kind="by an argument", call=ast.unparse(calls[0].func)))
 
 
 def _calls_of(text: str) -> list[ast.Call]:

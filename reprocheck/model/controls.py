@@ -153,7 +153,7 @@ class Search:
     fixes          patches that it takes, too, each as `RC402 train.py:3`
     statements     what it has found out; `sentence`: that in words, once the check is told
     certainty      how sure that is, with the numbers of runs behind it; `confidence`: in words
-    advice         what to do about each confirmed cause; `fix`: all of it, once the check is told
+    remedies       what to do about each confirmed cause; `fix`: all of it, once the check is told
     patch          a diff of the user's own source that fixes it, empty where none is known
     touches        what the smallest set did in one of its runs; overrides, unavailable: of all arms
     further        options of `reprocheck explain` that look for another difference, which remains;
@@ -168,7 +168,7 @@ class Search:
     certainty: tuple[Statement | str, ...] = ()
     sentence: str = ""
     confidence: str = ""
-    advice: tuple[str, ...] = ()
+    remedies: tuple[Statement | str, ...] = ()
     fix: str = ""
     patch: str = ""
     further: tuple[str, ...] = ()

@@ -219,8 +219,9 @@ class Lead:
 class Cause:
     """An entry of the catalogue (`reprocheck.rules`), with what speaks for it.
 
-    `fix` is code or a command to paste, or one sentence, and `fix_from` says what it is made for;
-    `calls` are those of the user's lines that fit, by the full names of what is called.
+    `remedy` is what to do about it, a text where it is code or a command to paste, and `fix_from`
+    says what it is made for; `fix` is the same in words, as `title` is translated, once the check
+    is told. `calls` are those of the user's lines that fit, by the full names of what is called.
     """
 
     code: str
@@ -231,6 +232,7 @@ class Cause:
     evidence: tuple[str, ...] = ()
     """The same in sentences, once the check is told (`reprocheck.wording`)."""
     source: SourceLine | None = None
+    remedy: Statement | str = ""
     fix: str = ""
     fix_from: FixFrom = "catalogue"
     calls: tuple[str, ...] = ()

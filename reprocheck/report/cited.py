@@ -7,6 +7,7 @@ from __future__ import annotations
 from reprocheck import rules
 from reprocheck.model import Check
 from reprocheck.rules import Entry
+from reprocheck.wording.catalogue import translated
 
 MOST = 6
 """Entries on a page at most."""
@@ -16,10 +17,8 @@ def entries(check: Check) -> tuple[Entry, ...]:
     """Return the entries of the causes, in their order, each once; none of a code that is not in
     the catalogue any more.
     """
-    found = {
-        known.code: known for cause in check.causes if (known := rules.find(cause.code)) is not None
-    }
-    return tuple(found.values())[:MOST]
+    found = map(rules.find, dict.fromkeys(cause.code for cause in check.causes))
+    return tuple(map(translated, filter(None, found)))[:MOST]
 
 
 def codes(check: Check) -> frozenset[str]:

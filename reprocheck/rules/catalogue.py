@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
 from itertools import chain
@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from reprocheck.errors import ReprocheckError
-from reprocheck.language import tag, tr
 from reprocheck.model import RungName
 
 ENTRIES = Path(__file__).parent / "entries"
@@ -80,21 +79,6 @@ class Entry:
     patch: bool = False
 
     @property
-    def said(self) -> Entry:
-        """The entry in the language that is spoken: its prose, and fixes that are sentences."""
-        if tag() == "en":
-            return self
-        return replace(
-            self,
-            title=tr(self.title),
-            why=tr(self.why),
-            shows=tr(self.shows),
-            fix=tr(self.fix),
-            fixes={name: tr(fix) for name, fix in self.fixes.items()},
-            titles={name: tr(title) for name, title in self.titles.items()},
-        )
-
-    @property
     def group(self) -> str:
         """Return what the first digit of the code stands for."""
         return GROUPS[int(self.code[2])]
@@ -134,8 +118,7 @@ def entry(code: str) -> Entry:
 
 def find(wanted: str) -> Entry | None:
     """Return the entry of a code or name, in any case; None if there is none."""
-    found = _index().get(wanted.strip().lower().replace("_", "-"))
-    return found and found.said
+    return _index().get(wanted.strip().lower().replace("_", "-"))
 
 
 def nearest(wanted: str) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from reprocheck.language import tr
 from reprocheck.model.statement import Statement
 
 OPERATORS = Path(__file__).parent / "operators"
@@ -43,18 +42,6 @@ class Operator(Statement):
     deterministic_mode: str
     aliases: tuple[str, ...]
     list: OperatorList
-
-    @property
-    def sentence(self) -> str:
-        """Return what the list says, with its source."""
-        return tr(
-            "{name} ({when}) is on the list of {list} ({source}, {version}).",
-            name=self.name,
-            when=tr(self.when),
-            list=tr(self.list.name),
-            source=tr(self.list.source),
-            version=self.list.version,
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

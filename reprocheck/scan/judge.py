@@ -372,7 +372,7 @@ def _one_line(entry: Entry, used: Iterable[str]) -> str:
     """Return what to do, as one line: the sentence or the code of the fix, without its imports; ""
     where it does not fit into one.
     """
-    fix = entry.fix_for(used)
+    fix = tr(entry.fix_for(used))
     if not is_code(fix):
         return fix
     lines = [line for line in fix.splitlines() if not _NO_CODE.match(line)]

@@ -11,6 +11,7 @@ from reprocheck import rules
 from reprocheck.model import Cause, Search, Tried, Verdict
 from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.reason import Reason
+from reprocheck.model.statements.fixes import CatalogueFix
 from reprocheck.model.statements.search import ArmNote, SeenUnder
 from reprocheck.search.arms import Book
 from reprocheck.search.judged import Judged
@@ -128,7 +129,7 @@ def refusals(book: Book) -> Iterator[Cause]:
             code=known.code,
             title=known.title,
             confidence="observed",
-            statements=(*error.evidence(run.number), SeenUnder(names=judged.names)),
+            statements=(*error.statements(run.number), SeenUnder(names=judged.names)),
             source=error.source,
-            fix=known.fix_for((error.framework,)),
+            remedy=CatalogueFix(code=known.code, keys=(error.framework,)),
         )

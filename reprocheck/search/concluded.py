@@ -9,7 +9,7 @@ from pathlib import Path
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.usercode import UserCode
-from reprocheck.fixes.advice import control_fix, in_names_of, with_names_of
+from reprocheck.fixes.advice import control_fix, in_names, with_names_of
 from reprocheck.fixes.patched_files import kept_patch
 from reprocheck.ladder.device import device_of
 from reprocheck.model import RUNGS, Check
@@ -145,9 +145,9 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     controls = controls_in(smallest)
     located_causes = located(check, causes, controls)
     causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
-    of_causes = [one.fix for one in causes if one.confidence == "confirmed" and one.fix]
+    of_causes = [one.remedy for one in causes if one.confidence == "confirmed" and one.remedy]
     of_controls = (control_fix(frameworks, name, device_of(check)) for name in controls)
-    in_names = (in_names_of(code.module_names, fix) for fix in filter(None, of_controls))
+    in_own_names = [in_names(code.module_names, fix) for fix in filter(None, of_controls)]
     named = tuple(NamedCause.of(one) for one in causes if one.confidence == "confirmed")
     statements: list[Statement] = [Removes(names=smallest, under=agreement, confirms=named)]
     further: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         fixes=fixes_in(smallest),
         statements=tuple(statements),
         certainty=(certainty(agreement),),
-        advice=tuple(dict.fromkeys(of_causes or in_names)),
+        remedies=tuple(of_causes or in_own_names),
         patch=kept_patch(folder),
         further=further,
     )

@@ -385,10 +385,10 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
         return there
     advice = place.advice
     told = any(one.tells_fix and one.source.at == there.at for one in check.scanned.findings)
-    if advice.hint and not told:
-        return replace(there, fix=advice.hint, fix_from="place")
+    if advice.hint is not None and not told:
+        return replace(there, remedy=advice.hint, fix_from="place")
     if advice.fix:
-        return replace(there, fix=advice.fix, fix_from="place")
+        return replace(there, remedy=advice.fix, fix_from="place")
     return there
 
 

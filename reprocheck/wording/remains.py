@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from reprocheck.language import form, sentences, tr
 from reprocheck.model.statements.search import NamedCause, Remaining, Remains
-from reprocheck.rules.operators import Operator
 from reprocheck.wording.say import say
 from reprocheck.wording.search import named
 
@@ -20,12 +19,6 @@ _MOST_NOISE = 4
 def remaining(remains: Remains) -> str:
     """Return what remains where no control makes the runs agree: one or more sentences."""
     return sentences(_REMAINS[remains.kind](remains), *map(_clock, remains.clocks))
-
-
-@say.register
-def listed_operator(operator: Operator) -> str:
-    """Return what a list says of an operator, with its source."""
-    return operator.sentence
 
 
 def _clock(read: tuple[str, str]) -> str:

@@ -45,7 +45,6 @@ def told(check: Check) -> Check:
         tried=tuple(map(_tried, search.tried)),
         sentence=sentences(*map(say, search.statements)),
         confidence=sentences(*map(say, search.certainty)),
-        fix=joined("\n\n", search.advice),
     )
     return replace(check, search=search)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reprocheck.model import Check
-from reprocheck.wording import causes, ladder, search, verdict
+from reprocheck.wording import causes, fixes, ladder, search, verdict
 
 
 def told(check: Check) -> Check:
@@ -11,4 +11,5 @@ def told(check: Check) -> Check:
     check = verdict.told(check)
     check = ladder.told(check)
     check = search.told(check)
-    return causes.told(check)
+    check = causes.told(check)
+    return fixes.told(check)

@@ -20,7 +20,10 @@ from reprocheck.model import (
     SourceLine,
 )
 from reprocheck.model.evidence import ChangedAfterBackward, InputsDiffer, PathDiffers, SeededLater
+from reprocheck.model.statements.causes import FilesOfRun1, SeededAfterwards
 from reprocheck.rules import entry
+from reprocheck.rules.operators import Operator
+from reprocheck.wording import say
 from tests.causes.cause_ladders import (
     EQUAL_STATES,
     GROSS,
@@ -272,7 +275,7 @@ def test_each_picture_gives_its_entry(
     ]
     assert said[: len(expected) or 1] == expected
     for cause in found:
-        assert cause.title == entry(cause.code).title and cause.fix
+        assert cause.title == entry(cause.code).title and cause.remedy
         assert cause.statements[0] == ladder(rung).rung(rung).statement
 
 
@@ -355,7 +358,7 @@ def test_the_line_of_a_seed_is_the_one_that_makes_it(
     found = causes_of(check(ladder("RNG state", **facts)), ".")[0]
     assert found.source is not None
     assert (found.code, found.confidence, found.source.line) == ("RC402", "observed", line)
-    assert found.fix.startswith(fix)
+    assert say(found.remedy).startswith(fix)
 
 
 def test_a_set_is_known_by_the_name_that_holds_it() -> None:
@@ -368,9 +371,9 @@ def test_a_set_is_known_by_the_name_that_holds_it() -> None:
 def test_the_first_of_several_readings_is_the_observed_one() -> None:
     found = causes_of(check(ladder("gradient", operations=("IndexBackward0",), **GROSS)), ".")
     assert [cause.confidence for cause in found] == ["observed", "suspected"]
-    assert any(
-        "torch.Tensor.__getitem__" in line and "2.13.0" in line for line in found[0].evidence
-    )
+    listed = [one for one in found[0].statements if isinstance(one, Operator)]
+    assert any("torch.Tensor.__getitem__" in one.name for one in listed)
+    assert {one.list.version for one in listed} == {"2.13.0"}
 
 
 def test_a_list_alone_blames_nothing() -> None:
@@ -389,9 +392,8 @@ def test_a_list_alone_blames_nothing() -> None:
         check(ladder("gradient", operations=("UpsampleBilinear2DBackward0",), **ROUNDING)),
         ".",
     )
-    assert names(on_cpu) == ["noisy-backward-kernel"] and not any(
-        "list" in line for line in on_cpu[0].evidence
-    )
+    assert names(on_cpu) == ["noisy-backward-kernel"]
+    assert not any(isinstance(one, Operator) for one in on_cpu[0].statements)
     equal = Ladder(
         rungs=tuple(
             Rung(rung=rung, status="equal", operations=("IndexBackward0",)) for rung in RUNGS
@@ -508,8 +510,8 @@ def test_a_seed_that_was_recorded_after_the_weights_is_named_with_who_set_it() -
         ("unseeded-weights", "suspected"),
     ]
     assert (
-        "`transformers` at line 3 of train.py seeds torch afterwards, with 1234."
-        in found[0].evidence
+        SeededAfterwards(generator="torch", by="transformers", line="train.py:3", seed="1234")
+        in found[0].statements
     )
     assert found[0].source and found[0].source.text == "model = torch.nn.Linear(4, 1)"
 
@@ -613,7 +615,11 @@ def test_a_line_in_order_is_no_hint(line: str) -> None:
 def test_the_fix_of_an_order_by_hash_is_its_own_line(line: str, fix: str) -> None:
     write(f"{line}\n")
     found = causes_of(check(ladder("loss", only_labels=True, dtype="int64", **GROSS)), ".")
-    assert (names(found)[0], found[0].fix, found[0].fix_from) == ("hash-order", fix, "place")
+    assert (names(found)[0], say(found[0].remedy), found[0].fix_from) == (
+        "hash-order",
+        fix,
+        "place",
+    )
 
 
 def test_a_fixed_hash_seed_acquits_the_hash() -> None:
@@ -730,7 +736,9 @@ def test_a_batch_that_is_made_of_unfilled_memory_is_told_from_addresses_and_draw
     found = causes_of(check(ladder("batch", **content)), ".")
     assert names(found) == ["uninitialised-memory", "address-order", "private-augmentation"]
     assert {cause.confidence for cause in found} == {"suspected"}
-    assert found[0].source == SourceLine(file="train.py", line=3, text=line) and fix in found[0].fix
+    assert found[0].source == SourceLine(file="train.py", line=3, text=line) and fix in say(
+        found[0].remedy
+    )
 
 
 def test_a_clock_that_seeds_the_generator_of_a_layer_is_named_with_its_line() -> None:
@@ -766,11 +774,8 @@ def test_state_left_and_the_environment_come_from_the_first_pair() -> None:
     left = causes_of(
         check(ladder("files and arguments", place="out/last.pt"), state_left=("out/last.pt",)), "."
     )
-    assert (
-        names(left) == ["state-left"]
-        and left[0].evidence[1] == "The later run read it before it wrote there itself."
-    )
-    assert left[0].fix.endswith("\nreprocheck run --workdir copy train.py")
+    assert names(left) == ["state-left"] and left[0].statements[1] == FilesOfRun1(number=1)
+    assert say(left[0].remedy).endswith("\nreprocheck run --workdir copy train.py")
     differences = tuple(
         EnvironmentDifference(key=key, run=2, reference=1, value=2)
         for key in ("torch.threads", "package.numpy", "cpu.model", "python.hash_seed")
@@ -797,11 +802,11 @@ def test_a_file_of_which_the_making_draws_is_no_checkpoint() -> None:
     drawn = differing("RNG state", generators=("torch",), seeded=("torch",))
     made = ladder("files and arguments", drawn, place="cache/blocks.pt")
     left = causes_of(check(made, state_left=("cache/blocks.pt",)), ".")[0]
-    assert left.fix.splitlines()[2:4] == [
+    assert say(left.remedy).splitlines()[2:4] == [
         "torch.manual_seed(0)",
         "# from the third start on all runs find it, and agree",
     ]
-    assert "--resume" not in left.fix
+    assert "--resume" not in say(left.remedy)
 
 
 def test_several_ranks() -> None:
@@ -838,7 +843,7 @@ def test_mindspore_layers_show_no_state(class_: str) -> None:
         ),
         ".",
     )
-    assert names(found)[0] == "unseeded-layer" and "mindspore.set_seed" in found[0].fix
+    assert names(found)[0] == "unseeded-layer" and "mindspore.set_seed" in say(found[0].remedy)
 
 
 def with_frameworks(made: Check, *names: str) -> Check:
@@ -852,20 +857,18 @@ def test_the_fix_is_that_of_the_framework_that_the_code_uses_and_not_of_one_that
 ):
     unseeded = ladder("initial weights", states_known=False, **GROSS)
     write("import jax\nimport torch\n\nnet = torch.nn.Linear(4, 1)\n")
-    assert (
-        "torch.manual_seed"
-        in causes_of(with_frameworks(check(unseeded), "jax", "torch"), ".")[0].fix
+    assert "torch.manual_seed" in say(
+        causes_of(with_frameworks(check(unseeded), "jax", "torch"), ".")[0].remedy
     )
     write("import lightning as L\n\nL.Trainer().fit(build())\n")
-    assert (
-        "torch.manual_seed"
-        in causes_of(with_frameworks(check(unseeded), "jax", "torch"), ".")[0].fix
+    assert "torch.manual_seed" in say(
+        causes_of(with_frameworks(check(unseeded), "jax", "torch"), ".")[0].remedy
     )
     write(
         "import torch\nimport jax\nfrom jax import numpy\n\nkeys = jax.random.split(jax.random.key(0)), numpy.ones(3)\n"
     )
     (jax, *_) = causes_of(with_frameworks(check(unseeded), "torch", "jax"), ".")
-    assert jax.fix == "Make the key of a fixed number."
+    assert say(jax.remedy) == "Make the key of a fixed number."
 
 
 def test_a_program_without_a_framework_gets_words_and_code_of_none() -> None:
@@ -878,13 +881,13 @@ def test_a_program_without_a_framework_gets_words_and_code_of_none() -> None:
         write(draws)
         (cause, *_) = causes_of(with_frameworks(check(private), *frameworks), ".")
         assert cause.code == "RC601" and cause.title == entry("RC601").titles["python"]
-        assert cause.fix == "Give this generator a fixed seed."
+        assert say(cause.remedy) == "Give this generator a fixed seed."
     write(
         draws.replace("import random,", "import sklearn.linear_model, random,")
         + "model = sklearn.linear_model.SGDClassifier()\n"
     )
     (estimator, *_) = causes_of(with_frameworks(check(private)), ".")
-    assert estimator.fix == cause.fix
+    assert say(estimator.remedy) == say(cause.remedy)
 
 
 def test_a_generator_that_the_frameworks_own_seed_reaches_is_seeded_by_that() -> None:
@@ -894,7 +897,8 @@ def test_a_generator_that_the_frameworks_own_seed_reaches_is_seeded_by_that() ->
         **GROSS,
     )
     fixes = {
-        name: causes_of(check(drawn, framework=name), ".")[0].fix for name in ("mindspore", "torch")
+        name: say(causes_of(check(drawn, framework=name), ".")[0].remedy)
+        for name in ("mindspore", "torch")
     }
     assert "mindspore.set_seed" in fixes["mindspore"]
     assert "numpy.random.seed(0)" in fixes["torch"]
@@ -913,13 +917,16 @@ def test_fixes_are_those_of_the_framework() -> None:
             ),
             ".",
         )
-        assert words in found[0].fix
+        assert words in say(found[0].remedy)
     write("import time, jax\nkey = jax.random.key(time.time_ns() % 2**31)\n")
     found = causes_of(
         check(ladder("initial weights", states_known=False, **GROSS), framework="jax"),
         ".",
     )
-    assert names(found)[0] == "clock-seed" and found[0].fix == "Make the key of a fixed number."
+    assert (
+        names(found)[0] == "clock-seed"
+        and say(found[0].remedy) == "Make the key of a fixed number."
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from reprocheck.causes.cause import causes_of
 from reprocheck.causes.layers import made_at
 from reprocheck.model import Cause
+from reprocheck.model.statements.causes import OnlyLine
 from tests.causes.cause_ladders import check, ladder, write
 
 FACTS = {
@@ -43,7 +44,7 @@ def test_an_unseeded_layer_is_blamed_where_it_is_made(text: str) -> None:
     cause = unseeded(text)
     assert cause.code == "RC401" and cause.source is not None
     assert (cause.source.line, cause.source.text) == (2, text.splitlines()[1])
-    assert cause.evidence[-1] == "train.py:2 makes the `Dropout`: no other line does."
+    assert cause.statements[-1] == OnlyLine(source="train.py:2", kind="Dropout")
 
 
 @pytest.mark.parametrize(

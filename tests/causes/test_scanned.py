@@ -8,6 +8,8 @@ import pytest
 
 from reprocheck.causes.scanned import located, suspected
 from reprocheck.model import Cause, SourceLine
+from reprocheck.model.statements.causes import FoundByScan, MakesSeed
+from reprocheck.model.statements.fixes import AtLines
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.rules import entry
 from tests.causes.cause_ladders import GROSS, check, ladder
@@ -17,7 +19,7 @@ GENERAL = Cause(
     code="RC504",
     title="Samples are made with a private generator",
     confidence="suspected",
-    fix="a general fix",
+    remedy="a general fix",
 )
 
 
@@ -49,13 +51,12 @@ def test_a_cause_without_a_line_gets_that_of_the_scan_though_nobody_saw_it_run(
     executed: Executed,
 ) -> None:
     (cause, *_) = suspected(check(BATCH, causes=(GENERAL,), scan=scan(finding(executed=executed))))
-    assert (cause.source, cause.fix) == (
+    assert (cause.source, cause.remedy) == (
         SourceLine(file="data.py", line=9),
         "Compose(transforms, seed=0)",
     )
-    assert cause.evidence == (
-        "The scan: Compose draws from a generator of its own. Whether the line ran was not seen.",
-    )
+    unseen = FoundByScan(message="Compose draws from a generator of its own", precedes=False)
+    assert cause.statements == (unseen,)
     assert cause.confidence == "suspected"
 
 
@@ -70,20 +71,20 @@ def test_of_two_lines_the_one_that_ran_in_time_is_meant_and_of_two_alike_none() 
     in_time = finding(line=4, executed="executed", precedes=True)
     (cause, *_) = suspected(check(BATCH, causes=(GENERAL,), scan=scan(in_time, finding())))
     assert cause.source is not None and cause.source.line == 4
-    assert "executed before the first difference" in cause.evidence[-1]
+    assert cause.statements[-1] == FoundByScan(message=in_time.message, precedes=True)
     (cause, *_) = suspected(check(BATCH, causes=(GENERAL,), scan=scan(finding(), finding(line=12))))
     assert cause.source is None
 
 
 @pytest.mark.parametrize(("code", "line"), [("RC504", 9), ("RC407", 9)])
 def test_a_confirmed_cause_gets_the_line_of_what_its_control_removes(code: str, line: int) -> None:
-    confirmed = Cause(code="RC504", title="", confidence="confirmed", fix="a general fix")
+    confirmed = Cause(code="RC504", title="", confidence="confirmed", remedy="a general fix")
     found = located(
         check(BATCH, scan=scan(finding(line=line, code=code))),
         [confirmed, GENERAL],
         ["private-rng"],
     )
-    assert [(cause.source and cause.source.line, cause.fix) for cause in found] == [
+    assert [(cause.source and cause.source.line, cause.remedy) for cause in found] == [
         (9, "Compose(transforms, seed=0)"),
         (None, "a general fix"),
     ]
@@ -94,29 +95,29 @@ def test_what_the_scan_says_of_the_line_stands_in_for_the_general_fix_though_no_
 ):
     at = SourceLine(file="data.py", line=9)
     hashed = Cause(
-        code="RC505", title="", confidence="suspected", source=at, fix=entry("RC505").fix
+        code="RC505", title="", confidence="suspected", source=at, remedy=entry("RC505").fix
     )
     by_hand = replace(
         finding(executed="executed", precedes=True, code="RC505"),
         fix="Take `zlib.crc32` of its bytes.",
     )
     (cause, *_) = suspected(check(BATCH, causes=(hashed,), scan=scan(by_hand)))
-    assert cause.fix == "Take `zlib.crc32` of its bytes."
-    own = replace(hashed, fix="of this very line", fix_from="place")
+    assert cause.remedy == "Take `zlib.crc32` of its bytes."
+    own = replace(hashed, remedy="of this very line", fix_from="place")
     (cause, *_) = suspected(check(BATCH, causes=(own,), scan=scan(by_hand)))
-    assert cause.fix == "of this very line"
+    assert cause.remedy == "of this very line"
 
 
 def test_a_confirmed_cause_keeps_the_line_on_which_its_control_acted() -> None:
     at = SourceLine(file="train.py", line=3)
-    confirmed = Cause(code="RC504", title="", confidence="confirmed", source=at, fix="its own")
+    confirmed = Cause(code="RC504", title="", confidence="confirmed", source=at, remedy="its own")
     assert located(check(BATCH, scan=scan(finding())), [confirmed], ["private-rng"]) == (confirmed,)
 
 
 def test_a_seed_that_is_set_in_one_line_and_made_in_another_is_blamed_where_it_is_made() -> None:
     use, origin = SourceLine(file="train.py", line=12), SourceLine(file="config.py", line=5)
     seeded = Cause(
-        code="RC402", title="", confidence="observed", source=use, fix="torch.manual_seed(0)"
+        code="RC402", title="", confidence="observed", source=use, remedy="torch.manual_seed(0)"
     )
     made = StaticFinding(
         code="RC404",
@@ -133,13 +134,13 @@ def test_a_seed_that_is_set_in_one_line_and_made_in_another_is_blamed_where_it_i
     )
     drawn = ladder("initial weights", place="0.weight", source=use, **GROSS)
     (cause, *_) = suspected(check(drawn, causes=(seeded,), scan=scan(made)))
-    assert (cause.code, cause.confidence, cause.source, cause.fix) == (
+    assert (cause.code, cause.confidence, cause.source, cause.remedy) == (
         "RC402",
         "observed",
         origin,
         "Write `seed = 0`.",
     )
-    assert any("train.py:12" in said for said in cause.evidence)
+    assert cause.statements == (MakesSeed(source="train.py:12"),)
     other = StaticFinding(
         code="RC404",
         name="x",
@@ -159,9 +160,9 @@ def test_the_line_that_is_to_be_changed_leads_over_one_that_only_fits() -> None:
         code="RC601",
         title="",
         confidence="suspected",
-        evidence=("train.py:23 fits.",),
+        statements=("train.py:23 fits.",),
         source=SourceLine(file="train.py", line=23),
-        fix=entry("RC601").fix,
+        remedy=entry("RC601").fix,
     )
     made = replace(
         finding(code="RC601", executed="executed", precedes=True),
@@ -171,11 +172,14 @@ def test_the_line_that_is_to_be_changed_leads_over_one_that_only_fits() -> None:
     )
     forward = ladder("forward", **GROSS)
     (cause,) = suspected(check(forward, causes=(drawn,), scan=scan(made)))
-    assert (cause.source, cause.fix) == (made.source, made.fix)
-    assert cause.evidence[0] == "train.py:23 fits."
+    assert (cause.source, cause.remedy) == (made.source, made.fix)
+    assert cause.statements[0] == "train.py:23 fits."
     recorded = replace(drawn, confidence="observed")
     (cause,) = suspected(check(forward, causes=(recorded,), scan=scan(made)))
-    assert (cause.source, cause.fix) == (drawn.source, f"train.py:16: {made.fix}")
+    assert (cause.source, cause.remedy) == (
+        drawn.source,
+        AtLines(fixes=(("train.py:16", made.fix),)),
+    )
 
 
 HINT = Cause(
@@ -183,7 +187,7 @@ HINT = Cause(
     title="",
     confidence="suspected",
     source=SourceLine(file="data.py", line=3),
-    fix="of the hint",
+    remedy="of the hint",
 )
 """A line that maps in parallel: nothing says that what it maps draws."""
 

@@ -13,13 +13,16 @@ import pytest
 from reprocheck.causes.cause import causes_of
 from reprocheck.causes.scanned import located
 from reprocheck.files.imports import module_names
-from reprocheck.fixes.advice import control_fix, fix_of, in_names_of, with_names_of
+from reprocheck.fixes.advice import control_fix, fix_of, with_names_of
 from reprocheck.ladder.device import device_of
 from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine
 from reprocheck.model.evidence import PathDiffers
+from reprocheck.model.statements.causes import LineDoes
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
+from reprocheck.rules.fix_text import in_names_of
 from reprocheck.search.confirmed import confirmed
+from reprocheck.wording import say
 from tests.causes.cause_ladders import GROSS, check, ladder, names, write
 
 NOISY = entry("RC602")
@@ -48,53 +51,56 @@ def test_the_fix_follows_from_the_control_that_confirmed(
     framework: str, control: str, fix: str
 ) -> None:
     differs = check(ladder("forward", **GROSS), framework=framework)
-    noisy = Cause(
-        code="RC602", title="", confidence="suspected", fix=fix_of(differs, NOISY, (framework,))
-    )
+    remedy = fix_of(differs, NOISY, (framework,))
+    noisy = Cause(code="RC602", title="", confidence="suspected", remedy=remedy)
     (cause,) = confirmed(replace(differs, causes=(noisy,)), (control,), "", (framework,))
     assert (cause.code, cause.confidence) == ("RC602", "confirmed")
-    assert fix in cause.fix
+    assert fix in say(cause.remedy)
 
 
 def test_a_fix_that_was_made_for_the_line_stays_whatever_confirmed_it() -> None:
     own = Cause(
-        code="RC602", title="", confidence="suspected", fix="Write `line`.", fix_from="place"
+        code="RC602", title="", confidence="suspected", remedy="Write `line`.", fix_from="place"
     )
     (cause,) = confirmed(
         check(ladder("forward", **GROSS), causes=(own,)), ("single-thread",), "", ("mindspore",)
     )
-    assert cause.fix == "Write `line`."
+    assert cause.remedy == "Write `line`."
 
 
 def test_where_the_source_is_what_a_control_fixes_the_fix_is_that_of_the_cause() -> None:
     shifted = entry("RC403")
     differs = check(ladder("RNG state", **GROSS))
-    cause = Cause(
-        code="RC403", title="", confidence="suspected", fix=fix_of(differs, shifted, ("torch",))
-    )
+    remedy = fix_of(differs, shifted, ("torch",))
+    cause = Cause(code="RC403", title="", confidence="suspected", remedy=remedy)
     (found,) = confirmed(replace(differs, causes=(cause,)), ("entropy",), "", ("torch",))
-    assert found.fix == shifted.fix
+    assert found.remedy == remedy and say(remedy) == shifted.fix
 
 
 def test_a_generator_whose_seed_is_another_in_each_run_is_not_told_to_have_a_seed() -> None:
     differs = check(ladder("batch", **GROSS))
     advised = fix_of(differs, entry("RC504"), ("torch",))
-    cause = Cause(code="RC504", title="", confidence="suspected", fix=advised)
+    cause = Cause(code="RC504", title="", confidence="suspected", remedy=advised)
     differs = replace(differs, causes=(cause,))
     (found,) = confirmed(differs, ("private-rng",), "", ("torch",))
-    assert found.fix == advised
+    assert found.remedy == advised
     (found,) = confirmed(differs, ("entropy",), "", ("torch",))
-    assert found.fix == control_fix(("torch",), "entropy")
+    assert found.remedy == control_fix(("torch",), "entropy")
 
 
 def test_a_control_has_no_fix_of_another_framework() -> None:
-    assert control_fix(("jax",), "deterministic") == ""
-    assert "CUBLAS" not in control_fix(("torch",), "deterministic") and "CUBLAS" in control_fix(
-        ("torch",), "deterministic", "cuda"
-    )
-    assert "HCCL" not in control_fix(("mindspore",), "deterministic") and "HCCL" in control_fix(
-        ("mindspore",), "deterministic", "npu"
-    )
+    assert control_fix(("jax",), "deterministic") is None
+
+
+@pytest.mark.parametrize(
+    ("framework", "device", "variable"),
+    [("torch", "cuda", "CUBLAS"), ("mindspore", "npu", "HCCL")],
+)
+def test_a_control_has_the_fix_of_the_device(framework: str, device: str, variable: str) -> None:
+    plain = control_fix((framework,), "deterministic")
+    on_device = control_fix((framework,), "deterministic", device)
+    assert plain is not None and variable not in say(plain)
+    assert on_device is not None and variable in say(on_device)
 
 
 def test_a_search_over_what_follows_from_files_names_the_cause_of_the_training() -> None:
@@ -133,7 +139,7 @@ def test_a_printed_command_is_the_users_own_and_for_the_device_that_ran(
 ) -> None:
     differs = with_command(check(ladder("forward", came_back=False), environment=facts))
     assert device_of(differs) == device
-    fix = fix_of(differs, entry("RC006"))
+    fix = say(fix_of(differs, entry("RC006")))
     assert fix.startswith(
         "# how often the runs differ\nreprocheck run --runs 10 --python env/bin/python train.py --lr 0.2\n# a"
     )
@@ -146,7 +152,7 @@ def test_a_printed_command_is_the_users_own_and_for_the_device_that_ran(
 
 def test_other_commands_are_the_users_own_too() -> None:
     differs = with_command(check(ladder("later")))
-    late = fix_of(differs, entry("RC903"))
+    late = say(fix_of(differs, entry("RC903")))
     said, command = late.split("\n")
     assert said == "# an order of additions if it is gone with one thread"
     assert (
@@ -161,12 +167,11 @@ def test_other_commands_are_the_users_own_too() -> None:
     [({"torch.npu.devices": "910"}, "HCCL"), ({"torch.cuda.devices": "H200"}, "NCCL_ALGO")],
 )
 def test_variables_are_those_of_the_device_that_ran(facts: dict[str, object], words: str) -> None:
-    fix = fix_of(check(ladder("reduced gradient"), environment=facts), entry("RC801"), ("torch",))
+    on_device = check(ladder("reduced gradient"), environment=facts)
+    fix = say(fix_of(on_device, entry("RC801"), ("torch",)))
     assert words in fix and len({"NCCL_ALGO" in fix, "HCCL" in fix}) == 2
-    assert not any(
-        name in fix_of(check(ladder("reduced gradient")), entry("RC801"), ("torch",))
-        for name in ("NCCL", "HCCL")
-    )
+    plain = say(fix_of(check(ladder("reduced gradient")), entry("RC801"), ("torch",)))
+    assert not any(name in plain for name in ("NCCL", "HCCL"))
 
 
 # ---------------------------------------------------------------------------------------- the clock
@@ -178,11 +183,9 @@ def test_another_path_names_the_clock_that_decides_it_and_its_line(rung: str) ->
     (cause, *_) = causes_of(check(ladder(rung, evidence=PathDiffers(), **GROSS)), ".")  # type: ignore[arg-type]
     assert cause.code == "RC605" and cause.confidence == "observed"
     assert cause.source is not None and cause.source.line == 3
-    assert any(
-        "the clock decides here which branch the program takes (`time.time`)" in said
-        for said in cause.evidence
-    )
-    assert cause.fix.endswith("# instead of: if time.time() % 2 < 1:")
+    at = LineDoes(kind="the clock at a branch", call="time.time", source="train.py:3")
+    assert at in cause.statements
+    assert say(cause.remedy).endswith("# instead of: if time.time() % 2 < 1:")
 
 
 def test_another_path_that_entropy_decides_is_named_and_one_without_a_line_gets_an_honest_text() -> (
@@ -193,10 +196,14 @@ def test_another_path_that_entropy_decides_is_named_and_one_without_a_line_gets_
         "import os\nlucky = os.urandom(1)[0] % 2 == 0\nfor x in data:\n    if lucky and x:\n        step(x)\n"
     )
     (cause, *_) = causes_of(check(structural), ".")
-    assert cause.source is not None and cause.source.line == 4 and "random.Random(0)" in cause.fix
+    assert (
+        cause.source is not None
+        and cause.source.line == 4
+        and "random.Random(0)" in say(cause.remedy)
+    )
     write("step()\n")
     (cause, *_) = causes_of(check(structural), ".")
-    assert (cause.source, cause.fix) == (None, entry("RC605").fix)
+    assert (cause.source, say(cause.remedy)) == (None, entry("RC605").fix)
 
 
 def test_a_difference_that_comes_and_goes_names_the_time_limit_as_a_suspicion() -> None:
@@ -240,12 +247,13 @@ def test_a_confirmed_cause_has_the_edits_that_the_scan_knows() -> None:
         title="",
         confidence="confirmed",
         source=SourceLine(file="train.py", line=3),
-        fix=general,
+        remedy=general,
     )
     base = check(ladder("batch", **GROSS))
 
     def fix(*found: StaticFinding) -> str:
-        return located(replace(base, scan=StaticScan(findings=found)), [clock], ["clock"])[0].fix
+        scanned = replace(base, scan=StaticScan(findings=found))
+        return say(located(scanned, [clock], ["clock"])[0].remedy)
 
     assert fix(at(3, "Write `one`."), at(9, "Write `two`.")) == "Write `one`."
     assert (
@@ -283,7 +291,7 @@ def test_a_command_keeps_the_names_of_modules() -> None:
     names = {"torch.distributed": "dist", "torch": "torch"}
     fix = "PYTHONHASHSEED=0 python -m torch.distributed.run train.py"
     code = entry("late-hash-seed").code
-    cause = Cause(code=code, title="", confidence="suspected", fix=fix, fix_from="check")
-    assert with_names_of(names, cause).fix == fix
-    drawn = replace(cause, code="RC301", fix="torch.distributed.barrier()", fix_from="catalogue")
-    assert with_names_of(names, drawn).fix == "dist.barrier()"
+    cause = Cause(code=code, title="", confidence="suspected", remedy=fix, fix_from="check")
+    assert with_names_of(names, cause).remedy == fix
+    drawn = replace(cause, code="RC301", remedy="torch.distributed.barrier()", fix_from="catalogue")
+    assert say(with_names_of(names, drawn).remedy) == "dist.barrier()"

@@ -309,7 +309,7 @@ def test_names_in_error_messages_are_known() -> None:
         "upsample_bilinear2d_backward_out_cuda",
     ):
         assert raised(name), name
-    assert "2.13.0" in raised("put_")[0].sentence
+    assert "2.13.0" in raised("put_")[0].list.version
 
 
 def test_an_entry_without_a_field_is_named_with_its_file(tmp_path: Path) -> None:

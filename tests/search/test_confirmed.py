@@ -124,7 +124,11 @@ def test_the_hash_seed_confirms_the_line_that_the_scan_names(
     differs = hash_of_a_name(**facts)
     assert (differs.causes[0].code, differs.causes[0].confidence) == (code, confidence)
     first, *_ = confirmed(differs, ["hash-seed"], AGREED)
-    assert (first.code, first.source, first.fix) == ("RC505", STREAM, "zlib.crc32(name.encode())")
+    assert (first.code, first.source, first.remedy) == (
+        "RC505",
+        STREAM,
+        "zlib.crc32(name.encode())",
+    )
     found = order.candidates(differs, Path("."))
     assert (found.likely[0], found.reasons["hash-seed"].code) == ("hash-seed", "RC505")
     assert order.sure_lines(differs, "hash-seed"), (

@@ -146,7 +146,7 @@ def test_the_control_of_what_the_scan_found_is_tried_first_and_confirms_it_on_it
     differs = with_a_draw_before_the_seed()
     assert order.candidates(differs, Path(".")).likely[0] == "seed"
     first, *_ = confirmed(differs, ["seed"], AGREED)
-    assert (first.code, first.confidence, first.source, first.fix) == (
+    assert (first.code, first.confidence, first.source, first.remedy) == (
         "RC406",
         "confirmed",
         DRAWN_AT_IMPORT,

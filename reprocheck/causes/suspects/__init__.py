@@ -16,8 +16,8 @@ from reprocheck.causes.suspects.generators import generators
 from reprocheck.causes.suspects.given import of_given
 from reprocheck.causes.suspects.look import Look, Suspect, if_hinted, only_suspected
 from reprocheck.causes.suspects.start import files, hyper_parameters, weights
-from reprocheck.language import tr
 from reprocheck.model import RungName
+from reprocheck.model.statements.causes import Circumstance
 
 __all__ = ["Look", "Suspect", "suspects"]
 
@@ -31,7 +31,7 @@ def suspects(look: Look) -> Iterator[Suspect]:
         yield Suspect(
             name="intermittent-difference",
             shown=look.recorded("agrees when repeated"),
-            evidence=(tr("The runs that were recorded again agreed."),),
+            statements=(Circumstance(kind="repeated runs agree"),),
         )
     yield from _OF_RUNG[look.rung.rung](look)
     if look.rung.rung != "environment":
@@ -59,7 +59,7 @@ def _beside(look: Look) -> Iterator[Suspect]:
     """Differences of the environment explain only a rounding-level difference."""
     if look.rung.size == "rounding":
         yield from only_suspected(environment(look))
-        yield from if_hinted("compile-cache", look.hint("compile"), "compiles")
+        yield from if_hinted("compile-cache", look.hint("compile"), "a compilation")
 
 
 _OF_RUNG: Mapping[RungName, Callable[[Look], Iterator[Suspect]]] = {

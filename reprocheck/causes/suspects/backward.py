@@ -22,8 +22,8 @@ from reprocheck.causes.suspects.look import (
 )
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.causes.usercode import Hint
-from reprocheck.language import mark, tr
 from reprocheck.model.evidence import ChangedAfterBackward, ReducedDiffers, WeightWritten
+from reprocheck.model.statements.causes import Circumstance, OperationThere, Ranks
 
 _BACKWARDS: Mapping[str, re.Pattern[str]] = {
     "upsample-backward": re.compile(r"upsampl|interpolat|grid_?sampl", re.IGNORECASE),
@@ -40,7 +40,6 @@ _OF_DEVICE: Mapping[str, Mapping[str, re.Pattern[str]]] = {
 """Those of a device, where they are not the same as for any other accelerator."""
 _CHOSEN_BY = {"convolution-algorithm": ("benchmark",)}
 """Kinds of hints that speak for one of them."""
-_CANCELS = mark("Where large terms cancel, another order of additions shows as a gross difference.")
 
 
 def gradient(look: Look) -> Iterator[Suspect]:
@@ -63,9 +62,9 @@ def _rounding(look: Look) -> Iterator[Suspect]:
         if found is None:
             continue
         chosen = look.hint(*_CHOSEN_BY.get(entry, ()))
-        said = tr("{found} lies where the difference begins.", found=found)
+        there = OperationThere(name=found, kind="there")
         shown = look.recorded("operation differs")
-        yield by_hint(entry, chosen, "lets cuDNN choose by timing", shown, (said,))
+        yield by_hint(entry, chosen, "a choice by timing", shown, (there,))
     yield from noisy(look, "noisy-backward-kernel", backward=True)
 
 
@@ -78,7 +77,8 @@ def _gross(look: Look) -> Iterator[Suspect]:
     private = look.hint("entropy")
     given = look.given_generator()
     noise = _own_noise(look, private, given)
-    kernel = Suspect(name="noisy-backward-kernel", evidence=(*listed, _CANCELS))
+    cancels = Circumstance(kind="large terms cancel")
+    kernel = Suspect(name="noisy-backward-kernel", statements=(*listed, cancels))
     drawn = private is not None or given
     if drawn or not listed:
         yield from (noise, kernel)
@@ -90,11 +90,11 @@ def _gross(look: Look) -> Iterator[Suspect]:
 def _own_noise(look: Look, private: Hint | None, given: tuple[Recorded, ...]) -> Suspect:
     """Noise that a hook adds to gradients; the line that draws says more than the hook itself."""
     place = look.hint("custom backward", "hook")
-    evidence = (
-        *of_hint(place, "changes gradients"),
-        *of_hint(private, "draws without a seed or from the system"),
+    statements = (
+        *of_hint(place, "a change of gradients"),
+        *of_hint(private, "a draw, seedless or of the system"),
     )
-    plain = Suspect(name="private-gradient-noise", shown=given, evidence=evidence)
+    plain = Suspect(name="private-gradient-noise", shown=given, statements=statements)
     line = private or place
     if line is None:
         return plain
@@ -108,24 +108,22 @@ def reduced(look: Look) -> Iterator[Suspect]:
     if several and look.rung.size == "rounding":
         yield _summed(look, agreed=agreed)
         return
-    changed = by_hint("gradient-changed", look.hint("entropy"), "draws a number")
+    changed = by_hint("gradient-changed", look.hint("entropy"), "a draw")
     if agreed:
         changed = replace(changed, shown=look.recorded("changed after the backward pass"))
     yield changed
     if several:
-        yield Suspect(
-            name="collective-order", evidence=(tr("The run has {ranks} ranks.", ranks=look.ranks),)
-        )
+        yield Suspect(name="collective-order", statements=(Ranks(number=look.ranks),))
 
 
 def _summed(look: Look, *, agreed: bool) -> Suspect:
     """Return the order in which ranks add gradients up; shown where each gave the same."""
     if not agreed:
-        said = tr("{ranks} ranks add gradients up.", ranks=look.ranks)
-        return Suspect(name="collective-order", evidence=(said,))
+        ranks = Ranks(number=look.ranks, add="gradients")
+        return Suspect(name="collective-order", statements=(ranks,))
     shown = look.recorded("sum over ranks differs")
-    said = tr("Local gradients agree; {ranks} ranks add them up.", ranks=look.ranks)
-    return Suspect(name="collective-order", shown=shown, evidence=(said,))
+    ranks = Ranks(number=look.ranks, add="equal gradients")
+    return Suspect(name="collective-order", shown=shown, statements=(ranks,))
 
 
 def _agreed_before(look: Look) -> bool:
@@ -139,22 +137,21 @@ def _agreed_before(look: Look) -> bool:
 def update(look: Look) -> Iterator[Suspect]:
     """Yield the weights after an update."""
     private = look.hint("entropy")
-    drawing = mark("draws without a seed")
     if isinstance(look.rung.evidence, WeightWritten):
         written = look.recorded("written beside the optimizer")
-        yield by_hint("weights-written", private, drawing, written)
+        yield by_hint("weights-written", private, "a draw, seedless", written)
     else:
-        yield by_hint("noisy-update", private, drawing, look.recorded("update differs"))
+        shown = look.recorded("update differs")
+        yield by_hint("noisy-update", private, "a draw, seedless", shown)
     threads = look.hint("threads")
-    yield from if_hinted("threads-share-weights", threads, "lets others write during the training")
+    yield from if_hinted("threads-share-weights", threads, "a write of others")
 
 
 def later(look: Look) -> Iterator[Suspect]:
     """After the iterations that were recorded in depth."""
-    maybe = mark("may be what differs")
     yield Suspect(name="late-drift", shown=look.recorded("differs later"))
-    yield from if_hinted("compile-cache", look.hint("compile"), maybe)
-    yield from if_hinted("threads-share-weights", look.hint("threads"), maybe)
+    yield from if_hinted("compile-cache", look.hint("compile"), "a possible difference")
+    yield from if_hinted("threads-share-weights", look.hint("threads"), "a possible difference")
 
 
 _CASES = (

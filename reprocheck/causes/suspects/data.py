@@ -9,31 +9,27 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.suspects.look import (
-    PRIVATE,
-    Look,
-    Suspect,
-    by_hint,
-    if_hinted,
-    unseeded,
-)
+from reprocheck.causes.suspects.look import Look, Suspect, by_hint, if_hinted, unseeded
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.causes.usercode import Hint
-from reprocheck.language import mark, tr
 from reprocheck.model.evidence import BatchDiffers, Samples
-from reprocheck.model.letters import capital
+from reprocheck.model.statements.causes import (
+    Circumstance,
+    Doing,
+    DrawnBeforeSeed,
+    MadeByWorkers,
+    Ranks,
+    SeededByWorker,
+)
 from reprocheck.scan.places import OF_OBJECTS
 
-ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "hash-order": (
-        ("set order", "hash"),
-        mark("the order of a set of strings, or a hash, decides here"),
-    ),
-    "directory-order": (("listing",), mark("files are used as the file system lists them")),
-    "temporary-names": (("temporary",), mark("a random file name is made here")),
-    "address-order": (("address",), mark("memory addresses determine an order here")),
-    "arrival-order": (("arrival",), mark("what is ready first comes first here")),
-    "unseeded-split": (("split",), mark("a split is drawn here without a seed")),
+ORIGINS: Mapping[str, tuple[tuple[str, ...], Doing]] = {
+    "hash-order": (("set order", "hash"), "an order of a set"),
+    "directory-order": (("listing",), "an order of a listing"),
+    "temporary-names": (("temporary",), "a random file name"),
+    "address-order": (("address",), "an order of addresses"),
+    "arrival-order": (("arrival",), "an order of arrival"),
+    "unseeded-split": (("split",), "a split"),
 }
 """Entry -> kinds of hints that speak for it, and what the line does.
 
@@ -57,11 +53,6 @@ _RESEEDS = frozenset({"torch.seed", "torch.random.seed", "numpy.random.seed", "r
 generator is meant.
 """
 
-_RESEEDED = mark("seeds the default generator from the operating system")
-
-_HASHES = mark(
-    "PYTHONHASHSEED was not fixed before the start, so strings hash differently in each process."
-)
 _IN_ORDER = (
     "parts = list(dict.fromkeys(parts))  # each once, in the order in which they came: a set orders"
     " objects by their addresses"
@@ -88,9 +79,7 @@ def batch(look: Look) -> Iterator[Suspect]:
         yield from _BY_SAMPLES[shown.samples](look, shown)
     # ranks take their samples by their numbers: that changes which they take, not what these hold
     if look.ranks > 1 and shown.samples != "other content":
-        yield Suspect(
-            name="rank-sampler", evidence=(tr("The run has {ranks} ranks.", ranks=look.ranks),)
-        )
+        yield Suspect(name="rank-sampler", statements=(Ranks(number=look.ranks),))
 
 
 def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
@@ -98,7 +87,7 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     training by something that is not seeded.
     """
     early = batch.drawn_before_seed or {}
-    said = drawn_early(early)
+    drawn = drawn_early(early)
     private, draw = look.hint("entropy"), look.unseeded_draw()
     if early:
         draw = look.hint("draw")
@@ -107,29 +96,22 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     if batch.subset and not found:
         shown = (*shown, *look.recorded("taken from the set differs"))
     if private is not None:
-        suspect = by_hint(_built_privately(batch), private, PRIVATE, shown, said)
+        name = _built_privately(batch)
+        suspect = by_hint(name, private, "a generator or a draw", shown, drawn)
     else:
-        unseeded_by = draw is not None or bool(early)
-        what = mark("draws from a generator before it is seeded")
-        suspect = by_hint(_built_by_draw(batch, unseeded=unseeded_by), draw, what, shown, said)
-    if said:
+        name = _built_by_draw(batch, unseeded=draw is not None or bool(early))
+        suspect = by_hint(name, draw, "a draw before the seed", shown, drawn)
+    if drawn:
         yield from (suspect, *found)
     else:
         yield from (*found, suspect)
 
 
-def drawn_early(early: Mapping[str, str]) -> tuple[str, ...]:
+def drawn_early(early: Mapping[str, str]) -> tuple[DrawnBeforeSeed, ...]:
     """Return generators that were seeded only after something had drawn from them, by their
     lines.
     """
-    return tuple(
-        tr(
-            "{name} was drawn from before {seed} seeds it.",
-            name=capital(name),
-            seed=seed or tr("the script"),
-        )
-        for name, seed in early.items()
-    )
+    return tuple(DrawnBeforeSeed(generator=name, seed=seed) for name, seed in early.items())
 
 
 def drawn_before(early: Mapping[str, str]) -> tuple[Recorded, ...]:
@@ -163,8 +145,8 @@ def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     private = look.hint("entropy")
     yield from unseeded(_drawn_for(look, batch), look.unseeded_draw())
     if _pipeline_unseeded(look, batch):
-        said = tr("No seed was recorded that its pipeline takes.")
-        yield Suspect(name="unseeded-shuffle", evidence=(said,))
+        no_seed = Circumstance(kind="no seed of the pipeline")
+        yield Suspect(name="unseeded-shuffle", statements=(no_seed,))
     own = _own_order(batch, private)
     others = list(origins(look))
     # another line explains it only where nothing speaks for a generator of the loader's own
@@ -173,9 +155,7 @@ def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     else:
         yield from (*others, own)
     if batch.worker is not None:
-        yield Suspect(
-            name="arrival-order", evidence=(tr("The batches are made by worker processes."),)
-        )
+        yield Suspect(name="arrival-order", statements=(MadeByWorkers(),))
 
 
 def _drawn_for(look: Look, batch: BatchDiffers) -> str:
@@ -188,11 +168,10 @@ def _drawn_for(look: Look, batch: BatchDiffers) -> str:
 def _own_order(batch: BatchDiffers, private: Hint | None) -> Suspect:
     """Return an order that a generator of the loader's own draws."""
     if private is not None and private.name in _RESEEDS:
-        return by_hint("clock-seed", private, _RESEEDED)
+        return by_hint("clock-seed", private, "a default seed of the system")
     own = batch.private_generators
     shown = tuple(Recorded(kind="private state differs", of=name) for name in own)
-    what = mark("makes a generator without a seed, or seeds it from the system")
-    return by_hint("private-shuffle", private, what, shown)
+    return by_hint("private-shuffle", private, "a generator or its seed", shown)
 
 
 def _pipeline_unseeded(look: Look, batch: BatchDiffers) -> bool:
@@ -213,21 +192,21 @@ def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     """
     private, worker = look.hint("entropy"), batch.worker
     parallel = look.hint("parallel map")
-    yield from if_hinted("parallel-map", parallel, "calls a function for several samples at a time")
+    yield from if_hinted("parallel-map", parallel, "a function for several samples")
     if batch.worker_seeds:
         yield _seeded_by_worker(look, worker, batch.worker_seeds)
     elif worker is not None and private is not None and private.name.endswith("seed"):
-        said = tr("The batch was made by worker {worker}.", worker=worker)
-        yield by_hint("worker-seed", private, "seeds from the system", said=(said,))
+        made = MadeByWorkers(worker=worker)
+        yield by_hint("worker-seed", private, "a seed of the system", statements=(made,))
         private = None
     # where the data are built otherwise, equal indices are not the same samples
     if private is None:
         yield from unfilled(look)
         yield from origins(look)
     elif private.name in _RESEEDS:
-        yield by_hint("clock-seed", private, _RESEEDED)
+        yield by_hint("clock-seed", private, "a default seed of the system")
         return
-    yield by_hint("private-augmentation", private, PRIVATE)
+    yield by_hint("private-augmentation", private, "a generator or a draw")
 
 
 def _any(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
@@ -250,27 +229,21 @@ def _seeded_by_worker(
     look: Look, worker: int | None, seeds: Mapping[str, tuple[object, object]]
 ) -> Suspect:
     """Return a worker of a loader seeded a generator by itself, with another number in each run."""
-    said = tuple(_seeds_of_worker(worker, name, *both) for name, both in seeds.items())
+    statements = tuple(_seeds_of_worker(worker, name, *both) for name, both in seeds.items())
     shown = tuple(
         Recorded(kind="seeded unequally", of=f"{name} of worker {worker}") for name in seeds
     )
-    return Suspect(name="worker-seed", shown=shown, evidence=said, source=look.seed_line())
+    source = look.seed_line()
+    return Suspect(name="worker-seed", shown=shown, statements=statements, source=source)
 
 
-def _seeds_of_worker(worker: int | None, generator: str, first: object, second: object) -> str:
-    if first is None and second is None:
-        return tr(
-            "Worker {worker} seeded {generator} from the operating system.",
-            worker=worker,
-            generator=generator,
-        )
-    return tr(
-        "Worker {worker} seeded {generator} with {first} in run 1 and {second} in run 2.",
-        worker=worker,
-        generator=generator,
-        first=first,
-        second=second,
-    )
+def _seeds_of_worker(
+    worker: int | None, generator: str, first: object, second: object
+) -> SeededByWorker:
+    numbers = None
+    if (first, second) != (None, None):
+        numbers = str(first), str(second)
+    return SeededByWorker(worker=worker, generator=generator, seeds=numbers)
 
 
 def unfilled(look: Look) -> Iterator[Suspect]:
@@ -280,7 +253,7 @@ def unfilled(look: Look) -> Iterator[Suspect]:
     """
     memory = look.hint("memory")
     if memory is not None:
-        suspect = by_hint("uninitialised-memory", memory, "makes an array without filling it")
+        suspect = by_hint("uninitialised-memory", memory, "an unfilled array")
         yield replace(suspect, fix=_FILLED.get(memory.name.partition(".")[0], ""))
 
 
@@ -288,11 +261,11 @@ def origins(look: Look) -> Iterator[Suspect]:
     """Orders that Python, the file system or time decides: only where a line of the source speaks
     for it.
     """
-    for name, (kinds, what) in ORIGINS.items():
+    for name, (kinds, does) in ORIGINS.items():
         found = look.hint(*kinds)
         if found is None:
             continue
-        suspect = by_hint(name, found, what)
+        suspect = by_hint(name, found, does)
         if found.name.endswith(OF_OBJECTS):
             suspect = replace(suspect, fix=_IN_ORDER)
         if name == "hash-order":
@@ -305,8 +278,9 @@ def _by_hash(look: Look, suspect: Suspect) -> Iterator[Suspect]:
     """Hashes of strings decide only where the user did not fix them, before the start."""
     if look.hash_is_fixed:
         return
-    yield replace(suspect, evidence=(*suspect.evidence, _HASHES))
-    yield from if_hinted("late-hash-seed", look.hint("late hash seed"), "comes too late")
+    unfixed = Circumstance(kind="hashes are not fixed")
+    yield replace(suspect, statements=(*suspect.statements, unfixed))
+    yield from if_hinted("late-hash-seed", look.hint("late hash seed"), "a hash seed, too late")
 
 
 def _without_hash(found: Hint) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.look import Look, Suspect
 from reprocheck.ladder.drift import classes
-from reprocheck.language import tr
+from reprocheck.model.statements.causes import EnvironmentFact
 from reprocheck.rules import drift_class
 
 _NO_MATTER = ("python.hash_seed",)
@@ -16,20 +16,19 @@ _ORDER = ("other-machine", "thread-count", "version-drift")
 
 def environment(look: Look) -> Iterator[Suspect]:
     """Yield the machine, the threads, the versions."""
-    kinds: dict[str, list[str]] = {}
+    kinds: dict[str, list[EnvironmentFact]] = {}
     for difference in (
         one for group in classes(look.check.environment_differences) for one in group.differences
     ):
         if difference.key not in _NO_MATTER:
-            said = tr(
-                "`{key}` is {reference} in run 1 and {value} in run {run}.",
+            fact = EnvironmentFact(
                 key=difference.key,
-                reference=difference.reference,
-                value=difference.value,
+                reference=str(difference.reference),
+                value=str(difference.value),
                 run=difference.run,
             )
-            kinds.setdefault(drift_class(difference.key).cause, []).append(said)
+            kinds.setdefault(drift_class(difference.key).cause, []).append(fact)
     for name in _ORDER:
         if name in kinds:
             shown = (Recorded(kind="environment differs", of=name),)
-            yield Suspect(name=name, shown=shown, evidence=tuple(kinds[name][:5]))
+            yield Suspect(name=name, shown=shown, statements=tuple(kinds[name][:5]))

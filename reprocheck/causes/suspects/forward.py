@@ -10,8 +10,6 @@ from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.data import origins
 from reprocheck.causes.suspects.generators import by_seeds
 from reprocheck.causes.suspects.look import (
-    DRAWS,
-    PRIVATE,
     Case,
     Look,
     Suspect,
@@ -24,8 +22,8 @@ from reprocheck.causes.suspects.look import (
     takes_another_path,
 )
 from reprocheck.causes.suspects.path import by_clock, other_path
-from reprocheck.language import mark, tr
 from reprocheck.model.evidence import InputsDiffer, LossDiffers, class_of
+from reprocheck.model.statements.causes import Circumstance, OperationThere
 
 _DRAWS = re.compile(
     r"aten\.(rand|randn|randint|randperm|bernoulli|normal|uniform|exponential|multinomial|native_dropout)(_like|_)?\."
@@ -35,21 +33,6 @@ _FEEDS = ("private", "entropy", "memory")
 _DRAWING = re.compile(
     r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE
 )
-
-_UNFILLED = mark("makes a tensor without filling it")
-_FED_UNFILLED = mark(
-    "makes a tensor without filling it, and the value that differs is computed from it"
-)
-_CLOCK = mark("reads the clock, and the value that differs is computed from it")
-_HASHES = mark(
-    "What differs are whole numbers, as labels and token ids are; string hashes were not fixed"
-    " (PYTHONHASHSEED)."
-)
-_ROUNDING = mark(
-    "From equal inputs the result differs by rounding alone, as another order of additions makes"
-    " it."
-)
-_KERNEL = mark("From equal inputs an operator that draws no numbers gives another result.")
 
 
 def forward(look: Look) -> Iterator[Suspect]:
@@ -62,7 +45,8 @@ def forward(look: Look) -> Iterator[Suspect]:
 def _own_generator(look: Look) -> Iterator[Suspect]:
     """Yield the operator that differs first was given a generator of its own."""
     yield from _seeded_by_clock(look)
-    yield by_hint("private-draw", look.hint("entropy"), PRIVATE, look.given_generator())
+    shown = look.given_generator()
+    yield by_hint("private-draw", look.hint("entropy"), "a generator or a draw", shown)
 
 
 def _layer_draws(look: Look) -> Iterator[Suspect]:
@@ -71,20 +55,20 @@ def _layer_draws(look: Look) -> Iterator[Suspect]:
 
 def _layer_draws_unseen(look: Look) -> Iterator[Suspect]:
     drawing = class_of(look.rung.evidence)
-    said = tr("{drawing} draws random numbers, and its kernel shows no state.", drawing=drawing)
-    yield Suspect(name="unseeded-layer", evidence=(said,))
+    draws = OperationThere(name=drawing, kind="draws unseen")
+    yield Suspect(name="unseeded-layer", statements=(draws,))
 
 
 def _left_unfilled(look: Look) -> Iterator[Suspect]:
     """Yield the operator reads memory that nothing filled."""
     shown = look.recorded("memory not filled")
-    found = by_hint("uninitialised-memory", look.hint("memory"), _UNFILLED, shown)
+    found = by_hint("uninitialised-memory", look.hint("memory"), "an unfilled tensor", shown)
     # the line may make any other tensor: the one of the rung stays
     yield replace(found, source=None)
 
 
 def _threads_beside(look: Look) -> Iterator[Suspect]:
-    yield by_hint("threads-share-weights", look.hint("threads"), "runs beside the training")
+    yield by_hint("threads-share-weights", look.hint("threads"), "a function beside the training")
     yield from _unrecorded(look)
 
 
@@ -96,7 +80,7 @@ def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
     """Yield a clock that feeds what differs: it seeds the generator that is drawn from there, or
     makes the values.
     """
-    yield from if_hinted("clock-seed", look.feeding("clock"), _CLOCK)
+    yield from if_hinted("clock-seed", look.feeding("clock"), "the clock that feeds")
 
 
 def _drew(look: Look) -> bool:
@@ -161,7 +145,7 @@ def _gross(look: Look) -> Iterator[Suspect]:
 
     A tensor that is left unfilled comes first where the values look like left-over memory.
     """
-    memory = if_hinted("uninitialised-memory", look.hint("memory"), _UNFILLED)
+    memory = if_hinted("uninitialised-memory", look.hint("memory"), "an unfilled tensor")
     others = (*_seeded_by_clock(look), _own_draw(look), *_listed(look))
     if look.rung.measured.like_left_over_memory:
         yield from (*memory, *others)
@@ -174,34 +158,32 @@ def _own_draw(look: Look) -> Suspect:
     private = look.hint("entropy")
     drawing = next(filter(_DRAWS.match, look.operators), None)
     if drawing is None:
-        return by_hint("private-draw", private, PRIVATE)
-    said = tr(
-        "`{drawing}` draws random numbers, and the default generators agree.", drawing=drawing
-    )
+        return by_hint("private-draw", private, "a generator or a draw")
+    draws = OperationThere(name=drawing, kind="draws by itself")
     shown = Recorded(kind="private generator given", of=drawing)
-    return by_hint("private-draw", private, PRIVATE, (shown,), (said,))
+    return by_hint("private-draw", private, "a generator or a draw", (shown,), (draws,))
 
 
 def _listed(look: Look) -> Iterator[Suspect]:
     listed = look.listed(backward=False)
     if listed:
-        yield Suspect(name="noisy-forward-kernel", evidence=listed)
+        yield Suspect(name="noisy-forward-kernel", statements=listed)
 
 
 def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
     """Yield a rounding-level difference from equal inputs: the kernel, and what is known of it."""
-    said = _KERNEL
+    agreeing = Circumstance(kind="inputs agree, no draw")
     if look.rung.size == "rounding":
-        said = _ROUNDING
-    evidence = (said, *look.listed(backward=backward))
+        agreeing = Circumstance(kind="inputs agree, rounding differs")
+    statements = (agreeing, *look.listed(backward=backward))
     shown = look.recorded("operation differs")
     if look.device == "npu":
-        yield Suspect(name="ascend-kernel", shown=shown, evidence=evidence)
+        yield Suspect(name="ascend-kernel", shown=shown, statements=statements)
         yield Suspect(name=name)
     elif "jax" in look.frameworks and look.device == "cuda":
-        yield Suspect(name="xla-kernels", shown=shown, evidence=evidence)
+        yield Suspect(name="xla-kernels", shown=shown, statements=statements)
     else:
-        yield Suspect(name=name, shown=shown, evidence=evidence)
+        yield Suspect(name=name, shown=shown, statements=statements)
 
 
 def _unrecorded(look: Look) -> Iterator[Suspect]:
@@ -213,22 +195,23 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
     yield Suspect(
         name="unrecorded-input",
         shown=look.recorded("no producer differs"),
-        evidence=of_hint(clock, _CLOCK),
+        statements=of_hint(clock, "the clock that feeds"),
         calls=called(clock),
     )
     yield from by_clock(look.code, near=look.rung.source)
     if not found and not look.hash_is_fixed and _is_whole(look.rung.measured.dtype):
-        yield Suspect(name="hash-order", evidence=(_HASHES,))
-    yield from if_hinted("private-draw", look.hint("entropy"), PRIVATE)
-    yield from if_hinted("uninitialised-memory", look.hint("memory"), _UNFILLED)
+        whole = Circumstance(kind="whole numbers differ")
+        yield Suspect(name="hash-order", statements=(whole,))
+    yield from if_hinted("private-draw", look.hint("entropy"), "a generator or a draw")
+    yield from if_hinted("uninitialised-memory", look.hint("memory"), "an unfilled tensor")
 
 
 def _feeding(look: Look) -> tuple[Suspect, ...]:
     """Return the line that makes the value which differs."""
     feeding = look.feeding(*_FEEDS)
     if feeding is not None and feeding.kind == "memory":
-        return if_hinted("uninitialised-memory", feeding, _FED_UNFILLED)
-    return if_hinted("private-draw", feeding, DRAWS)
+        return if_hinted("uninitialised-memory", feeding, "an unfilled tensor that feeds")
+    return if_hinted("private-draw", feeding, "a draw that feeds")
 
 
 def _is_whole(dtype: str) -> bool:

@@ -8,10 +8,14 @@ from dataclasses import replace
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
 from reprocheck.causes.suspects.look import Look, Suspect, by_hint, draws_order
 from reprocheck.fixes.advice import fixed_number
-from reprocheck.language import form, joined, mark, tr
 from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers
-from reprocheck.model.letters import capital
-from reprocheck.wording.ladder import words
+from reprocheck.model.statements.causes import (
+    Ranks,
+    SeededAfterwards,
+    SeededEqually,
+    SeededUnequally,
+    Unseeded,
+)
 
 _SEED: Mapping[str, str] = {
     "python": "import random\n\nrandom.seed(0)  # at the start, before anything is drawn",
@@ -22,12 +26,6 @@ _SEEDED_BY = {"mindspore": frozenset({"numpy"}), "keras": frozenset({"python"})}
 """Generators that the seed of a framework reaches as well, since it draws from them itself: its own
 fix is the one that suffices.
 """
-
-_GIVEN = {
-    False: mark("{who} was seeded with {first} in run 1 and {second} in run 2."),
-    True: mark("{who} had folded in {first} in run 1 and {second} in run 2."),
-}
-"""What was done with a number: by whether it was folded into a key."""
 
 
 def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
@@ -45,31 +43,13 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
     elif "never seeded" in kinds or kinds.isdisjoint(SEEDED_EQUALLY):
         yield from _never_seeded(look, unseeded, late, shown)
     else:
-        said = _moved(look)
-        yield Suspect(name="shifted-stream", shown=shown, evidence=(said,), source=look.seed_line())
+        drawn = look.rung.generators
+        key = any(one.key for one in drawn.drawn)
+        moved = SeededEqually(generators=drawn.names, key=key)
+        source = look.seed_line()
+        yield Suspect(name="shifted-stream", shown=shown, statements=(moved,), source=source)
     if look.ranks > 1:
-        yield Suspect(
-            name="seed-per-process", evidence=(tr("The run has {ranks} ranks.", ranks=look.ranks),)
-        )
-
-
-def _moved(look: Look) -> str:
-    """Return what was recorded of generators that were seeded equally, and stand otherwise."""
-    names = look.rung.generators.names
-    who = capital(words.generators(names))
-    if any(one.key for one in look.rung.generators.drawn):
-        return tr(
-            "{who} was made from the same number in both runs, and differs when it is drawn from.",
-            who=who,
-        )
-    return form(
-        len(names),
-        "{who} was seeded with the same number in both runs, and its state differs when it is"
-        " drawn from.",
-        "{who} were seeded with the same numbers in both runs, and their states differ when they"
-        " are drawn from.",
-        who=who,
-    )
+        yield Suspect(name="seed-per-process", statements=(Ranks(number=look.ranks),))
 
 
 def _never_seeded(
@@ -79,32 +59,24 @@ def _never_seeded(
     seeded afterwards.
     """
     drawn = look.rung.generators.names
-    said = _nothing_seeded(drawn)
+    seedless = Unseeded(generators=drawn)
     later = tuple(
-        tr(
-            "{who} seeds {name} afterwards, with {seed}.",
-            who=capital(words.seeder(one.later.by, one.later.line)),
-            name=one.name,
-            seed=one.later.seed,
+        SeededAfterwards(
+            generator=one.name, by=one.later.by, line=one.later.line, seed=str(one.later.seed)
         )
         for one in look.rung.generators.drawn
         if one.later is not None
     )
     if late and later:
-        yield Suspect(name=late, shown=shown, evidence=(said, *later), source=look.rung.source)
+        statements = (seedless, *later)
+        yield Suspect(name=late, shown=shown, statements=statements, source=look.rung.source)
         # one that was seeded, if only afterwards, is not shown to be unseeded
         shown = ()
     draw = None
     if look.rung.source is None:
         draw = look.draw_from(drawn)
-    found = by_hint(unseeded, draw, "draws from it", shown, (said,))
+    found = by_hint(unseeded, draw, "a draw from it", shown, (seedless,))
     yield replace(found, source=found.source or look.rung.source, fix=_seeding(look, drawn))
-
-
-def _nothing_seeded(drawn: Sequence[str]) -> str:
-    if not drawn:
-        return tr("No seed was recorded before the first draw.")
-    return tr("Nothing seeded {drawn} before the first draw.", drawn=joined(tr(" and "), drawn))
 
 
 def _seeding(look: Look, drawn: Sequence[str]) -> str:
@@ -121,16 +93,15 @@ def _seeding(look: Look, drawn: Sequence[str]) -> str:
 def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Suspect:
     """Return a generator that was given another number in each run."""
     drawn = look.rung.generators.drawn
-    said = tuple(_seeds(one, *one.seeds) for one in drawn if one.seeds is not None)
+    given = tuple(_given(one, *one.seeds) for one in drawn if one.seeds is not None)
     taken = look.seed_line()
     made = look.code.seed_taken(taken)
     fix = "" if made == taken else fixed_number(made)
-    return Suspect(name=name, shown=shown, evidence=said, source=made, fix=fix)
+    return Suspect(name=name, shown=shown, statements=given, source=made, fix=fix)
 
 
-def _seeds(one: Generator, first: object, second: object) -> str:
-    who = capital(words.generators([one.name]))
-    return tr(_GIVEN[one.folded], who=who, first=first, second=second)
+def _given(one: Generator, first: object, second: object) -> SeededUnequally:
+    return SeededUnequally(generator=one.name, seeds=(str(first), str(second)), folded=one.folded)
 
 
 def generators(look: Look) -> Iterator[Suspect]:

@@ -11,12 +11,12 @@ from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.started import made_at_start
 from reprocheck.causes.suspects.look import Look, Suspect, only_suspected
 from reprocheck.ladder.given import given_otherwise
-from reprocheck.language import tr
 from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
 from reprocheck.model.statement import Statement
+from reprocheck.model.statements.causes import MadeAtStart, OtherLine
+from reprocheck.model.statements.fixes import FixValue, GiveAlike
 from reprocheck.model.statements.given import Given
-from reprocheck.wording.ladder.given import called
 
 MOST_QUOTED = 3
 """Lines that differ and are quoted."""
@@ -59,7 +59,7 @@ def _other_source(look: Look, code: Sequence[SourceDifference]) -> Iterator[Susp
         yield Suspect(
             name="other-source",
             shown=tuple(Recorded(kind="text differs", of=one.file) for one in code),
-            evidence=(*_quoted(code), *_follows(look)),
+            statements=(*_quoted(code), *_follows(look)),
             source=look.rung.source,
         )
 
@@ -72,68 +72,30 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
     if look.ladder.first_of_training is None:
         # what each run makes itself may hold a date, and changes no training
         blamed = [one for one in others if not one.made]
-    said: tuple[Statement, ...] = ()
+    named: tuple[Statement, ...] = ()
     if look.between.other_code:
         # the sentence of the rung says what the code is
-        said = tuple(others[:MOST_QUOTED])
+        named = tuple(others[:MOST_QUOTED])
     follows = _follows(look)
     plain = Suspect(
         name="changing-input",
         shown=tuple(Recorded(kind="contents differ", of=one.name) for one in blamed),
-        evidence=(*said, *follows),
+        statements=(*named, *follows),
         source=look.line_at(others[0].line),
-        fix=_same(others[0]),
+        fix=GiveAlike(given=others[0]),
     )
     origin = made_at_start(look.check, look.code.sources.text)
     if origin is None:
         yield plain
         return
-    made = tr("makes it of `{by}`, which differs at each start.", by=origin.by)
-    evidence: tuple[Statement | str, ...]
+    made = MadeAtStart(by=origin.by, file=origin.file, line=origin.line)
+    statements: tuple[Statement | str, ...] = (*named, made, *follows)
     if not origin.file:
-        evidence = (*said, tr("The command {made}", made=made), *follows)
-        fix = tr("Give a fixed value in the command in place of `{by}`.", by=origin.by)
-        yield replace(plain, evidence=evidence, fix=fix)
+        yield replace(plain, statements=statements, fix=FixValue(by=origin.by))
         return
-    evidence = (
-        *said,
-        tr("Line {line} of `{file}` {made}", line=origin.line, file=origin.file, made=made),
-        *follows,
-    )
     source = SourceLine(file=origin.file, line=origin.line)
-    fix = tr(
-        "Give it a fixed value in line {line} of {file}: `{fixed}`",
-        line=origin.line,
-        file=origin.file,
-        fixed=origin.fixed,
-    )
-    yield replace(plain, evidence=evidence, source=source, fix=fix)
-
-
-def _same(given: Given) -> str:
-    """Return what to do about an argument, a variable, or a file."""
-    if given.of_one_run:
-        return tr(
-            "Start every run with the {called}, or every run without it.",
-            called=called(given),
-        )
-    if given.kind != "input":
-        return tr(
-            "Start every run with the same {called}, such as `{first}`.",
-            called=called(given),
-            first=given.first,
-        )
-    if given.made:
-        return tr(
-            "Seed what the program draws that makes `{name}`, or make the file once, before"
-            " the runs that are compared.",
-            name=given.name,
-        )
-    return tr(
-        "Keep `{name}` as it is while runs are compared: pin its version, or give each run a"
-        " copy of its own.",
-        name=given.name,
-    )
+    fix = FixValue(by=origin.by, file=origin.file, line=origin.line, fixed=origin.fixed)
+    yield replace(plain, statements=statements, source=source, fix=fix)
 
 
 def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
@@ -147,16 +109,10 @@ def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
     return bool(name) and any(map(word.search, texts))
 
 
-def _quoted(code: Sequence[SourceDifference]) -> list[str]:
+def _quoted(code: Sequence[SourceDifference]) -> list[OtherLine]:
     """Return the lines behind the first, which the rung has quoted."""
     quoted = [
-        tr(
-            "Line {line} of `{file}` is `{text}` in run 1 and `{second_text}` in run 2.",
-            line=pair.first.line,
-            file=one.file,
-            text=pair.first.text,
-            second_text=pair.second.text,
-        )
+        OtherLine(file=one.file, line=pair.first.line, texts=(pair.first.text, pair.second.text))
         for one in code
         for pair in one.changed
         if pair.first is not None and pair.second is not None

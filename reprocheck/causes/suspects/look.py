@@ -10,21 +10,15 @@ from typing import TypeVar
 from reprocheck.causes.evidence import Kind, Recorded
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.ladder.device import kind as kind_of_device
-from reprocheck.language import mark, tr
 from reprocheck.model import Between, Check, Ladder, Rung, SourceLine
 from reprocheck.model.evidence import Evidence, Generator, SeededAs, seed_line
 from reprocheck.model.statement import Statement
+from reprocheck.model.statements.causes import Doing, LineDoes
 from reprocheck.rules import known
 from reprocheck.rules.likely import has_fixed_hash
+from reprocheck.rules.operators import Operator
 from reprocheck.scan.names import last_part
 
-PRIVATE = mark("makes a generator without a seed, or draws from the system")
-"""What a line of the kind `entropy` does."""
-DRAWS = mark(
-    "draws from a generator without a seed, or from the system, and the value that differs is"
-    " computed from it"
-)
-"""What a line does that feeds the one that the ladder names."""
 _MODULES = {"python": "random.", "numpy": "numpy.random."}
 _SEEDED: Mapping[SeededAs, Kind] = {
     "never": "never seeded",
@@ -55,12 +49,12 @@ class Suspect:
 
     `causes.evidence` decides by it how sure the cause is.
     """
-    evidence: tuple[Statement | str, ...] = ()
+    statements: tuple[Statement | str, ...] = ()
     source: SourceLine | None = None
-    fix: str = ""
-    """Code to paste instead of the entry's own, where more is known here."""
+    fix: Statement | str = ""
+    """What to do instead of the entry's own fix, where more is known here."""
     calls: tuple[str, ...] = ()
-    """What the lines call that `evidence` names."""
+    """What the lines call that `statements` name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,17 +151,13 @@ class Look:
             return self.rung.operations
         return (operator.name, *self.rung.operations)
 
-    def listed(self, *, backward: bool) -> tuple[str, ...]:
-        """Return what is known of the listed operators among those that the rung names, on its
-        device.
-        """
+    def listed(self, *, backward: bool) -> tuple[Operator, ...]:
+        """Return the listed operators among those that the rung names, on its device."""
         found = (
             known(name, device=self.device, backward=backward, frameworks=self.frameworks)
             for name in self.operators
         )
-        operators = dict.fromkeys(chain.from_iterable(found))
-        sentences = [operator.sentence for operator in operators]
-        return tuple(sentences[:MOST_LISTED])
+        return tuple(dict.fromkeys(chain.from_iterable(found)))[:MOST_LISTED]
 
     def unseeded_draw(self) -> Hint | None:
         """Return a line that draws from a generator of Python or numpy whose state differs, though
@@ -247,21 +237,16 @@ def draws_order(hint: Hint) -> bool:
     return last_part(hint.name) in _SHUFFLES and not hint.one
 
 
-def line(hint: Hint, what: str) -> str:
+def line_does(hint: Hint, kind: Doing) -> LineDoes:
     """Return what a line of the user's does that fits."""
-    return tr(
-        "{line} fits: {what} (`{name}`).",
-        line=hint.source.at,
-        what=tr(what),
-        name=hint.name,
-    )
+    return LineDoes(kind=kind, call=hint.name, source=hint.source.at)
 
 
-def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
+def of_hint(hint: Hint | None, kind: Doing) -> tuple[LineDoes, ...]:
     """Return the same as evidence; nothing without a hint."""
     if hint is None:
         return ()
-    return (line(hint, what),)
+    return (line_does(hint, kind),)
 
 
 def called(*hints: Hint | None) -> tuple[str, ...]:
@@ -272,35 +257,32 @@ def called(*hints: Hint | None) -> tuple[str, ...]:
 def by_hint(
     name: str,
     hint: Hint | None,
-    what: str,
+    kind: Doing,
     shown: tuple[Recorded, ...] = (),
-    said: tuple[str, ...] = (),
+    statements: tuple[Statement, ...] = (),
 ) -> Suspect:
-    """Entry `name` with what was recorded and `said` for it; a hint adds its line as evidence and
-    source, and no certainty.
+    """Entry `name` with what was recorded and the statements for it; a hint adds its line as
+    evidence and source, and no certainty.
     """
-    plain = Suspect(name=name, shown=shown, evidence=said)
+    plain = Suspect(name=name, shown=shown, statements=statements)
     if hint is None:
         return plain
-    evidence = (*said, line(hint, what))
-    return replace(plain, evidence=evidence, source=hint.source, calls=(hint.name,))
+    statements = (*statements, line_does(hint, kind))
+    return replace(plain, statements=statements, source=hint.source, calls=(hint.name,))
 
 
-def if_hinted(name: str, hint: Hint | None, what: str) -> tuple[Suspect, ...]:
+def if_hinted(name: str, hint: Hint | None, kind: Doing) -> tuple[Suspect, ...]:
     """Entry `name` for a line that alone speaks for it; nothing without one."""
     if hint is None:
         return ()
-    return (by_hint(name, hint, what),)
+    return (by_hint(name, hint, kind),)
 
 
 def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
     """Entry `name` for a line that draws from a generator of which nothing else is known; nothing
     without one.
     """
-    what = mark(
-        "draws from a generator that nothing seeded: its state is not the same in both runs"
-    )
-    return if_hinted(name, draw, what)
+    return if_hinted(name, draw, "a draw from an unseeded generator")
 
 
 def only_suspected(found: Iterable[Suspect]) -> Iterator[Suspect]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.suspects.look import Look, Suspect, called, line, of_hint
+from reprocheck.causes.suspects.look import Look, Suspect, called, line_does, of_hint
 from reprocheck.causes.usercode import Hint, UserCode
-from reprocheck.language import mark
 from reprocheck.model import SourceLine
+from reprocheck.model.statements.causes import Doing
 
 BY_CLOCK, BY_SYSTEM = "clock path", "system path"
 """Kinds of hints: the clock, or what the system gives, decides which branch the program takes."""
-_DECIDES = {
-    BY_CLOCK: mark("the clock decides here which branch the program takes"),
-    BY_SYSTEM: mark("what the system gives decides here which branch the program takes"),
+_DECIDES: Mapping[str, Doing] = {
+    BY_CLOCK: "the clock at a branch",
+    BY_SYSTEM: "the system at a branch",
 }
 _A_LOOP = """\
 # continue for a number of steps, not for a time: that number differs in each run
@@ -37,8 +37,8 @@ def other_path(look: Look) -> Iterator[Suspect]:
         yield _decided(decides, shown)
         return
     system = look.hint("entropy", "clock")
-    said = of_hint(system, "reads the system or the clock")
-    yield Suspect(name="different-path", shown=shown, evidence=said, calls=called(system))
+    said = of_hint(system, "the system or the clock")
+    yield Suspect(name="different-path", shown=shown, statements=said, calls=called(system))
 
 
 def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect]:
@@ -54,7 +54,7 @@ def _decided(by: Hint, shown: tuple[Recorded, ...]) -> Suspect:
     return Suspect(
         name="different-path",
         shown=shown,
-        evidence=(line(by, _DECIDES[by.kind]),),
+        statements=(line_does(by, _DECIDES[by.kind]),),
         source=by.source,
         fix=_fix(by),
         calls=called(by),

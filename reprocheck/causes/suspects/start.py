@@ -9,7 +9,6 @@ from reprocheck.causes.suspects.data import drawn_before, drawn_early, origins
 from reprocheck.causes.suspects.generators import by_seeds
 from reprocheck.causes.suspects.given import of_given
 from reprocheck.causes.suspects.look import (
-    PRIVATE,
     Look,
     Suspect,
     by_hint,
@@ -18,32 +17,27 @@ from reprocheck.causes.suspects.look import (
 )
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.ladder.given import made_by_each_run
-from reprocheck.language import form, mark, tr
 from reprocheck.model.evidence import (
     GivenOtherwise,
     HyperParameterDiffers,
     Loaded,
     WeightsDiffer,
 )
-from reprocheck.model.letters import capital
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.causes import (
+    Circumstance,
+    FilesOfRun1,
+    LoadedFile,
+    NotInCheckpoint,
+    OtherNumberOfWeights,
+)
+from reprocheck.model.statements.fixes import CatalogueFix, Parts
 from reprocheck.rules import entry
-from reprocheck.wording.ladder.start import other_sizes
-from reprocheck.wording.ladder.words import checkpoint, code
 
-_SYSTEM = mark("draws from the system, from a generator without a seed, or from the clock")
-_NO_STATE = mark(
-    "No state of a generator was recorded when it was made: it may have been loaded, copied, or"
-    " made in another process."
-)
-_STATES_AGREE = mark(
-    "The default generators were in the same state when it was made, so none of them made the"
-    " difference."
-)
-_LEFT_OVER = mark(
-    "It holds values that are not finite, or huge or tiny as left-over memory often is."
-)
+_NO_STATE = Circumstance(kind="no state of a generator")
+_STATES_AGREE = Circumstance(kind="states agree")
+_LEFT_OVER = Circumstance(kind="like left-over memory")
 _MEMORY = "uninitialised-memory"
-_NOT_FILLED = "makes a tensor without filling it"
 
 
 def files(look: Look) -> Iterator[Suspect]:
@@ -52,15 +46,10 @@ def files(look: Look) -> Iterator[Suspect]:
     if isinstance(look.rung.evidence, GivenOtherwise):
         yield from of_given(look)
     elif left:
-        said = form(
-            len(left),
-            "The later run read it before it wrote there itself.",
-            "The later run read them before it wrote there itself.",
-        )
         yield Suspect(
             name="state-left",
             shown=tuple(Recorded(kind="file left by run 1", of=path) for path in left),
-            evidence=(said,),
+            statements=(FilesOfRun1(number=len(left)),),
             source=look.line_at(_reader(look, left[0])),
         )
 
@@ -82,12 +71,11 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
         yield from origins(look)
     clock = look.hint("clock", "entropy")
     shown = look.recorded("value differs")
-    drifting = by_hint("drifting-hyper-parameter", clock, "reads the clock or the system", shown)
+    drifting = by_hint("drifting-hyper-parameter", clock, "the clock or the system", shown)
     if clock is None:
-        yield from if_hinted("random-hyper-parameter", look.hint("draw"), "draws a number")
+        yield from if_hinted("random-hyper-parameter", look.hint("draw"), "a draw")
         measured = look.hint("elapsed")
-        what = mark("measures how long something takes, and uses the number")
-        drifting = by_hint("drifting-hyper-parameter", measured, what, shown)
+        drifting = by_hint("drifting-hyper-parameter", measured, "a duration", shown)
     yield drifting
 
 
@@ -96,16 +84,14 @@ def weights(look: Look) -> Iterator[Suspect]:
     was made.
     """
     shown = look.shown(WeightsDiffer)
-    sizes = other_sizes(look.rung.measured.shapes)
-    if sizes:
-        yield from _another_model(look, sizes)
+    shapes = look.rung.measured.shapes
+    if shapes is not None:
+        yield from _another_model(look, OtherNumberOfWeights(shapes=shapes))
         return
     if shown.missing_from is not None:
-        said = tr(
-            "{checkpoint} did not hold it.", checkpoint=capital(checkpoint(shown.missing_from))
-        )
+        missing = NotInCheckpoint(module=shown.missing_from)
         yield Suspect(
-            name="partial-checkpoint", shown=look.recorded("key missing"), evidence=(said,)
+            name="partial-checkpoint", shown=look.recorded("key missing"), statements=(missing,)
         )
     if shown.loaded is not None:
         yield from _loaded_otherwise(look, shown.loaded)
@@ -113,17 +99,17 @@ def weights(look: Look) -> Iterator[Suspect]:
     seeded = {fact.kind for fact in look.generator_facts()} - {"state differs"}
     if shown.filled_in_other_order and seeded <= SEEDED_EQUALLY:
         yield from origins(look)
-        said = tr("The weights are filled one after the other, in another order in each run.")
         yield Suspect(
             name="different-path",
             shown=look.recorded("path differs"),
-            evidence=(said,),
+            statements=(Circumstance(kind="weights in another order"),),
             source=look.rung.source,
         )
     elif shown.generators.drawn:
         if look.rung.measured.like_left_over_memory:
             # no initialiser draws such numbers, whatever else drew from the generator
-            yield by_hint(_MEMORY, look.hint("memory"), _NOT_FILLED, said=(_LEFT_OVER,))
+            memory = look.hint("memory")
+            yield by_hint(_MEMORY, memory, "an unfilled tensor", statements=(_LEFT_OVER,))
         yield from by_seeds(look, unseeded="unseeded-weights", late="seed-after-model")
     elif shown.states_known:
         yield from _unfilled(look)
@@ -131,17 +117,16 @@ def weights(look: Look) -> Iterator[Suspect]:
         yield from _without_states(look)
 
 
-def _another_model(look: Look, sizes: str) -> Iterator[Suspect]:
+def _another_model(look: Look, sizes: OtherNumberOfWeights) -> Iterator[Suspect]:
     """Yield weights of another size: what says how large the model is, is not the same in each
     run.
     """
-    said = tr("The weights {sizes}: the number that says how many there are differs.", sizes=sizes)
-    yield by_hint("random-hyper-parameter", look.hint("draw"), "draws a number", said=(said,))
+    yield by_hint("random-hyper-parameter", look.hint("draw"), "a draw", statements=(sizes,))
     yield by_hint(
         "drifting-hyper-parameter",
         look.hint("clock", "entropy"),
-        "reads the clock or the system",
-        said=(said,),
+        "the clock or the system",
+        statements=(sizes,),
     )
 
 
@@ -151,52 +136,48 @@ def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
     """
     file, source = loaded.file, look.line_at(loaded.line)
     if made_by_each_run(look.check, file):
-        said = tr(
-            "Each run writes {file} before it loads it; what writes it may draw the weights"
-            " without a seed.",
-            file=code(file),
-        )
+        written = LoadedFile(file=file, kind="written by each run")
         yield Suspect(
             name="unseeded-weights",
-            evidence=(said,),
+            statements=(written,),
             source=source,
             fix=_in_what_writes(look, file),
         )
         return
-    said = tr("{file} did not hold the same in both runs when it was loaded.", file=code(file))
     shown = (Recorded(kind="contents differ", of=file),)
-    yield Suspect(name="changing-input", shown=shown, evidence=(said,), source=source)
-    wrote = tr("What wrote {file} may have drawn them without a seed.", file=code(file))
-    yield Suspect(name="unseeded-weights", evidence=(wrote,), fix=_in_what_writes(look, file))
+    differs = LoadedFile(file=file, kind="not the same")
+    yield Suspect(name="changing-input", shown=shown, statements=(differs,), source=source)
+    drawn = LoadedFile(file=file, kind="drawn by its writer")
+    yield Suspect(name="unseeded-weights", statements=(drawn,), fix=_in_what_writes(look, file))
 
 
-def _in_what_writes(look: Look, file: str) -> str:
+def _in_what_writes(look: Look, file: str) -> Parts:
     """Return the seeds of the framework, and where they belong: a seed in the process that loads
     the file changes nothing in it.
     """
-    seeds = entry("unseeded-weights").fix_for(look.frameworks)
-    return f"# in the program that writes {file}:\n{seeds}"
+    seeds = CatalogueFix(code=entry("unseeded-weights").code, keys=look.frameworks)
+    return Parts(parts=(f"# in the program that writes {file}:\n", seeds))
 
 
 def _unfilled(look: Look) -> Iterator[Suspect]:
     """Yield the generators stood the same: nobody filled the weight, or something private did."""
     here = look.code.on(look.rung.source, "memory", "entropy", "clock")
     odd = look.rung.measured.like_left_over_memory
-    said: tuple[str, ...] = (_STATES_AGREE,)
+    agree: tuple[Statement, ...] = (_STATES_AGREE,)
     if odd:
-        said = (_STATES_AGREE, _LEFT_OVER)
+        agree = (_STATES_AGREE, _LEFT_OVER)
     shown = look.recorded("memory not filled")
     if here is not None and here.kind == "memory":
-        yield by_hint(_MEMORY, here, _NOT_FILLED, shown, said)
+        yield by_hint(_MEMORY, here, "an unfilled tensor", shown, agree)
         return
     private = here or look.hint("entropy")
     if odd:
-        yield Suspect(name=_MEMORY, shown=shown, evidence=said)
-        yield from if_hinted("private-initialiser", private, _SYSTEM)
+        yield Suspect(name=_MEMORY, shown=shown, statements=agree)
+        yield from if_hinted("private-initialiser", private, "a draw of the system or the clock")
         return
     yield from unseeded("unseeded-weights", look.unseeded_draw())
-    own = by_hint("private-initialiser", private, _SYSTEM)
-    unfilled = Suspect(name=_MEMORY, evidence=said)
+    own = by_hint("private-initialiser", private, "a draw of the system or the clock")
+    unfilled = Suspect(name=_MEMORY, statements=agree)
     # a line that makes the very weight says more than one that stands anywhere
     if here is not None:
         yield from (own, *origins(look), unfilled)
@@ -208,12 +189,14 @@ def _drawn_too_early(look: Look, early: Mapping[str, str]) -> Iterator[Suspect]:
     """Yield weights of which no state is known, and a generator that was seeded only after
     something had drawn from it.
     """
-    said, shown = drawn_early(early), drawn_before(early)
-    made = look.code.assigned(look.rung.place or "")
+    source = look.code.assigned(look.rung.place or "") or look.rung.source
     yield Suspect(
-        name="seed-after-model", shown=shown, evidence=said, source=made or look.rung.source
+        name="seed-after-model",
+        shown=drawn_before(early),
+        statements=drawn_early(early),
+        source=source,
     )
-    yield by_hint("private-initialiser", look.hint("entropy"), PRIVATE)
+    yield by_hint("private-initialiser", look.hint("entropy"), "a generator or a draw")
 
 
 def _without_states(look: Look) -> Iterator[Suspect]:
@@ -226,14 +209,13 @@ def _without_states(look: Look) -> Iterator[Suspect]:
         yield from _drawn_too_early(look, shown.drawn_before_seed)
         return
     if shown.generators.seeded:
-        own = by_hint("private-initialiser", system, _SYSTEM)
-        drawn = Suspect(name="unseeded-weights", evidence=(_NO_STATE,), source=look.rung.source)
+        own = by_hint("private-initialiser", system, "a draw of the system or the clock")
+        drawn = Suspect(name="unseeded-weights", statements=(_NO_STATE,), source=look.rung.source)
         yield from (own, drawn) if system else (drawn, own)
         return
     if "jax" in look.frameworks and system:
-        yield by_hint("clock-seed", system, "reads the system or the clock")
+        yield by_hint("clock-seed", system, "the system or the clock")
         return
-    yield Suspect(
-        name="unseeded-weights", evidence=(_NO_STATE, tr("Nothing seeded a generator before it."))
-    )
-    yield from if_hinted("private-initialiser", system, _SYSTEM)
+    nothing = Circumstance(kind="nothing seeded before it")
+    yield Suspect(name="unseeded-weights", statements=(_NO_STATE, nothing))
+    yield from if_hinted("private-initialiser", system, "a draw of the system or the clock")

@@ -49,6 +49,7 @@ from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import read_deep
 from reprocheck.wording import say
+from reprocheck.wording.catalogue import translated
 from reprocheck.wording.ladder.words import place
 
 RUNGS: tuple[model.StateRungName, ...] = get_args(model.StateRungName)
@@ -312,7 +313,7 @@ def _mechanism(found: Found, rung: model.StateRungName | None) -> model.Mechanis
     name = mechanisms.name_of(gap)
     if name is None:
         return None
-    known = entry(name)
+    known = translated(entry(name))
     kind = _kind_of(gap)
     by = (one.seed.by for one in found.apart if one.seed is not None)
     kinds = (*(f"{kind} ({one})" for one in found.frameworks), kind, *by, *found.frameworks)

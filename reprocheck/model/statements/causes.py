@@ -1,0 +1,264 @@
+"""What speaks for a cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reprocheck.model.statement import Statement
+
+Doing = Literal[
+    "a draw",
+    "a draw, seedless",
+    "a draw, seedless or of the system",
+    "a draw of the system or the clock",
+    "a draw before the seed",
+    "a draw from it",
+    "a draw from an unseeded generator",
+    "a draw that feeds",
+    "a generator or a draw",
+    "a generator or its seed",
+    "a seed of the system",
+    "a default seed of the system",
+    "a hash seed, too late",
+    "the clock or the system",
+    "the system or the clock",
+    "the clock that feeds",
+    "the clock at a branch",
+    "the system at a branch",
+    "a duration",
+    "an unfilled tensor",
+    "an unfilled tensor that feeds",
+    "an unfilled array",
+    "an order of a set",
+    "an order of a listing",
+    "an order of addresses",
+    "an order of arrival",
+    "a random file name",
+    "a split",
+    "a choice by timing",
+    "a change of gradients",
+    "a write of others",
+    "a function beside the training",
+    "a function for several samples",
+    "a compilation",
+    "a possible difference",
+]
+"""What a line of the user's does, or has to do with."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineDoes(Statement):
+    """A line of the user's fits.
+
+    kind    by what it does
+    call    the full name of what it calls
+    source  `file:line`
+    """
+
+    kind: Doing
+    call: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Circumstance(Statement):
+    """What is so in the runs, beside the place that differs."""
+
+    kind: Literal[
+        "repeated runs agree",
+        "large terms cancel",
+        "no seed of the pipeline",
+        "hashes are not fixed",
+        "whole numbers differ",
+        "inputs agree, rounding differs",
+        "inputs agree, no draw",
+        "weights in another order",
+        "no state of a generator",
+        "states agree",
+        "like left-over memory",
+        "nothing seeded before it",
+        "raised in the backward pass",
+    ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ranks(Statement):
+    """The run has several ranks; `add`: what they add up, "" where that is not what differs."""
+
+    number: int
+    add: Literal["", "gradients", "equal gradients"] = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OperationThere(Statement):
+    """An operation, or a class of modules, where the difference begins.
+
+    kind  it lies there; it draws, and shows no state; it draws, and the default generators agree
+    """
+
+    name: str
+    kind: Literal["there", "draws unseen", "draws by itself"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EnvironmentFact(Statement):
+    """A fact of the environment is another one in a run."""
+
+    key: str
+    reference: str
+    value: str
+    run: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unseeded(Statement):
+    """Nothing seeded these generators before they were drawn from; empty: no seed was recorded."""
+
+    generators: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeededAfterwards(Statement):
+    """A generator was seeded only after the first draw, with which number.
+
+    by     the package that seeded it; "" where the script did
+    line   the line (`file:line`) that did
+    """
+
+    generator: str
+    by: str
+    line: str
+    seed: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnBeforeSeed(Statement):
+    """The same where the number is not known; `seed`: the line, "" where that is not, either."""
+
+    generator: str
+    seed: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeededUnequally(Statement):
+    """A generator was given another number in each run; `folded`: into its key."""
+
+    generator: str
+    seeds: tuple[str, str]
+    folded: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeededEqually(Statement):
+    """Generators were given the same numbers, and stand otherwise; `key`: one stands for keys."""
+
+    generators: tuple[str, ...]
+    key: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MadeByWorkers(Statement):
+    """Worker processes made the batches; `worker`: the one that made this batch."""
+
+    worker: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeededByWorker(Statement):
+    """A worker seeded a generator by itself; `seeds`: None where the system gave them."""
+
+    worker: int | None
+    generator: str
+    seeds: tuple[str, str] | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FilesOfRun1(Statement):
+    """A later run read what run 1 had written.
+
+    first   the first of the files, where that is all that is known
+    number  how many it read before it wrote there itself
+    """
+
+    number: int = 0
+    first: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotInCheckpoint(Statement):
+    """A checkpoint that was loaded into a module did not hold the weight."""
+
+    module: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OtherNumberOfWeights(Statement):
+    """The weights have other shapes in each run."""
+
+    shapes: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoadedFile(Statement):
+    """A file with weights that differ: who may have drawn them, or that it differs."""
+
+    file: str
+    kind: Literal["written by each run", "not the same", "drawn by its writer"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OtherLine(Statement):
+    """A line of a file is another text in each run."""
+
+    file: str
+    line: int
+    texts: tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MadeAtStart(Statement):
+    """The command, or a line of a file that it starts, makes what differs of something (`by`)."""
+
+    by: str
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndedWith(Statement):
+    """A run ended with the message of an error."""
+
+    run: int
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RefusedOperator(Statement):
+    """The operator that an error speaks of; `source`: the line that calls it, or ""."""
+
+    operator: str
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OnlyLine(Statement):
+    """One line alone makes a layer of a class."""
+
+    source: str
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundByScan(Statement):
+    """The scan finds something on a line; `precedes`: seen to run before the first difference."""
+
+    message: str
+    precedes: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MakesSeed(Statement):
+    """The line makes the number that another one (`source`) sets as a seed."""
+
+    source: str

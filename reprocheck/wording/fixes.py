@@ -1,0 +1,145 @@
+"""The fixes of the causes, and of a search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from reprocheck.language import changed, count, joined, mark, tr
+from reprocheck.model import Cause, Check
+from reprocheck.model.statements.fixes import (
+    AtLines,
+    CatalogueFix,
+    ControlFix,
+    FixValue,
+    GiveAlike,
+    InNames,
+    KeepOrder,
+    LeftInFolder,
+    Parts,
+    SeedCall,
+)
+from reprocheck.rules import entry
+from reprocheck.rules.fix_text import in_names_of
+from reprocheck.settings import controls
+from reprocheck.wording.ladder.given import called
+from reprocheck.wording.say import say
+
+
+def told(check: Check) -> Check:
+    """Return the check with the fixes of its causes, and that of its search."""
+    search = check.search
+    if search is not None:
+        fixes = dict.fromkeys(map(say, search.remedies))
+        search = replace(search, fix=joined("\n\n", fixes))
+    return replace(check, causes=tuple(map(_told, check.causes)), search=search)
+
+
+def _told(cause: Cause) -> Cause:
+    return replace(cause, fix=say(cause.remedy))
+
+
+@say.register
+def catalogue_fix(remedy: CatalogueFix) -> str:
+    """Return the fix of an entry."""
+    return tr(entry(remedy.code).fix_for(remedy.keys))
+
+
+@say.register
+def control_fix(remedy: ControlFix) -> str:
+    """Return the fix that stands for a control."""
+    return tr(controls.control(remedy.control).fix[remedy.key])
+
+
+@say.register
+def in_names(remedy: InNames) -> str:
+    """Return a fix with the names of the script."""
+    return changed(say(remedy.fix), partial(in_names_of, dict(remedy.names)))
+
+
+@say.register
+def parts(remedy: Parts) -> str:
+    """Return the parts of a fix, one behind another."""
+    return "".join(map(say, remedy.parts))
+
+
+@say.register
+def left_in_folder(remedy: LeftInFolder) -> str:
+    """Return a comment that says where the files are named."""
+    numbers = [(remedy.files, "file"), (remedy.folders, "folder")]
+    counted = " and ".join(count(number, name) for number, name in numbers if number)
+    return f"# {counted}: see Files in the report\n"
+
+
+@say.register
+def at_lines(remedy: AtLines) -> str:
+    """Return what to do in each line."""
+    lines = (tr("{line}: {fix}", line=line, fix=fix) for line, fix in remedy.fixes)
+    return joined("\n", lines)
+
+
+_SEEDS = {
+    "each time": mark(
+        "Give the generator a seed that is another one each time it is made, in each worker, epoch"
+        " and rank, so that the streams stay apart."
+    ),
+    "where its owner is made": mark(
+        "Give `{owner}` a seed where it is made: `{call}()` draws from a generator without one."
+    ),
+    "by an argument": mark(
+        "`{call}()` makes a generator without a seed: give it one, by the argument that takes a"
+        " seed."
+    ),
+}
+
+
+@say.register
+def seed_call(remedy: SeedCall) -> str:
+    """Return where a seed has to go."""
+    return tr(_SEEDS[remedy.kind], call=remedy.call, owner=remedy.owner)
+
+
+@say.register
+def keep_order(remedy: KeepOrder) -> str:
+    """Return the argument that keeps an order."""
+    return tr("Write `{argument}=True` in the call, or sort its rows.", argument=remedy.argument)
+
+
+@say.register
+def give_alike(remedy: GiveAlike) -> str:
+    """Return what to give all runs."""
+    given = remedy.given
+    if given.of_one_run:
+        return tr(
+            "Start every run with the {called}, or every run without it.", called=called(given)
+        )
+    if given.kind != "input":
+        return tr(
+            "Start every run with the same {called}, such as `{first}`.",
+            called=called(given),
+            first=given.first,
+        )
+    if given.made:
+        return tr(
+            "Seed what the program draws that makes `{name}`, or make the file once, before the"
+            " runs that are compared.",
+            name=given.name,
+        )
+    return tr(
+        "Keep `{name}` as it is while runs are compared: pin its version, or give each run a copy"
+        " of its own.",
+        name=given.name,
+    )
+
+
+@say.register
+def fix_value(remedy: FixValue) -> str:
+    """Return where a value has to be fixed."""
+    if not remedy.file:
+        return tr("Give a fixed value in the command in place of `{by}`.", by=remedy.by)
+    return tr(
+        "Give it a fixed value in line {line} of {file}: `{fixed}`",
+        line=remedy.line,
+        file=remedy.file,
+        fixed=remedy.fixed,
+    )
