@@ -210,7 +210,7 @@ def removes(statement: Removes) -> str:
 
 
 def _called(cause: NamedCause) -> str:
-    return tr("{code}, {title}", code=cause.code, title=small(cause.title))
+    return tr("{code}, {title}", code=cause.code, title=small(tr(cause.title)))
 
 
 def _agreeing(under: Agreement) -> str:
