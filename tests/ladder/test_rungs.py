@@ -672,6 +672,6 @@ def test_a_file_that_each_run_writes_before_it_loads_it_is_not_left_by_run_1(
     if made_anew:
         assert say(cause.statements[-1]).startswith("Each run writes `start.pt` before it loads it")
         assert (cause.code, cause.confidence) == ("RC301", "suspected")
-        assert (cause.fix or "").startswith("# in the program that writes start.pt:")
+        assert say(cause.remedy).startswith("# in the program that writes start.pt:")
     else:
         assert cause.code == "RC101"

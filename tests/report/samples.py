@@ -27,7 +27,9 @@ from reprocheck.model import (
     Verdict,
 )
 from reprocheck.model.evidence import BatchDiffers, CallDiffers
+from reprocheck.model.statements.ladder import NotRecorded
 from reprocheck.verdict import judge
+from reprocheck.wording import say
 from reprocheck.wording.verdict import worded
 from reprocheck.workflow.lead import lead_of
 from tests.report.parts import (
@@ -376,7 +378,19 @@ def explained() -> Check:
 
 def led(made: Check) -> Check:
     """The check with what is told of it first, as the end of a search chooses it."""
-    return replace(made, lead=lead_of(made))
+    lead = lead_of(replace(made, ladder=made.ladder and stated(made.ladder)))
+    if lead is not None and lead.statement is not None:
+        lead = replace(lead, sentence=say(lead.statement))
+    return replace(made, lead=lead)
+
+
+def stated(ladder: Ladder) -> Ladder:
+    """The ladder with statements that say its sentences."""
+    rungs = [
+        replace(rung, statement=NotRecorded(line=rung.detail)) if rung.detail else rung
+        for rung in ladder.rungs
+    ]
+    return replace(ladder, rungs=tuple(rungs), statement=NotRecorded(line=ladder.sentence))
 
 
 def did_not_come_back() -> Check:

@@ -8,10 +8,11 @@ import pytest
 
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.difference import FirstDifference, Unexplained
+from reprocheck.model.statements.verdict import OfRanks
 from reprocheck.wording import say
 from reprocheck.wording.ladder.said import said_of
 
-BASES = (FirstDifference, Unexplained)
+BASES = (FirstDifference, OfRanks, Unexplained)
 
 
 def statements(base: type[Statement] = Statement) -> Iterator[type[Statement]]:

@@ -310,7 +310,7 @@ def test_a_search_is_told_in_the_language_that_is_spoken() -> None:
         tried=(row,),
         statements=(SearchRemark(kind="within tolerance"), Removes(names=("seed",), under=UNDER)),
         certainty=(FOUR,),
-        advice=("one", "two"),
+        remedies=("one", "two"),
     )
     differs = replace(check(ladder("batch")), search=search)
     english = told(differs).search
