@@ -16,7 +16,7 @@ from reprocheck.child.reprocheck_child.process import environment
 from reprocheck.child.reprocheck_child.shared import variables
 from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
 
-CHILD = Path(environment.__file__).parents[1]
+CHILD = Path(environment.__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ import pytest
 from reprocheck.child.reprocheck_child.deep_levels import hashing, leaves, sketch
 from reprocheck.child.reprocheck_child.frameworks.mindspore.fingerprint import Fingerprints
 
-CHILD = Path(leaves.__file__).parents[1]
+CHILD = Path(leaves.__file__).parents[2]
 
 
 def numbers(text: str) -> Any:
