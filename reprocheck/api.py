@@ -334,7 +334,7 @@ def _refuse_inside() -> None:
     again and again.
     """
     if os.environ.get("REPROCHECK_CHILD"):
-        from reprocheck.child.reprocheck_child.shared.called import GUARD, INSIDE
+        from reprocheck.child.reprocheck_child.shared.function_calls import GUARD, INSIDE
 
         raise UsageError(INSIDE, GUARD)
 

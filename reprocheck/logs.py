@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-_EVENTS = "reprocheck_child.events"
+_EVENTS = "reprocheck_child.recorder.events"
 _found = sys.modules.get(_EVENTS)
 """The recorder as it was when this module was imported: the script may empty `sys.modules`
 afterwards.

@@ -40,7 +40,7 @@ class Turns(keras.callbacks.Callback):
 
 
 def main() -> None:
-    from reprocheck_child.series import Series
+    from reprocheck_child.recorder.series import Series
 
     batches = 2 * int(sys.argv[1]) + WARM
     tf.config.threading.set_intra_op_parallelism_threads(1)

@@ -150,7 +150,7 @@ def main() -> None:
 
 
 def without_sketches() -> None:
-    from reprocheck_child import hashing
+    from reprocheck_child.deep_levels import hashing
     from reprocheck_child.frameworks.torch.memory import memory
     from reprocheck_child.frameworks.torch.sketch import HostSketches
 
@@ -164,7 +164,7 @@ def without_sketches() -> None:
 
 
 def without_text() -> None:
-    from reprocheck_child.deep import Deep
+    from reprocheck_child.deep_levels.facts import Deep
 
     Deep._text = lambda self, event: ""
 
@@ -173,7 +173,7 @@ def without_hashes() -> None:
     """Each tensor counts as one that was never seen before."""
     from itertools import count
 
-    from reprocheck_child import hashing
+    from reprocheck_child.deep_levels import hashing
 
     numbers = count()
     hashing.digest = lambda data: str(next(numbers))

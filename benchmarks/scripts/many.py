@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from reprocheck_child import events
+from reprocheck_child.recorder import events
 
 
 def resident() -> float:

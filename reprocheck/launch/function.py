@@ -19,7 +19,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from reprocheck.child.reprocheck_child.shared.called import HOME, REFUSED
+from reprocheck.child.reprocheck_child.shared.function_calls import HOME, REFUSED
 from reprocheck.errors import EntryPointError
 from reprocheck.launch.entry_point import CALL, safe_name
 from reprocheck.model import EntryPoint

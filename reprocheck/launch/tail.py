@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from reprocheck.child.reprocheck_child.shared.regular import WIDTH, stored
+from reprocheck.child.reprocheck_child.shared.regular_stretch import WIDTH, stored
 from reprocheck.files.regular_file import open_regular
 from reprocheck.launch.file_events import FileEvents
 

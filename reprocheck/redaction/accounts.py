@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from reprocheck.child.reprocheck_child.shared.everyday import HOSTS, USERS
+from reprocheck.child.reprocheck_child.shared.everyday_names import HOSTS, USERS
 from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
 from reprocheck.redaction.patterns import Pattern, masked

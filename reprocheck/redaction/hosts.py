@@ -7,7 +7,7 @@ named, and where a name has the form that clusters give theirs.
 
 from __future__ import annotations
 
-from reprocheck.child.reprocheck_child.shared.everyday import HOSTS
+from reprocheck.child.reprocheck_child.shared.everyday_names import HOSTS
 from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
 from reprocheck.redaction.patterns import Pattern, masked

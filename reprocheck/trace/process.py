@@ -18,8 +18,8 @@ from reprocheck.child.reprocheck_child.shared.iterations import (
     IGNORED,
     Grouping,
 )
-from reprocheck.child.reprocheck_child.shared.lost import LOST
-from reprocheck.child.reprocheck_child.shared.regular import stored
+from reprocheck.child.reprocheck_child.shared.lost_lines import LOST
+from reprocheck.child.reprocheck_child.shared.regular_stretch import stored
 from reprocheck.files.limits import MOST_RANKS, VALUE, TooMuchError, content, too_large
 from reprocheck.language import tr
 from reprocheck.model import Checked, LossSeries

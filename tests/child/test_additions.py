@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from reprocheck.child.reprocheck_child import trackers
+from reprocheck.child.reprocheck_child.recorder import trackers
 from tests.conftest import (
     CHILD,
     ROOT,
@@ -65,7 +65,7 @@ def test_what_every_process_shows_is_declared(shown: tuple[dict[str, Any], dict[
     everywhere = declared("In every Python process")
     assert (
         set(recorded["finders"]) - set(plain["finders"])
-        == {"reprocheck_child.import_hook._Finder"}
+        == {"reprocheck_child.recorder.import_hook._Finder"}
         <= everywhere
     )
     assert recorded["atexit"] == plain["atexit"] + 1

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reprocheck.child.reprocheck_child import scope
-from reprocheck.child.reprocheck_child.archives import MOST, Archives
+from reprocheck.child.reprocheck_child.deep_levels import scope
+from reprocheck.child.reprocheck_child.resume.archives import MOST, Archives
 
 
 class _Deep:

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from reprocheck.child.reprocheck_child import environment
+from reprocheck.child.reprocheck_child.process import environment
 from reprocheck.child.reprocheck_child.shared import variables
 from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
 
-CHILD = Path(environment.__file__).parents[1]
+CHILD = Path(environment.__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +84,7 @@ def test_hash_seed_is_the_one_that_hashes_use(given: str, expected: str) -> None
     code = """if True:
         import json, os
         os.environ["PYTHONHASHSEED"] = "42"  # has no effect on this process
-        from reprocheck_child import environment
+        from reprocheck_child.process import environment
         print(json.dumps(environment.facts({}, mask=str)["python.hash_seed"]))"""
     assert in_process(code, PYTHONHASHSEED=given) == expected
 
@@ -94,7 +94,7 @@ def test_what_the_script_sets_is_no_fact_of_its_environment() -> None:
         import json, os
         os.environ["OMP_NUM_THREADS"] = "3"
         os.environ["SEED"] = "17"
-        from reprocheck_child import environment
+        from reprocheck_child.process import environment
         facts = environment.facts({}, mask=str)
         print(json.dumps([facts.get(f"variable.{one}") for one in ("OMP_NUM_THREADS", "SEED")]))"""
     assert in_process(code, OMP_NUM_THREADS="1") == ["1", None]
@@ -239,7 +239,7 @@ def test_broken_framework_costs_only_its_own_facts() -> None:
 def test_no_framework_is_imported() -> None:
     code = """if True:
         import json, sys
-        from reprocheck_child import environment
+        from reprocheck_child.process import environment
         environment.facts(mask=str); environment.trackers()
         print(json.dumps([name for name in ("numpy", "torch", "mindspore", "importlib.metadata", "subprocess") if name in sys.modules]))"""
     assert in_process(code) == []
@@ -251,7 +251,7 @@ def test_torch_is_described_and_left_as_it_was() -> None:
     code = """if True:
         import json, random, warnings
         import numpy, torch
-        from reprocheck_child import environment
+        from reprocheck_child.process import environment
         warnings.simplefilter("error")
         def state():
             return [repr(random.getstate()), repr(numpy.random.get_state()), torch.get_rng_state().tolist(), torch.get_num_threads(),

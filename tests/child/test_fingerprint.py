@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reprocheck.child.reprocheck_child import hashing, leaves, sketch
+from reprocheck.child.reprocheck_child.deep_levels import hashing, leaves, sketch
 from reprocheck.child.reprocheck_child.frameworks.mindspore.fingerprint import Fingerprints
 
-CHILD = Path(leaves.__file__).parents[1]
+CHILD = Path(leaves.__file__).parents[2]
 
 
 def numbers(text: str) -> Any:
@@ -42,7 +42,7 @@ def test_digest_of_each_algorithm() -> None:
     assert hashing._blake2b(b"bytes") == hashlib.blake2b(b"bytes", digest_size=16).hexdigest()
     assert hashing.digest(np.arange(3, dtype=np.uint8)) == hashing.digest(b"\0\1\2")
     assert len(hashing.digest(b"")) == 32
-    blocked = "import sys; sys.modules['xxhash'] = None; from reprocheck_child import hashing; print(hashing.NAME, hashing.digest(b'bytes'))"
+    blocked = "import sys; sys.modules['xxhash'] = None; from reprocheck_child.deep_levels import hashing; print(hashing.NAME, hashing.digest(b'bytes'))"
     environment = {**os.environ, "PYTHONPATH": str(CHILD)}
     said = subprocess.run(
         [sys.executable, "-c", blocked], env=environment, capture_output=True, text=True, check=True

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from reprocheck.child.reprocheck_child.holders import GENERATORS, WEIGHTS
-from reprocheck.child.reprocheck_child.host.held_values import (
+from reprocheck.child.reprocheck_child.host.state_io import (
     NOT_GIVEN,
     Batches,
     Unsettable,
     Variables,
     renamed,
 )
+from reprocheck.child.reprocheck_child.resume.state_holders import GENERATORS, WEIGHTS
 
 Arrays = dict[str, Any]
 

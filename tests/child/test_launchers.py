@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.child.reprocheck_child import launchers, stop
+from reprocheck.child.reprocheck_child.process import launchers
+from reprocheck.child.reprocheck_child.recorder import early_stop
 from reprocheck.launch.variables import added_variables
 
 
@@ -56,18 +57,18 @@ def test_a_rank_waits_for_those_that_train_and_not_for_the_dead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[float] = []
-    monkeypatch.setattr(stop, "_exit", lambda status: left.append(time.monotonic()))
-    monkeypatch.setattr(stop, "_ELSEWHERE", 0.0)
+    monkeypatch.setattr(early_stop, "_exit", lambda status: left.append(time.monotonic()))
+    monkeypatch.setattr(early_stop, "_ELSEWHERE", 0.0)
     monkeypatch.delenv("LOCAL_WORLD_SIZE", raising=False)
     dead = subprocess.Popen([sys.executable, "-S", "-c", "pass"])
     time.sleep(0.2)  # it has ended, and nobody has asked about it
     (tmp_path / f"training-1-{dead.pid}").touch()
     (tmp_path / f"training-2-{os.getpid()}").touch()
     started = time.monotonic()
-    stop.leave(str(tmp_path), (0, 3), 0.3)
+    early_stop.leave(str(tmp_path), (0, 3), 0.3)
     assert left.pop() - started >= 0.3, "rank 2 is alive, and has not come"
     (tmp_path / "stopped-2").touch()
     started = time.monotonic()
-    stop.leave(str(tmp_path), (0, 3), 60)
+    early_stop.leave(str(tmp_path), (0, 3), 60)
     assert left.pop() - started < 5
     dead.wait()

@@ -7,8 +7,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.trace_file import TraceFile
-from reprocheck.child.reprocheck_child.writer import Writer
+from reprocheck.child.reprocheck_child.recorder.trace_file import TraceFile
+from reprocheck.child.reprocheck_child.recorder.writer import Writer
 from reprocheck.model import Run, RunRecord, Tolerance
 from reprocheck.model.statements.verdict import BreaksOff, NotCompared
 from reprocheck.trace import read_run

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reprocheck.child.reprocheck_child.deep import Deep
-from reprocheck.child.reprocheck_child.writer import Writer
+from reprocheck.child.reprocheck_child.deep_levels.facts import Deep
+from reprocheck.child.reprocheck_child.recorder.writer import Writer
 
 TOKEN = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.child.reprocheck_child import ranks
-from reprocheck.child.reprocheck_child.ranks import Ranks
+from reprocheck.child.reprocheck_child.resume import ranks
+from reprocheck.child.reprocheck_child.resume.ranks import Ranks
 
 
 def test_the_first_rank_is_told_what_each_has_written_and_answers_all(tmp_path: Path) -> None:

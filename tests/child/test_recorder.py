@@ -224,7 +224,7 @@ def test_no_generator_is_drawn_from_and_no_framework_is_imported(tmp_path: Path)
 
 
 REGULAR = """
-from reprocheck_child.current import RECORDER as recorder
+from reprocheck_child.recorder.current_recorder import RECORDER as recorder
 one = recorder.optimizer("SGD")
 for step in range(8):
     recorder.scalar(1 / (step + 1), "float32", "backward")

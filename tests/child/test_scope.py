@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from reprocheck.child.reprocheck_child import scope
+from reprocheck.child.reprocheck_child.deep_levels import scope
 
 
 def test_the_variables_that_loops_fill_are_known() -> None:

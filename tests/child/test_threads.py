@@ -20,7 +20,7 @@ TRAINING = """
 import asyncio, os, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
-from reprocheck_child.current import RECORDER as recorder
+from reprocheck_child.recorder.current_recorder import RECORDER as recorder
 
 planted, late = os.environ.get("PLANTED"), os.environ.get("LATE")
 

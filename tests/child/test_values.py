@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reprocheck.child.reprocheck_child.values import Codec, Room
+from reprocheck.child.reprocheck_child.deep_levels.tensor_files import Codec, Room
 
 
 class Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from reprocheck.child.reprocheck_child import leaves
+from reprocheck.child.reprocheck_child.deep_levels import leaves
 from reprocheck.ladder.size import (
     Difference,
     difference,

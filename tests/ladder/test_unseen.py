@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.child.reprocheck_child.deep import Deep
-from reprocheck.child.reprocheck_child.writer import Writer
+from reprocheck.child.reprocheck_child.deep_levels.facts import Deep
+from reprocheck.child.reprocheck_child.recorder.writer import Writer
 from tests.ladder.ladder_traces import (
     HASHES,
     Event,

@@ -22,7 +22,7 @@ from typing import IO, Any, get_args
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings, strategies as st
 
-from reprocheck.child.reprocheck_child import files as recorder_files
+from reprocheck.child.reprocheck_child.files_seen import opened_files as recorder_files
 from reprocheck.launch import cleanup, writers
 from reprocheck.launch.archive import Archive
 from reprocheck.launch.file_events import read_events

@@ -324,7 +324,7 @@ def test_git_facts(place: Place) -> None:
 
 
 def test_a_fact_that_the_runs_record_too_has_their_format(tmp_path: Path) -> None:
-    from reprocheck.child.reprocheck_child import environment as recorder
+    from reprocheck.child.reprocheck_child.process import environment as recorder
     from reprocheck.launch.environment import COMPILERS, facts
 
     ours, theirs = facts(tmp_path), recorder.facts({})

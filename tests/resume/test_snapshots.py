@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from reprocheck.child.reprocheck_child import checkpoints
-from reprocheck.child.reprocheck_child.archives import Save, Savers
-from reprocheck.child.reprocheck_child.checkpoints import Checkpoints
+from reprocheck.child.reprocheck_child.resume import checkpoints
+from reprocheck.child.reprocheck_child.resume.archives import Save, Savers
+from reprocheck.child.reprocheck_child.resume.checkpoints import Checkpoints
 from reprocheck.launch.tree import Tree, read_tree, written_since
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.model import Checkpoint

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from reprocheck.causes.executed import executed
-from reprocheck.child.reprocheck_child.reached import Reached, counter
+from reprocheck.child.reprocheck_child.deep_levels.executed_functions import Reached, counter
 from reprocheck.report import static
 from reprocheck.trace.reached import Ran, read_reached
 from tests.child.recording import interpreters
@@ -248,7 +248,7 @@ def test_functions_that_came_and_went_are_known_by_the_interpreters_own_counters
 @pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).resolve().name)
 def test_the_counters_are_found_in_every_interpreter_that_has_them(python: str) -> None:
     source = (
-        "import sys\nfrom reprocheck_child.reached import counter\n"
+        "import sys\nfrom reprocheck_child.deep_levels.executed_functions import counter\n"
         "assert (counter() is not None) == (sys.version_info < (3, 12))\n"
     )
     done = subprocess.run([python, "-c", source], env={"PYTHONPATH": str(CHILD)}, check=False)

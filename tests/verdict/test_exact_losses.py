@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from reprocheck.child.reprocheck_child.lines import exact_text, loss_line, whole_or_float
+from reprocheck.child.reprocheck_child.recorder.lines import exact_text, loss_line, whole_or_float
 from reprocheck.model import LossSeries, Run, RunRecord, Tolerance
 from reprocheck.model.statements.verdict import BeyondDoubles
 from reprocheck.trace import read_run

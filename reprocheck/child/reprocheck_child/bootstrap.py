@@ -7,8 +7,9 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import current, events, files, import_hook, jsontext, loaders, registry, savers, trackers
-from .hooking import guarded
+from .files_seen import native_readers, native_writers, opened_files
+from .recorder import current_recorder, events, import_hook, json_text, registry, trackers
+from .recorder.hooking import guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ def start(folder: str, modules: set[str]) -> None:
     hold the settings of a run. `modules`: those that were loaded before the recorder.
     """
     with open(os.path.join(folder, "recorder.json"), encoding="utf-8") as file:
-        settings = jsontext.loads(file.read())
+        settings = json_text.loads(file.read())
     recorder = events.Recorder(folder, settings)
-    current.RECORDER = recorder
+    current_recorder.RECORDER = recorder
     recorder.hello("start")
     os.register_at_fork(before=recorder.forking, after_in_child=recorder.forked)
     if settings.get("portable"):
-        from . import hashing
+        from .deep_levels import hashing
 
         hashing.take_portable()
     if settings.get("patched"):
@@ -42,9 +43,9 @@ def start(folder: str, modules: set[str]) -> None:
             import_hook.when_imported(framework.name, _installer(recorder, framework))
     import_hook.provide("reprocheck", STAND_IN)
     import_hook.install(modules)
-    files.watch(recorder, settings)
-    loaders.install()
-    savers.install(recorder)
+    opened_files.watch(recorder, settings)
+    native_readers.install()
+    native_writers.install(recorder)
     trackers.install(recorder.series)
     if "boundaries" in settings:
         _start_archives(recorder)
@@ -56,15 +57,15 @@ def start(folder: str, modules: set[str]) -> None:
 @guarded("putting the patch in place")
 def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
     """A patch that is tried takes the place of files before the script is read."""
-    from . import patched
+    from .process import patched_source
 
-    patched.start(recorder, files)
+    patched_source.start(recorder, files)
 
 
 @guarded("watching savers")
 def _start_archives(recorder: events.Recorder) -> None:
     """Record what is saved and loaded in a check of a resume."""
-    from .archives import Savers
+    from .resume.archives import Savers
 
     recorder.savers = Savers(recorder)
     recorder.savers.install()
@@ -73,7 +74,7 @@ def _start_archives(recorder: events.Recorder) -> None:
 @guarded("watching for checkpoints")
 def _start_pauses(recorder: events.Recorder, asked: Mapping[str, Any]) -> None:
     """A run that is to be resumed later waits behind its checkpoint."""
-    from . import pause
+    from .resume import pause
 
     pause.install(recorder, asked)
 
@@ -136,7 +137,7 @@ def _make_ready(framework: registry.Framework) -> None:
     """The first step of a training describes its environment. What that takes is loaded while the
     framework is imported: a step may be shorter.
     """
-    from . import environment
+    from .process import environment
 
     environment.look_ahead()
     if framework.environment != registry.VERSION:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import sys
 
-from . import jsontext
-from .shared.called import GUARD, HOME, INSIDE, REFUSED
+from .recorder import json_text
+from .shared.function_calls import GUARD, HOME, INSIDE, REFUSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _PICKLE_MAIN = b"__main__"
 def main() -> None:
     """Call the function that the command line names."""
     with open(sys.argv[3], encoding="utf-8") as file:
-        call = jsontext.loads(with_home(file.read()))
+        call = json_text.loads(with_home(file.read()))
     sys.argv[:] = call["argv"]
     sys.path[:] = paths(call["path"], sys.path, whole=call["whole"])
     try:
@@ -44,7 +44,7 @@ def main() -> None:
 
 def with_home(text: str) -> str:
     """Return the text of CALL as it was before the home folder in it was masked."""
-    return text.replace(HOME, jsontext.dumps(os.path.expanduser("~"))[1:-1])
+    return text.replace(HOME, json_text.dumps(os.path.expanduser("~"))[1:-1])
 
 
 def paths(asked: list[str], own: list[str], *, whole: bool) -> list[str]:
@@ -144,7 +144,7 @@ def refuse(call: Mapping[str, Any], error: BaseException) -> None:
             _IMPORTABLE,
         )
     with open(os.path.join(os.environ["REPROCHECK_CHILD"], REFUSED), "w", encoding="utf-8") as file:
-        file.write(jsontext.dumps({"message": message, "fix": fix}))
+        file.write(json_text.dumps({"message": message, "fix": fix}))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import current, jsontext
+from .recorder import current_recorder, json_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def main() -> None:
 
     file, notebook, *arguments = sys.argv[1:]
     with open(file, encoding="utf-8") as stream:
-        cells = jsontext.loads(stream.read())
+        cells = json_text.loads(stream.read())
     place = os.path.abspath(notebook)
     if sys.path[0] in ("", os.getcwd()):  # -m put it there
         del sys.path[0]
@@ -133,8 +133,8 @@ def _file(trace: TracebackType) -> str:
 
 def note(code: str, text: str) -> None:
     """List something in the report under *changed to observe*."""
-    if current.RECORDER is not None:
-        current.RECORDER.note(code, text)
+    if current_recorder.RECORDER is not None:
+        current_recorder.RECORDER.note(code, text)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 
-from . import jsontext, registry
+from .recorder import json_text, registry
 
 TYPE_CHECKING = False  # importing `typing` would cost a process 10 ms
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _set_environment(setter: Setter) -> None:
 
 def _controls() -> list[dict[str, Any]]:
     with open(_TABLE, encoding="utf-8") as file:
-        table: list[dict[str, Any]] = jsontext.loads(file.read())
+        table: list[dict[str, Any]] = json_text.loads(file.read())
     return table
 
 

@@ -102,6 +102,6 @@ class TransformersCallback:
 
 def _log(value: "Any") -> None:
     """Do the same as `reprocheck.log_loss`, which does nothing outside of a recorded run."""
-    recorder = sys.modules.get("reprocheck_child.events")
+    recorder = sys.modules.get("reprocheck_child.recorder.events")
     if recorder is not None:
         recorder.log_loss(value)

@@ -2,8 +2,8 @@
 records a run.
 """
 
-from reprocheck_child import events
-from reprocheck_child.events import log_loss
+from reprocheck_child.recorder import events
+from reprocheck_child.recorder.events import log_loss
 
 __all__ = ["log", "log_loss"]
 __version__ = "recorder"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from reprocheck.child.reprocheck_child.archives import SAVERS
+from reprocheck.child.reprocheck_child.resume.archives import SAVERS
 from reprocheck.resume.gap.ladder import LIBRARIES, Found, explained, found_of, own_end
 from reprocheck.resume.gap.twister import Twister, seeded
 from reprocheck.resume.model import Explained

@@ -7,7 +7,7 @@ from base64 import b64encode
 
 import pytest
 
-from reprocheck.child.reprocheck_child.states import NumpyState, PythonState
+from reprocheck.child.reprocheck_child.deep_levels.generator_states import NumpyState, PythonState
 from reprocheck.resume.gap.twister import MOST, Counter, Twister, ahead, seeded, state_of
 
 

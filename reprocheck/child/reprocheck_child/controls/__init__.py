@@ -7,7 +7,7 @@ Imported only where a run is made under some.
 
 from __future__ import annotations
 
-from .active import Active
+from .active_controls import Active
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def act(framework: Any, active: Active, controls: Any) -> None:
     modules below it as `module:function`; and the controls that need them, in the order in which
     they act.
     """
-    from .. import registry
+    from ..recorder import registry
 
     for function, needed in controls.ACTS:
         names = list(filter(active.on, needed))

@@ -13,14 +13,14 @@ from __future__ import annotations
 import time
 from itertools import count
 
-from .. import import_hook
-from ..hooking import like, replace
+from ..recorder import import_hook
+from ..recorder.hooking import like, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .active import Active
+    from .active_controls import Active
 
 NAME = "clock"
 START = 1_600_000_000 * 10**9

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import os
 
-from .. import import_hook
-from ..hooking import guarded, replace
+from ..recorder import import_hook
+from ..recorder.hooking import guarded, replace
 from .process_id import ProcessId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .active import Active
+    from .active_controls import Active
 
 NAME = "entropy"
 _LEAST_PID, _PIDS = 1000, 31000

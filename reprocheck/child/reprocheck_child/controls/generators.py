@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import sys
 
-from .. import import_hook
-from ..hooking import guarded, like, replace
+from ..recorder import import_hook
+from ..recorder.hooking import guarded, like, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .active import Active
+    from .active_controls import Active
 
 PRIVATE, ENTROPY = "private-rng", "entropy"
 _BITS = 8

@@ -4,14 +4,14 @@ instead of what the memory held.
 
 from __future__ import annotations
 
-from .. import import_hook
-from ..hooking import guarded, replace
+from ..recorder import import_hook
+from ..recorder.hooking import guarded, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .active import Active
+    from .active_controls import Active
 
 NAME = "fill-memory"
 PATTERN = 0.5

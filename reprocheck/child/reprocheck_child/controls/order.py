@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 
-from ..hooking import replace
+from ..recorder.hooking import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterator
 
-    from .active import Active
+    from .active_controls import Active
 
 NAME = "file-order"
 _COLLECTIONS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks")

@@ -11,16 +11,16 @@ from __future__ import annotations
 import os
 import sys
 
-from .. import import_hook
-from ..hooking import guarded, replace
-from ..states import NumpyState, PythonState
-from .drawn import Drawn
+from ..deep_levels.generator_states import NumpyState, PythonState
+from ..recorder import import_hook
+from ..recorder.hooking import guarded, replace
+from .seeded_draws import Drawn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .active import Active
+    from .active_controls import Active
 
 NAME = "seed"
 _NO_DRAWS = ("seed", "get_state", "set_state")

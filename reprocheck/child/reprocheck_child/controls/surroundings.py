@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import os
 
-from .. import jsontext
+from ..recorder import json_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .active import Active
+    from .active_controls import Active
 
 TABLE = os.path.join(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared", "controls.json"
@@ -25,7 +25,7 @@ def install(active: Active) -> None:
     takes away.
     """
     with open(TABLE, encoding="utf-8") as file:
-        table: list[dict[str, Any]] = jsontext.loads(file.read())
+        table: list[dict[str, Any]] = json_text.loads(file.read())
     given = active.settings.get("environment") or {}
     for control in table:
         name = control["name"]

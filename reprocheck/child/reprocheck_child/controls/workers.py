@@ -15,15 +15,15 @@ from functools import partial
 from itertools import count
 from time import monotonic
 
-from .. import import_hook
-from ..hooking import guarded, replace
+from ..recorder import import_hook
+from ..recorder.hooking import guarded, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, Callable
 
-    from .active import Active
+    from .active_controls import Active
 
 NAME = "single-worker"
 PATIENCE = 20.0

@@ -10,7 +10,7 @@ import sys
 from operator import attrgetter
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from .. import hashing, leaves, sketch
+from ..deep_levels import hashing, leaves, sketch
 
 Fingerprint = Dict[str, Any]
 Rows = Tuple[int, Callable[[int], Any]]

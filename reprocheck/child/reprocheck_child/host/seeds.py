@@ -6,9 +6,9 @@ import sys
 from contextlib import suppress
 from typing import Any, Callable, Dict, List, Tuple
 
-from .. import leaves
-from ..hooking import around
-from ..lines import of_line
+from ..deep_levels import leaves
+from ..recorder.hooking import around
+from ..recorder.lines import of_line
 
 
 class Seeds:

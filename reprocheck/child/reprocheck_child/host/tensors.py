@@ -6,7 +6,7 @@ Nothing here imports a framework: classes are known by their modules and names.
 import sys
 from typing import Any, Dict, List, Tuple
 
-from .. import leaves
+from ..deep_levels import leaves
 from .fingerprint import Fingerprint, Fingerprints
 
 _PARTS = {

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
-from .. import deep as deeper, scope
+from ..deep_levels import facts as deeper, scope
 from .facts import Facts
 from .tensors import Prints, array, concrete
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from .everyday import HOSTS, USERS
+from .everyday_names import HOSTS, USERS
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:

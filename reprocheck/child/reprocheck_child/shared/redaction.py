@@ -24,7 +24,7 @@ from typing import (
     Tuple,
 )
 
-from .everyday import USERS
+from .everyday_names import USERS
 
 SECRET, EMAIL, ADDRESS, USER = "<secret>", "<email>", "<address>", "<user>"
 MARKS = (SECRET, EMAIL, ADDRESS, "<credentials>")

@@ -17,7 +17,7 @@ from hypothesis import (  # noqa: E402
     strategies as st,
 )
 
-from reprocheck.child.reprocheck_child import leaves  # noqa: E402
+from reprocheck.child.reprocheck_child.deep_levels import leaves  # noqa: E402
 from reprocheck.ladder.size import difference, recorded  # noqa: E402
 from tests.child.frameworks.torch.test_fingerprints import PRINTS, generator, on_device  # noqa: E402
 

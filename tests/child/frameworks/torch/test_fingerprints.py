@@ -20,7 +20,7 @@ from hypothesis import (  # noqa: E402
     strategies as st,
 )
 
-from reprocheck.child.reprocheck_child import hashing  # noqa: E402
+from reprocheck.child.reprocheck_child.deep_levels import hashing  # noqa: E402
 from reprocheck.child.reprocheck_child.frameworks.torch.fingerprint import Fingerprints  # noqa: E402
 from reprocheck.ladder.size import difference, recorded  # noqa: E402
 

@@ -108,7 +108,7 @@ def test_recording_that_takes_longer_than_the_training_is_too_dear(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(str(CHILD))
-    from reprocheck_child import first_iterations
+    from reprocheck_child.recorder import first_iterations
     from reprocheck_child.shared.iterations import Grouping
 
     class Recorder:

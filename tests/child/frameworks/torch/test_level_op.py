@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reprocheck.child.reprocheck_child.hashing import digest
+from reprocheck.child.reprocheck_child.deep_levels.hashing import digest
 from tests.child.frameworks.torch.levels import Level, plain, record
 
 SCRIPT = Path(__file__).parent / "scripts" / "operators.py"

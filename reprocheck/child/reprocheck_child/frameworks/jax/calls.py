@@ -14,7 +14,7 @@ import weakref
 from itertools import chain, compress, repeat
 from typing import Any, Dict, List, Optional, Tuple
 
-from ...hooking import guarded, replace
+from ...recorder.hooking import guarded, replace
 from .evaluation import OF_OPTIMIZER, Evaluation
 from .fingerprint import flat, named, of_keras, of_optimizers, parameters, title
 from .plan import Plan, arranged, found_in, likely

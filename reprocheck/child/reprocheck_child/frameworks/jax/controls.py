@@ -13,8 +13,8 @@ import sys
 from importlib.util import find_spec
 from typing import Any, List, Tuple
 
-from ... import import_hook
-from ...hooking import replace
+from ...recorder import import_hook
+from ...recorder.hooking import replace
 
 FLAGS = ("--xla_gpu_deterministic_ops=true", "--xla_gpu_autotune_level=0")
 """XLA's flags for the same kernels in every run (openxla.org, XLA flags; jax#13672)."""

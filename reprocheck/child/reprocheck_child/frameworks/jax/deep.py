@@ -13,18 +13,19 @@ from base64 import b64encode
 from itertools import compress
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ... import deep as deeper, import_hook
-from ...hooking import guarded, install
-from ...leaves import number
-from ...lines import of_line
+from ...deep_levels import facts as deeper
+from ...deep_levels.leaves import number
+from ...recorder import import_hook
+from ...recorder.hooking import guarded, install
+from ...recorder.lines import of_line
 from ...shared.generators import UNMOVED
 from ...shared.iterations import BACKWARD
 from .arguments import positions
-from .captured import captured
+from .captured_values import captured
+from .creation_site import line_of
 from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Loss, Named, Unkept
 from .fingerprint import Fingerprints, flat, named, of_keras, parameters, shown, title
 from .keys import Defaults, Keys, used
-from .made import line_of
 from .plan import Plan, arranged
 
 OPERATORS = (
@@ -74,7 +75,7 @@ class Watcher:
         self.arguments = Unkept(jax)
         """Keeps what steps are given as values, or replaces it, where that is asked for."""
         if getattr(self.deep.boundary, "values", None) is not None:
-            from .held_values import Arguments
+            from .state_io import Arguments
 
             self.arguments = Arguments(jax, self, self.deep.boundary.values)
         self.library = False

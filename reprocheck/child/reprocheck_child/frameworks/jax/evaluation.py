@@ -4,7 +4,7 @@ loss that closes the iteration.
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from ... import leaves
+from ...deep_levels import leaves
 from ...host.facts import of_samples
 from ...host.fingerprint import Fingerprint, Rows
 

@@ -11,7 +11,7 @@ import re
 import weakref
 from typing import Any, Dict, List, Tuple
 
-from ... import hashing, leaves
+from ...deep_levels import hashing, leaves
 from ...host import fingerprint
 from ...host.fingerprint import Fingerprint
 

@@ -10,9 +10,10 @@ import functools
 import sys
 from typing import Any, Callable, Dict, List, Tuple
 
-from ... import hashing, import_hook, leaves
-from ...hooking import around, guarded, replace
-from ...lines import of_line
+from ...deep_levels import hashing, leaves
+from ...recorder import import_hook
+from ...recorder.hooking import around, guarded, replace
+from ...recorder.lines import of_line
 from ...shared.generators import UNMOVED
 
 NAME = "jax"

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any, Callable, List, Optional, Tuple
 
-from ...hooking import replace
+from ...recorder.hooking import replace
 
 MODULES = ("jax._src.lax.control_flow.loops", "jax._src.lax.control_flow.conditionals", "jax.lax")
 """Where JAX itself and scripts look the functions up."""

@@ -16,8 +16,8 @@ import threading
 from itertools import chain
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...hooking import attempt, guarded, install as install_hooks, like, replace
-from ...lines import whole_or_float
+from ...recorder.hooking import attempt, guarded, install as install_hooks, like, replace
+from ...recorder.lines import whole_or_float
 from ...shared.iterations import BACKWARD, LOG
 from .arguments import positions
 from .loops import Loops

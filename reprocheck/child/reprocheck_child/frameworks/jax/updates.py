@@ -6,7 +6,7 @@ import functools
 import inspect
 from typing import Any, Dict, List, Tuple
 
-from ...hooking import guarded, like, replace
+from ...recorder.hooking import guarded, like, replace
 from .fingerprint import flat
 
 MODULES = ("alias", "transform", "clipping", "combine", "wrappers", "constraining", "schedule")

@@ -9,7 +9,7 @@ import inspect
 import sys
 from typing import Any
 
-from ...hooking import around, replace
+from ...recorder.hooking import around, replace
 
 DROPOUT = (
     "Dropout",

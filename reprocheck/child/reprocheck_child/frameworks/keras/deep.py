@@ -10,17 +10,17 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from ...hooking import around, guarded, replace
+from ...deep_levels.leaves import below
 from ...host.fingerprint import flat
-from ...host.held_values import Batches
 from ...host.seeds import Seeds
+from ...host.state_io import Batches
 from ...host.tensors import array, concrete, is_tensor
 from ...host.variables import of
-from ...leaves import below
-from ...lines import of_line
-from .births import Births
-from .held import Held
+from ...recorder.hooking import around, guarded, replace
+from ...recorder.lines import of_line
+from .creation_site import Births
 from .layers import Layers
+from .training_state import Held
 from .updates import Updates
 
 JAX = (

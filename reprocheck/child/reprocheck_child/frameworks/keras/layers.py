@@ -5,9 +5,9 @@ only which layer it is.
 import threading
 from typing import Any, List, Tuple
 
-from ...hooking import guarded, replace
+from ...deep_levels.leaves import below
 from ...host.fingerprint import flat
-from ...leaves import below
+from ...recorder.hooking import guarded, replace
 
 
 class _Stack(threading.local):

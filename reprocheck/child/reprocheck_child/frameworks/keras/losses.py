@@ -9,7 +9,7 @@ import sys
 import weakref
 from typing import Any, Dict, List, Optional
 
-from ...hooking import around, guarded, install as install_hooks, replace
+from ...recorder.hooking import around, guarded, install as install_hooks, replace
 
 _KEPT_LOSSES = 64
 

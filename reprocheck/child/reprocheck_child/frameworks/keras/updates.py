@@ -4,9 +4,9 @@ states after.
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ... import leaves
-from ...hooking import guarded
+from ...deep_levels import leaves
 from ...host.tensors import array
+from ...recorder.hooking import guarded
 
 SCHEDULE = (
     "a schedule of the script's own: its value is recorded nowhere, as calling it could change it"

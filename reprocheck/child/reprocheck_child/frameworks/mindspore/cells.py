@@ -7,8 +7,8 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...hooking import guarded, replace
-from ...leaves import below
+from ...deep_levels.leaves import below
+from ...recorder.hooking import guarded, replace
 
 LIBRARY_WRAPPERS = (
     "mindspore.nn.wrap",

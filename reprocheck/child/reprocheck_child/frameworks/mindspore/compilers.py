@@ -5,7 +5,7 @@ What runs inside a graph is not seen, and a hook on a tensor would be compiled w
 import sys
 from typing import Any, Callable
 
-from .open import hook_compilers
+from .pynative import hook_compilers
 
 GRAPH_MODE = "graph mode compiles the training"
 COMPILED = "a cell was compiled"

@@ -6,11 +6,11 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, Tuple
 
-from ... import leaves
-from ...hooking import guarded, like, replace
+from ...deep_levels import leaves
 from ...host.facts import Facts, Places
+from ...recorder.hooking import guarded, like, replace
 from .fingerprint import Fingerprints
-from .open import everywhere
+from .pynative import everywhere
 
 ORDER = "the order of samples is drawn inside the pipeline and not known beyond the batches seen"
 THREADS = (

@@ -11,15 +11,15 @@ import os
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from ... import deep as deeper, leaves
-from ...hooking import guarded, install as install_hooks
+from ...deep_levels import facts as deeper, leaves
 from ...host.facts import Facts
+from ...recorder.hooking import guarded, install as install_hooks
 from . import compilers
 from .cells import Cells
 from .data import Batches, Given, Seeds, hook_births, hook_loading
 from .fingerprint import Fingerprints
-from .held import Held
-from .open import Opening, is_graph_mode
+from .pynative import Opening, is_graph_mode
+from .training_state import Held
 from .values import listed
 
 OPERATORS = "operators are not recorded one by one for MindSpore: cells are"

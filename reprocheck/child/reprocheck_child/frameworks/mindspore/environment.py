@@ -3,7 +3,7 @@
 import sys
 from typing import Any, Iterator, Tuple
 
-from ...environment import probed
+from ...process.environment import probed
 
 Fact = Tuple[str, object]
 

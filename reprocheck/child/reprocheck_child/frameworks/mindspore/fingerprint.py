@@ -4,7 +4,7 @@ when an operator writes into it.
 
 from typing import Any, Iterator, Tuple
 
-from ... import leaves
+from ...deep_levels import leaves
 from ...host import fingerprint
 
 DEPTH = 8

@@ -11,7 +11,7 @@ import types
 from itertools import chain
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Set, Tuple
 
-from ... import scope
+from ...deep_levels import scope
 
 GRADIENTS = frozenset({"value_and_grad", "grad", "GradOperation"})
 

@@ -10,7 +10,7 @@ execution of a compiled cell or function (the last two in `steps`).
 from functools import partial
 from typing import Any, Callable, Dict, List, Optional
 
-from ...hooking import around, guarded, install as install_hooks, replace
+from ...recorder.hooking import around, guarded, install as install_hooks, replace
 from ...shared.iterations import BACKWARD
 from .record import Before, Recording, overflowed
 from .steps import Compiled, Gradients, say_captures

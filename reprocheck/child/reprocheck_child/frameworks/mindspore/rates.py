@@ -7,7 +7,7 @@ the step begins, and recorded where it has ended.
 import weakref
 from typing import Any, Dict, List, Optional, Sequence
 
-from ...hooking import guarded
+from ...recorder.hooking import guarded
 
 BY = "mindspore"
 

@@ -8,8 +8,8 @@ import weakref
 from itertools import zip_longest
 from typing import Any, List, Optional, Sequence, Tuple
 
-from ...hooking import guarded
-from ...lines import one_or_all
+from ...recorder.hooking import guarded
+from ...recorder.lines import one_or_all
 from ...shared.iterations import LOG
 from .rates import Rates
 from .values import Values, changed, checksums, listed

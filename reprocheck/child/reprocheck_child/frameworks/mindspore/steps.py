@@ -10,7 +10,7 @@ from functools import partial
 from itertools import product
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
-from ...hooking import around, guarded, replace
+from ...recorder.hooking import around, guarded, replace
 from ...shared.iterations import BACKWARD, GRAD
 from . import graph
 from .record import Before, Recording, overflowed

@@ -6,7 +6,7 @@ import math
 import zlib
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from ...lines import whole_or_float
+from ...recorder.lines import whole_or_float
 
 _crc32, _fsum = zlib.crc32, math.fsum
 

@@ -5,7 +5,7 @@ line.
 import functools
 from typing import Any, Callable
 
-from ...hooking import like, replace
+from ...recorder.hooking import like, replace
 
 _NONDETERMINISTIC = "tf.random.Generator.from_non_deterministic_state"
 

@@ -10,13 +10,13 @@ programs compiled by XLA nothing is added: weights are read when the outermost f
 import threading
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from ...hooking import around, guarded, replace
 from ...host.facts import Places
-from ...host.held_values import Batches
 from ...host.seeds import Seeds
+from ...host.state_io import Batches
 from ...host.tensors import concrete
 from ...host.variables import VariableFacts, of
-from ...lines import of_line
+from ...recorder.hooking import around, guarded, replace
+from ...recorder.lines import of_line
 from .generators import Generators
 from .order import Order
 from .seeds import Global

@@ -6,9 +6,9 @@ import weakref
 from itertools import count
 from typing import Any, Callable, Optional
 
-from ...hooking import around
 from ...host.tensors import array, concrete
-from ...lines import of_line
+from ...recorder.hooking import around
+from ...recorder.lines import of_line
 
 KIND = "tf.random.Generator"
 NAME = "tensorflow:Generator[%d]"

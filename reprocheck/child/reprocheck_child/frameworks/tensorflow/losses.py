@@ -13,8 +13,8 @@ from contextlib import nullcontext
 from itertools import chain
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from ...hooking import around, install as install_hooks, replace
-from ...lines import one_or_all, whole_or_float
+from ...recorder.hooking import around, install as install_hooks, replace
+from ...recorder.lines import one_or_all, whole_or_float
 from ...shared.iterations import BACKWARD, GRAD, LOG
 
 STAYS = "its hooks could not be taken out of the functions and pipelines of TensorFlow again"

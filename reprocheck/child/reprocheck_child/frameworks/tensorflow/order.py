@@ -5,7 +5,7 @@ whole epoch at once.
 import threading
 from typing import Any, List
 
-from ...hooking import guarded, replace
+from ...recorder.hooking import guarded, replace
 
 LIMIT = 100_000
 """Indices of an epoch that are written; of more, the first."""

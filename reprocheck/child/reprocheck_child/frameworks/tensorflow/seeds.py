@@ -9,8 +9,8 @@ import os
 import time
 from typing import Any, Callable, Dict
 
-from ...hooking import around
 from ...host.seeds import Seeds
+from ...recorder.hooking import around
 
 UNSEEDED = "unseeded"
 

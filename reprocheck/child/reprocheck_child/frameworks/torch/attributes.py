@@ -5,8 +5,8 @@ or a dict, or buffers that are not persistent; numbers that modules of the scrip
 from itertools import islice
 from typing import Any, Dict, Iterator, Tuple
 
-from ... import scope
-from ...leaves import below
+from ...deep_levels import scope
+from ...deep_levels.leaves import below
 
 MOST = 1000
 """Tensors that are looked at."""

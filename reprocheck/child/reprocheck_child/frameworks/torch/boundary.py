@@ -6,14 +6,14 @@ import weakref
 from inspect import getmembers, isclass
 from typing import Any, Dict, Iterator, List, Tuple
 
-from ... import scope
-from ...hooking import guarded
-from ...leaves import plain
+from ...deep_levels import scope
+from ...deep_levels.leaves import plain
+from ...recorder.hooking import guarded
 from .attributes import attributes, numbers
 from .identity import ByIdentity
 from .names import LIMIT
-from .own_weights import OwnWeights
 from .state_dicts import StateDicts
+from .weight_copies import OwnWeights
 
 
 class Held:
@@ -43,9 +43,9 @@ class Held:
         about = "a module was copied"
         self.deep.hooks.around(torch.nn.Module, "__setstate__", about, after=self.copied)
         if boundary.values is not None:
-            from . import held_values
+            from . import state_io
 
-            held_values.install(torch, self.deep, self, own)
+            state_io.install(torch, self.deep, self, own)
         boundary.watch("torch", "set_rng_state", torch, torch.random)
         for backend in ("cuda", "xpu"):
             module = getattr(torch, backend, None)

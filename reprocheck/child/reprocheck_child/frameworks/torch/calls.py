@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from .identity import Made
 from .layouts import Layouts
+from .operand_values import Sought
 from .parts import FAKES
-from .sought import Sought
 
 LIMIT = 100_000
 """Operator calls recorded in a process."""

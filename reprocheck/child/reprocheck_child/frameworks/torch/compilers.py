@@ -4,7 +4,7 @@ captured. Hooks would become part of it, or be left out of it.
 
 from typing import Any
 
-from ... import import_hook
+from ...recorder import import_hook
 
 COMPILED = "%s was called"
 

@@ -10,9 +10,9 @@ import itertools
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from ...hooking import replace
-from ...scope import variable
-from . import held as torch_held, order as torch_order
+from ...deep_levels.scope import variable
+from ...recorder.hooking import replace
+from . import dataset_samples as torch_held, order as torch_order
 from .identity import ByIdentity
 
 _LOADERS = 100_000

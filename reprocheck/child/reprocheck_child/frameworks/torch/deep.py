@@ -7,8 +7,9 @@ import os
 import sys
 from typing import Any, Callable, Dict, List
 
-from ... import deep as deeper, import_hook
-from ...hooking import guarded, install as install_hooks
+from ...deep_levels import facts as deeper
+from ...recorder import import_hook
+from ...recorder.hooking import guarded, install as install_hooks
 from . import compilers
 from .fingerprint import Fingerprints
 from .gradients import Gradients

@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Iterator, Tuple
 
-from ...environment import probed
+from ...process.environment import probed
 
 Fact = Tuple[str, object]
 Probe = Callable[[], object]

@@ -9,7 +9,7 @@ until the first forward or backward pass, and then they are as they were.
 from types import MethodType
 from typing import Any, Dict, Optional, Set, Tuple
 
-from ...hooking import guarded
+from ...recorder.hooking import guarded
 
 METHODS = (
     "normal_", "uniform_", "exponential_", "log_normal_", "cauchy_", "geometric_", "random_",

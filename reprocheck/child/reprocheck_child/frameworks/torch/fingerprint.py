@@ -13,14 +13,14 @@ import weakref
 from contextlib import suppress
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ... import hashing, leaves, sketch
+from ...deep_levels import hashing, leaves, sketch
 from . import parts as torch_parts, rows
-from .glance import Glance
+from .device_hash import SUMS, WordSums
 from .identity import Made
 from .memory import memory
-from .parcels import Parcels, is_capturing
+from .pending_values import Parcels, is_capturing
 from .sketch import HostSketches, Tables, on_device
-from .sums import SUMS, WordSums
+from .version_counter import Glance
 
 _KEPT = 1024
 _RECENT = 256

@@ -7,11 +7,11 @@ from _thread import get_ident
 from contextlib import suppress
 from typing import Any, Dict, List, Sequence, Set, Tuple
 
-from ...scope import variable
+from ...deep_levels.scope import variable
 from ...shared.iterations import BACKWARD
 from .graph import Walk, graph_leaves
 from .identity import Made
-from .written import Written
+from .late_writes import Written
 
 NODES = 200
 """Autograd nodes looked at between the loss and the outputs of modules."""

@@ -12,8 +12,8 @@ import weakref
 from _thread import get_ident
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
-from ... import import_hook
-from ...hooking import around, guarded, install as install_hooks
+from ...recorder import import_hook
+from ...recorder.hooking import around, guarded, install as install_hooks
 from ...shared.iterations import BACKWARD, GRAD, LOG
 from . import saves
 from .series import Series

@@ -10,7 +10,7 @@ import sys
 from _thread import _local
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
-from ... import import_hook
+from ...recorder import import_hook
 from . import sharded as torch_sharded
 from .parts import FAKES
 

@@ -5,8 +5,8 @@ a bare tensor, the line that made it.
 import weakref
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from ... import scope
-from ...hooking import guarded
+from ...deep_levels import scope
+from ...recorder.hooking import guarded
 from .fills import Fills
 from .identity import ByIdentity
 

@@ -10,7 +10,7 @@ import functools
 from _thread import _local
 from typing import Any, List, Optional
 
-from ...hooking import around, guarded
+from ...recorder.hooking import around, guarded
 from .calls import Call, Calls
 from .graph import Walk
 

@@ -4,7 +4,7 @@ of it.
 
 from typing import Any, Callable, List, Optional, Tuple
 
-from ... import leaves
+from ...deep_levels import leaves
 from .memory import memory
 
 Rows = Tuple[int, Callable[[int], Any]]

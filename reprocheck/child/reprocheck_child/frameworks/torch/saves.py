@@ -5,8 +5,8 @@ event for them.
 import os
 from typing import Any
 
-from ... import files
-from ...hooking import around
+from ...files_seen import opened_files
+from ...recorder.hooking import around
 
 
 def install(torch: Any) -> None:
@@ -17,6 +17,6 @@ def install(torch: Any) -> None:
 
     def opening(name_or_buffer: Any) -> None:
         if isinstance(name_or_buffer, (str, os.PathLike)):
-            files.wrote(name_or_buffer)
+            opened_files.wrote(name_or_buffer)
 
     around(torch.serialization, "_open_zipfile_writer", "a file that is saved", before=opening)

@@ -8,8 +8,8 @@ import sys
 from _thread import _local
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ... import import_hook
-from ...hooking import guarded, replace
+from ...recorder import import_hook
+from ...recorder.hooking import guarded, replace
 
 _NAMES, _LISTED = 200, 50
 """Characters that are kept of a text, and names of a list."""
@@ -254,7 +254,7 @@ class _Loads:
         return str(recorder.masked(path))
 
     def _name(self, module: Any) -> str:
-        from ...scope import variable
+        from ...deep_levels.scope import variable
 
         return variable(self.deep.frame(3), module) or type(module).__name__
 

@@ -7,9 +7,9 @@ Nothing here waits for a device: what lies on one is copied aside, as losses are
 from _thread import get_ident
 from typing import Any, Dict, List, Set
 
-from ... import import_hook
-from ...hooking import guarded, replace
-from .parcels import is_capturing
+from ...recorder import import_hook
+from ...recorder.hooking import guarded, replace
+from .pending_values import is_capturing
 from .values import copy_aside
 
 BY = "torch"

@@ -10,7 +10,7 @@ from _thread import RLock
 from ctypes import addressof, c_char, memmove, memset, string_at
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from ... import hashing, leaves, sketch
+from ...deep_levels import hashing, leaves, sketch
 from .identity import Made
 from .memory import memory
 

@@ -6,7 +6,7 @@ import weakref
 from _thread import get_ident
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
-from ... import fingerprint
+from ...deep_levels import fingerprint
 from .graph import graph_leaves
 
 

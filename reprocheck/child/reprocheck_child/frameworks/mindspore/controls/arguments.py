@@ -3,7 +3,7 @@
 import inspect
 from typing import Any, Callable, Dict
 
-from ....hooking import guarded, replace
+from ....recorder.hooking import guarded, replace
 
 
 def with_other_arguments(kind: Any, what: str, change: Callable[[Dict[str, Any]], None]) -> None:

@@ -8,7 +8,7 @@ place: a crop in the middle, a resize.
 import weakref
 from typing import Any, Callable, Dict, List
 
-from ....hooking import around, replace
+from ....recorder.hooking import around, replace
 
 NAME = "augment-off"
 

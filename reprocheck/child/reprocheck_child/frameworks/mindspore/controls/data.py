@@ -2,8 +2,8 @@
 
 from typing import Any, Callable, Dict
 
-from ....hooking import around, guarded, like, replace
-from ..open import everywhere
+from ....recorder.hooking import around, guarded, like, replace
+from ..pynative import everywhere
 from .drawing import draws
 
 WORKER, ORDER = "single-worker", "data-order"

@@ -8,7 +8,7 @@ import sys
 from itertools import chain, islice
 from typing import Any, Dict, Iterable, Iterator, List
 
-from ....scope import cells
+from ....deep_levels.scope import cells
 from ..graph import code_names
 from .augment import CHOICES, IDENTITY, MASKS, SIZED
 

@@ -5,7 +5,7 @@ graph and PyNative mode.
 import sys
 from typing import Any, Dict
 
-from ..open import everywhere
+from ..pynative import everywhere
 from .arguments import with_other_arguments
 
 NAME = "dropout-off"

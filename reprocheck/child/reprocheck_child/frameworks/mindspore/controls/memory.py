@@ -4,8 +4,8 @@ pattern.
 
 from typing import Any
 
-from ....hooking import replace
-from ..open import everywhere
+from ....recorder.hooking import replace
+from ..pynative import everywhere
 
 NAME = "fill-memory"
 PATTERN = 0.5

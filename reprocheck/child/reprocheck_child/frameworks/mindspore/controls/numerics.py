@@ -7,8 +7,8 @@ conflict.
 
 from typing import Any, Callable
 
-from ....hooking import like
-from ..open import Opening, everywhere
+from ....recorder.hooking import like
+from ..pynative import Opening, everywhere
 
 DETERMINISTIC, THREAD, COMPILE, BLOCKING = (
     "deterministic",

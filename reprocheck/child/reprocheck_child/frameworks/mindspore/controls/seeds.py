@@ -8,7 +8,7 @@ themselves whatever the global seed is.
 import sys
 from typing import Any, Dict, Tuple
 
-from ....hooking import guarded, replace
+from ....recorder.hooking import guarded, replace
 from .arguments import with_other_arguments
 
 SEED, PRIVATE, ENTROPY = "seed", "private-rng", "entropy"

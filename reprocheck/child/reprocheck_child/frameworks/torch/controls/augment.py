@@ -10,8 +10,8 @@ import sys
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
-from .... import import_hook
-from ....hooking import replace
+from ....recorder import import_hook
+from ....recorder.hooking import replace
 from . import augmentations as known
 
 _CONTROL = "augment-off"

@@ -4,8 +4,8 @@ import functools
 import inspect
 from typing import Any
 
-from .... import import_hook
-from ....hooking import around, replace
+from ....recorder import import_hook
+from ....recorder.hooking import around, replace
 
 LOADERS = (
     ("torch.utils.data.dataloader", "DataLoader"),

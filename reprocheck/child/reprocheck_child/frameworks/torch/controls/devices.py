@@ -8,7 +8,7 @@ CPU there is nothing to do.
 
 from typing import Any, Callable, Dict, Tuple
 
-from .... import import_hook
+from ....recorder import import_hook
 from .dispatch import Kernels, accelerators
 
 OPERATORS = (

@@ -11,7 +11,7 @@ import sys
 import types
 from typing import Any, Callable, Iterable, List, Optional, Tuple
 
-from .... import import_hook
+from ....recorder import import_hook
 from .dispatch import DEVICES, Kernels
 
 FUNCTIONAL = (

@@ -10,7 +10,7 @@ import ctypes
 import sys
 from typing import Any, Callable, Dict, Optional
 
-from .... import import_hook
+from ....recorder import import_hook
 from .dispatch import Kernels, accelerators
 
 PATTERN = 0x3F

@@ -8,7 +8,7 @@ that cannot be said of is left as it is, and named.
 import re
 from typing import Any, Dict, Tuple
 
-from ....hooking import guarded
+from ....recorder.hooking import guarded
 from .dropout import in_place_of
 
 NAMED = re.compile(r"drop_?out|drop_?path|drop_?block|stochastic_?depth", re.I)

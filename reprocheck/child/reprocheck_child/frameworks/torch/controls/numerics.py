@@ -5,8 +5,8 @@ what scripts set against them later.
 import sys
 from typing import Any, Callable
 
-from .... import import_hook
-from ....hooking import named_like, replace
+from ....recorder import import_hook
+from ....recorder.hooking import named_like, replace
 
 
 def guarded(

@@ -7,8 +7,8 @@ alone, and named.
 import functools
 from typing import Any, Callable, Iterator
 
-from .... import import_hook
-from ....hooking import around, replace
+from ....recorder import import_hook
+from ....recorder.hooking import around, replace
 
 _CONTROL = "data-order"
 

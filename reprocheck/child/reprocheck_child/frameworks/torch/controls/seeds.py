@@ -12,8 +12,8 @@ import gc
 import sys
 from typing import Any, Optional, Tuple
 
-from .... import import_hook
-from ....controls.drawn import Drawn
+from ....controls.seeded_draws import Drawn
+from ....recorder import import_hook
 from .devices import OPERATORS
 from .dispatch import Kernels
 

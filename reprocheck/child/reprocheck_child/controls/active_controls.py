@@ -1,0 +1,382 @@
+"""What all controls of a process share: which are on, whose code calls, exact streams of numbers,
+and the account of what was touched.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import count
+
+from ..process import user_files
+from ..recorder.hooking import guarded
+from . import seed_arguments
+from .stream import stream
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Mapping
+
+RANKS = ("RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+"""Variables in which launchers tell a process its rank."""
+FACTORIES = ("types", "pydantic.main", "transformers.hf_argparser")
+"""Modules that call the `default_factory` of a field for whoever describes or makes an object of
+the class. `types` is what Python 3.11 and older name as the module of a class of
+`dataclasses.make_dataclass`.
+"""
+SEEDERS = (
+    "random",
+    "secrets",
+    "uuid",
+    "tempfile",
+    "numpy",
+    "reprocheck_child.controls",
+    *FACTORIES,
+)
+"""Modules that draw entropy for whoever calls them."""
+CONFIGURATION = (
+    "omegaconf",
+    "antlr4",
+    "hydra.core.utils",
+    "hydra.utils",
+    "hydra._internal.instantiate",
+    *FACTORIES,
+)
+"""Modules that read a value when the user's code asks for it: `${now:%f}` in a configuration. What
+else Hydra reads, for the name of its folder, is its own.
+"""
+IMPORTERS = (
+    "importlib",
+    "_frozen_importlib",
+    "_frozen_importlib_external",
+    "pkgutil",
+    "site",
+    "reprocheck_child",
+)
+"""Modules that list folders to find modules and packages."""
+SEED_LIMIT = 1 << 32
+"""Seeds are below it: numpy takes no larger ones."""
+_MOST = 2000
+_FIRST = 16
+"""Times that a touch is written with its line: the first one may be a library's, as it is
+imported.
+"""
+_TEXT = 300
+_AS_IT_IS = (type(None), bool, int)
+_MAIN = "MainProcess"
+_INLINE = ("<string>", "<stdin>")
+_join, _environ = os.path.join, os.environ
+
+
+class Active:
+    """The controls that are on in this process.
+
+    names     of the controls           seed      the number that fixed seeds are derived from
+    override  whether a value of the user's that contradicts a control is replaced; otherwise it
+              stands
+    spared    control, `@` and a place where it is not to act, each: a `file:line`, or the generator
+              of a library
+    In all methods `skip` counts frames above the caller: 1, the default, is the code that called
+    the function that calls the method.
+    """
+
+    def __init__(self, recorder: Any, settings: Mapping[str, Any]) -> None:
+        self.recorder = recorder
+        self.names = frozenset(settings.get("controls") or ())
+        self.seed = int(settings.get("seed") or 0)
+        self.override = bool(settings.get("override"))
+        self._spared = frozenset(settings.get("spared") or ())
+        self.settings = settings
+        self._forks: tuple[int, ...] = ()
+        self._forked = 0
+        self._counts: dict[tuple[str, str], Any] = {}
+        self._touches: dict[tuple[str, str], list[int]] = {}  # [times, times written]
+        self._said: set[tuple[Any, ...]] = set()
+        self._starter = _starter()
+        self._inside = _join(recorder.workdir, "") if recorder.workdir else ""
+        self._foreign = user_files.foreign_folders()
+        # file of a code object -> its name in the trace, "" where it is not the user's
+        self._files: dict[str, str] = {}
+        recorder.on_end.append(self.account)
+        os.register_at_fork(before=self._forking, after_in_child=self._in_child)
+
+    def on(self, control: str) -> bool:
+        """Return whether a control is on."""
+        return control in self.names
+
+    def spares(self, control: str, place: str = "", skip: int = 1) -> bool:
+        """Return whether a control is not to act at a place, which is the line of the user's where
+        none is given.
+        """
+        if not self._spared:
+            return False
+        return "%s@%s" % (control, place or self.line(skip + 1)) in self._spared
+
+    def number(self, control: str, what: str) -> int:
+        """Return the next of an exact stream of 64-bit numbers: the same from run to run, another
+        in each rank, worker, control and `what`.
+        """
+        return int.from_bytes(self.bytes(control, what, 8), "little")
+
+    def bytes(self, control: str, what: str, size: int) -> bytes:
+        """Return the same as `number`: the next `size` bytes."""
+        counter = self._counts.get((control, what))
+        if counter is None:
+            counter = self._counts.setdefault((control, what), count())
+        return stream(
+            repr((self.seed, self.identity(), control, what, next(counter))).encode(), size
+        )
+
+    def constant(self, control: str, what: str) -> int:
+        """Return the same as `number`, always the same one."""
+        return int.from_bytes(
+            stream(repr((self.seed, self.identity(), control, what)).encode(), 8), "little"
+        )
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return which process of the run this is, in terms that are the same in every run; () for
+        one that is alone.
+        """
+        found: tuple[Any, ...] = ()
+        rank = self.rank()
+        if rank:
+            found += ("rank", rank)
+        if self._forks:
+            return (*found, self._starter or "fork", *self._forks)
+        # not imported here: a process that it started has it, and knows its name
+        processes: Any = sys.modules.get("multiprocessing.process")
+        name = _MAIN
+        if hasattr(processes, "current_process"):
+            name = processes.current_process().name
+        if name == _MAIN:
+            return found
+        return (*found, "process", name)
+
+    def rank(self) -> int:
+        """Return the rank of this process as its launcher says, 0 where there is none."""
+        known = self.recorder.world[0]
+        if known is not None:
+            return int(known)
+        return next((int(_environ[name]) for name in RANKS if _environ.get(name, "").isdigit()), 0)
+
+    def process_seed(self) -> int:
+        """Return the seed of the default generators here: `seed` in a process that is alone, `seed`
+        + rank in a rank, its own in a worker.
+        """
+        own = self.identity()
+        if not own or (len(own) == 2 and own[0] == "rank"):
+            return (self.seed + self.rank()) % SEED_LIMIT
+        return int.from_bytes(stream(repr((self.seed, own, "seed")).encode(), 4), "little")
+
+    def users_module(self, skip: int = 1) -> bool:
+        """Return whether the calling frame belongs to the user's own modules."""
+        frame = _above(skip)
+        return frame is not None and bool(self._users(frame))
+
+    def asked_by_user(self, skip: int = 1, through: tuple[str, ...] = SEEDERS) -> bool:
+        """Return the same as `users_module`, seen through modules that act for whoever calls
+        them.
+        """
+        frame = _above(skip)
+        while frame is not None and _within(str(frame.f_globals.get("__name__")), through):
+            frame = frame.f_back
+        return frame is not None and bool(self._users(frame))
+
+    def read_by_user(self, skip: int = 1) -> bool:
+        """Return the same as `users_module`, seen through a configuration that reads a value
+        when it is asked for it.
+        """
+        return self.asked_by_user(skip + 1, CONFIGURATION)
+
+    def line(self, skip: int = 1) -> str:
+        """`file:line` of the innermost frame of the user's code; "" where there is none."""
+        return self._line(_above(skip))[0]
+
+    def _line(self, frame: FrameType | None) -> tuple[str, str]:
+        """Return the same as `line`, from a frame on, with how its library takes a seed there
+        (see `seed_arguments`).
+        """
+        library: list[FrameType] = []
+        while frame is not None:
+            name = self._users(frame)
+            if name and user_files.has_line(frame):
+                return "%s:%d" % (name, frame.f_lineno), seed_arguments.left_out(library)
+            if not name:
+                library.append(frame)
+            frame = frame.f_back
+        return "", ""
+
+    def for_imports(self, skip: int = 1) -> bool:
+        """Return whether it is the search for modules and packages that calls, or the recorder, and
+        no part of the script.
+        """
+        frame = _above(skip)
+        while frame is not None and not self._users(frame):
+            if _within(str(frame.f_globals.get("__name__")), IMPORTERS):
+                return True
+            frame = frame.f_back
+        return False
+
+    def _users(self, frame: FrameType) -> str:
+        """Return the name of the file of the user's whose code runs in a frame, "" for the code of
+        others.
+        """
+        file = user_files.file_of(frame)
+        name = self._files.get(file)
+        if name is None:
+            name = self._files[file] = self._users_file(file)
+        if name or file not in _INLINE or self._starter:
+            return name
+        # `python -c` and standard input
+        if frame.f_globals.get("__name__") == "__main__":
+            return file
+        return ""
+
+    def _users_file(self, file: str) -> str:
+        return user_files.name_of(file, self._inside, self._foreign, self.recorder.masked)
+
+    def touched(
+        self,
+        control: str,
+        what: str,
+        value: object = None,
+        skip: int = 1,
+        setting: bool = False,
+        draws: bool = False,
+    ) -> None:
+        """A control intercepted or set something: `what` is a call, a variable or an attribute.
+
+        Cheap enough for each call.
+
+        `setting`: it was set, and another touch says whether that changed anything. `draws`: what
+        it acted on draws random numbers.
+        """
+        times = self._touches.get((control, what))
+        if times is None:
+            if len(self._touches) >= _MOST:
+                return
+            times = self._touches[(control, what)] = [0, 0]
+        number = times[0] = times[0] + 1
+        # a process that is killed has told at least half
+        if number > _FIRST and number & (number - 1):
+            return
+        times[1] = number
+        event = {"e": "control", "c": control, "w": what, "n": number}
+        if number > _FIRST:
+            self.recorder.emit(event)
+            return
+        if number > 1:
+            value, setting = None, False
+        if setting:
+            event["set"] = True
+        if draws:
+            event["d"] = True
+        self._emit(event, {"v": value}, skip + 1)
+
+    def overridden(self, control: str, what: str, old: object, new: object, skip: int = 1) -> None:
+        """A value of the user's was replaced; each place, old and new value is written once."""
+        if self._first("override", control, what, repr(old), repr(new)):
+            self._emit(
+                {"e": "override", "c": control, "w": what}, {"old": old, "new": new}, skip + 1
+            )
+
+    def conflict(
+        self, control: str, what: str, value: object, wanted: object, skip: int = 1
+    ) -> None:
+        """A value of the user's stands although it contradicts a control; each is written once."""
+        if self._first("conflict", control, what, repr(value)):
+            self._emit(
+                {"e": "conflict", "c": control, "w": what}, {"v": value, "wanted": wanted}, skip + 1
+            )
+
+    def unavailable(self, control: str, why: str) -> None:
+        """A control cannot act here; each reason is written once."""
+        if self._first("unavailable", control, why):
+            self.recorder.emit(
+                {"e": "unavailable", "c": control, "why": self.recorder.redacted(why)[:_TEXT]}
+            )
+
+    def trying(self, control: str, where: str) -> guarded:
+        """Return a context that takes an error in it as the sign that the control cannot act: the
+        error is told and goes no further.
+        """
+
+        def tell(where: str, error: Exception) -> None:
+            self.unavailable(control, "%s: %r" % (where, error))
+
+        return guarded(where, tell=tell)
+
+    def account(self) -> None:
+        """Write how often each was touched, as the process ends."""
+        for (control, what), times in list(self._touches.items()):
+            if times[0] != times[1]:
+                times[1] = times[0]
+                self.recorder.emit({"e": "control", "c": control, "w": what, "n": times[0]})
+
+    def _first(self, *key: object) -> bool:
+        if key in self._said or len(self._said) >= _MOST:
+            return False
+        self._said.add(key)
+        return True
+
+    def _emit(self, event: dict[str, Any], values: dict[str, object], skip: int) -> None:
+        try:
+            event.update(
+                (name, self._plain(value))
+                for name, value in values.items()
+                if value is not None or name != "v"
+            )
+            line, seed_argument = self._line(_above(skip))
+            if line:
+                event["l"] = line
+            if seed_argument:
+                event["s"] = seed_argument
+            self.recorder.emit(event)
+        except Exception as error:
+            self.recorder.problem("the account of a control", error)
+
+    def _plain(self, value: object) -> object:
+        if type(value) in _AS_IT_IS:
+            return value
+        if type(value) is float and value - value == 0.0:
+            return value  # JSON has no number for the others
+        text = value if type(value) is str else repr(value)
+        return self.recorder.plain(text[:_TEXT])
+
+    def _forking(self) -> None:
+        self._forked += 1
+
+    def _in_child(self) -> None:
+        self._forks, self._forked = (*self._forks, self._forked), 0
+        self._touches.clear()
+        self._said.clear()
+
+
+def _starter() -> str:
+    """`spawn` or `forkserver` in a process that the standard library started to run a part of the
+    script, else "".
+    """
+    code = " ".join(getattr(sys, "orig_argv", sys.argv)[:20])
+    return next(
+        (
+            name
+            for name in ("spawn", "forkserver")
+            if "from multiprocessing.%s import" % name in code
+        ),
+        "",
+    )
+
+
+def _above(skip: int) -> FrameType | None:
+    """Return the frame `skip` above the caller of the method that asks; None where the stack is not
+    so deep (a call from native code).
+    """
+    try:
+        return sys._getframe(skip + 2)
+    except ValueError:
+        return None
+
+
+def _within(name: str, modules: tuple[str, ...]) -> bool:
+    return any(name == module or name.startswith(module + ".") for module in modules)

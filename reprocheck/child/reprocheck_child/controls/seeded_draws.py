@@ -1,0 +1,104 @@
+"""Whether anything was drawn from a generator that `seed` has seeded.
+
+If nothing was, the control changed nothing in the run.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..recorder.hooking import guarded, like
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .active_controls import Active
+
+NAME = "seed"
+_MOST_DRAWS = 4096
+"""Draws of which the user's line is looked up."""
+
+
+class Drawn:
+    """One default generator, known by its state.
+
+    A seed that the script sets itself undoes that of the control.
+    """
+
+    def __init__(self, active: Active, generator: str, state: Callable[[], object]) -> None:
+        self._active = active
+        self._generator = generator
+        self._state = state
+        self._start: object = None
+        self._left, self._lines = _MOST_DRAWS, {""}
+        active.recorder.on_end.append(self.look)
+        os.register_at_fork(before=self._inherited)
+
+    def seeded(self) -> None:
+        """The control has seeded it."""
+        self._start = self._state()
+
+    def look(self) -> None:
+        """Tell of it, once, where it has moved since."""
+        if self._start is not None and self._state() != self._start:
+            self._tell("numbers drawn from " + self._generator)
+
+    def drawing(self, real: Any) -> Any:
+        """Return a function of the generator that tells of each line of the user's which draws by
+        it, wherever in a library that happens, as long as the seed is that of the control.
+        """
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            if self._left and self._start is not None:
+                self._left -= 1
+                self._quietly(self._at_line)
+            return real(*args, **kwargs)
+
+        return draw
+
+    def _at_line(self) -> None:
+        line = self._active.line(2)
+        if line not in self._lines:
+            self._lines.add(line)
+            self._active.touched(NAME, "numbers drawn from " + self._generator, draws=True)
+
+    def watch(self, owner: Any, name: str) -> None:
+        """Be told when the script seeds it by `owner.name`."""
+        real = getattr(owner, name)
+
+        def seed(*args: Any, **kwargs: Any) -> Any:
+            self._quietly(self.look)
+            self._start = None
+            return real(*args, **kwargs)
+
+        seed.__name__ = seed.__qualname__ = name
+        seed.__module__, seed.__doc__ = getattr(real, "__module__", None) or "", real.__doc__
+        setattr(owner, name, seed)
+
+    def asked(self, owner: Any, name: str) -> None:
+        """Be told when the script reads the seed itself by `owner.name`: what it makes of that is
+        made of the control's number, though nothing is drawn.
+        """
+        real = getattr(owner, name)
+
+        def read(*args: Any, **kwargs: Any) -> Any:
+            if self._start is not None and self._active.asked_by_user():
+                what = "the seed of %s, which the script reads" % self._generator
+                self._quietly(lambda: self._active.touched(NAME, what))
+            return real(*args, **kwargs)
+
+        setattr(owner, name, like(read, real))
+
+    def _inherited(self) -> None:
+        """A fork begins with the state that the control has set, and may end without a word."""
+        if self._start is not None:
+            self._quietly(lambda: self._tell("state of %s in a fork" % self._generator))
+
+    def _tell(self, what: str) -> None:
+        self._start = None
+        self._active.touched(NAME, what)
+
+    @guarded("what was drawn under the control seed")
+    def _quietly(self, act: Callable[[], None]) -> None:
+        act()

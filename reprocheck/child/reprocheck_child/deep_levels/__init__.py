@@ -1,0 +1,1 @@
+"""Levels `module` and `op`: facts with their tensors as hashes and sketches."""

@@ -1,0 +1,551 @@
+"""What was seen at the deeper levels: one line a fact, in the order of execution, with the states
+of the random generators.
+
+Loaded only where a run is recorded at level `module` or `op`. It draws no random number: states are
+read, never advanced.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import RLock, get_ident
+
+from ..process import user_files
+from ..recorder import import_hook, json_text
+from ..recorder.hooking import Removable, guarded
+from . import hashing, leaves
+from .executed_functions import Reached
+from .generator_states import NumpyState, PythonState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+    Leaves = list[list[Any]]
+    Reading = Callable[[bool], dict[str, Any] | None]
+
+_VALUES = ("in", "out")
+_LOSS = '{"e":"loss"'
+_BEHIND_THE_LOSS = ("outgrad", "gradient", "reduced", "update", "op")
+"""Facts of a backward pass, and of an update by hand.
+
+Without an optimizer, the loss before them has closed their iteration.
+"""
+_GATHERED = 256
+"""Facts that are written together at most."""
+_MOST_PATHS = 10_000
+_NUMBERS = frozenset((int, type(None)))
+"""Types of indices of samples, as a rule."""
+
+
+class Deep:
+    """Writes `seen` events of one process and knows where its generators stand.
+
+    One for all frameworks of a process: see `of`.
+
+    Facts are gathered and written together, before any other line: at the latest with the loss or
+    the update that follows. In `in` and `out`, a leaf may be a reading `read(wait)` instead of a
+    fingerprint: it returns the fingerprint once that has arrived from a device, None before that
+    unless it is told to wait. The line keeps its place in the order.
+    """
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self.grouping = recorder.grouping
+        self.hooks = Removable()
+        """What can be taken away again when level `auto` leaves the deeper one."""
+        self.rests = recorder.begin > 1
+        """Whether the iterations under way are not to be recorded yet.
+
+        Seeds, orders of loaders and where weights were made are: what follows is told by them. In a
+        check of a resume, batches and what the outermost modules are given are, too.
+        """
+        if self.rests:
+            recorder.on_event.append(self._wake)
+        self.generators: dict[str, Callable[[], bytes]] = {
+            "python": PythonState(),
+            "numpy": NumpyState(),
+        }
+        """State of each default generator as bytes, b"" while there is none.
+
+        Adapters add theirs.
+        """
+        self.foreign = [*user_files.foreign_folders()]
+        """Folders whose code is not the user's. Adapters add the folder of their framework."""
+        self.fingerprints: Any = None
+        """The fingerprints of the framework's tensors: one cache for all who record them.
+
+        Set by the adapter.
+        """
+        self.finish: Callable[[], None] = _nothing
+        """Completes the fingerprints that were given so far; set by the adapter."""
+        self.named: Callable[[Any, str], str] = lambda holder, attribute: ""
+        """The name that the framework on top of this one has for a module, or for the tensor that
+        it holds as an attribute.
+        """
+        self.module_path: Callable[[], str] = str
+        """Path of the module whose forward runs in this thread, "" outside; set by the adapter."""
+        self.thread = 0
+        """The thread that trains: the first that calls a module or starts a backward pass.
+
+        What other threads do has no order.
+        """
+        self.seeds = 0
+        """Seeds that were set so far: each has its number, and what is made says how many were set
+        before it.
+        """
+        self.marks: dict[str, bytes] = {}
+        """Generator -> its state when it was seeded, or a weight was made, last: who has moved
+        since has drawn since.
+        """
+        self.loss_first = False
+        """Whether a loss is written before the gradients that follow from it.
+
+        Set by the adapter.
+        """
+        self.loaders = False
+        """Whether a loader has handed out a batch: then the inputs of a module are not taken for
+        one.
+        """
+        self._inside = user_files.folder_of(recorder)
+        # file of a code object -> its name in the trace, "" where it is not the user's
+        self._names: dict[str, str] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self._iteration = 0
+        self._unrecorded: set[tuple[str, str]] = set()
+        self._plain_paths: set[str] = set()  # paths of leaves of which nothing is masked
+        # of each generator, the state that was hashed last
+        self._digests: dict[str, tuple[str, bytes]] = {}
+        self._gathered: list[dict[str, Any] | str] = []
+        self._last_seeds: dict[str, dict[str, Any]] = {}  # generator -> the fact of its last seed
+        self._lock = RLock()
+        self.boundary: Any = None
+        """What a resume is judged by, where that is asked for."""
+        if recorder.boundaries is not None:
+            from ..resume.boundary import Boundary
+
+            self.boundary = Boundary(self)
+        self._reached: Reached | None = None
+        if self.boundary is None:  # no rung of a resume asks which code has run
+            self._reached = Reached(self._name_of, self._names)
+        recorder.before_line = self.before_line
+        recorder.on_fork.append(self.forked)
+        recorder.on_end.append(self._reach_end)
+        import_hook.when_imported("numpy.random", self._found)
+
+    def seen(self, r: str, place: str, *, call: bool = True, **keys: Any) -> None:
+        """Write one fact; `call=False` where the place is not counted within the iteration.
+
+        Give `in` as `**{"in": leaves}`.
+        """
+        if self.hooks.gone:
+            return
+        try:
+            event = self._event(r, place, call, keys)
+            if r == "batch" and not place.startswith("inputs of "):
+                self.loaders = True
+            elif r == "seed":
+                event["sn"] = self.seeds
+                self.seeds += 1
+                self._last_seeds[place] = event
+            self._gather(event)
+        except Exception as error:
+            self.recorder.problem("recording " + r, error)
+
+    def seen_together(self, r: str, facts: list[tuple[str, Leaves]], **keys: Any) -> None:
+        """Do the same as `seen` of each (place, `out`), where no code of the user's has run
+        between them.
+        """
+        if self.hooks.gone:
+            return
+        try:
+            iteration = self._moment(r, keys)
+            for place, out in facts:
+                event = self._fact(r, place, iteration, True)
+                event.update(keys)
+                event["out"] = out
+                self._gather(event)
+        except Exception as error:
+            self.recorder.problem("recording " + r, error)
+
+    def _gather(self, event: dict[str, Any]) -> None:
+        waits = texts = False
+        for name in _VALUES:
+            for path, value in event.get(name, ()):
+                if type(value) is not dict:  # it is still to be read off a device
+                    waits = True
+                elif type(value.get("v")) is str:
+                    texts = True
+                if path and path not in self._plain_paths:
+                    texts = True
+        if texts:
+            self._mask(event)
+        if not _NUMBERS.issuperset(map(type, event.get("idx") or ())):
+            event["idx"] = self._indices(event["idx"])
+        if waits:
+            self._defer(event)
+            return
+        with self._lock:
+            self._gathered.append(event)
+        if len(self._gathered) >= _GATHERED:
+            self.flush()
+
+    def _mask(self, event: dict[str, Any]) -> None:
+        """Take names and secrets of the script's out of the leaves of a fact."""
+        for name in _VALUES:
+            if name in event:
+                event[name] = [
+                    [self._path(path), self._leaf(path, value)] for path, value in event[name]
+                ]
+
+    def _path(self, path: str) -> str:
+        if path in self._plain_paths:
+            return path
+        shown: str = self.recorder.named(path)
+        if shown == path and len(self._plain_paths) < _MOST_PATHS:
+            self._plain_paths.add(path)
+        return shown
+
+    def _leaf(self, path: str, value: Any) -> Any:
+        """Return a text of which something would be masked by its hash, so that it equals itself
+        and no other one; its path may say that it is a secret.
+        """
+        text = value.get("v") if type(value) is dict else None
+        if type(text) is not str or "d" in value:  # what is of a kind is named by the recorder
+            return value
+        pair = "%s=%r" % (path.rpartition(".")[2], text)
+        if self.recorder.plain(text) == text and self.recorder.plain(pair) == pair:
+            return value
+        return leaves.hashed_text(text)
+
+    def _indices(self, value: Any) -> Any:
+        """Indices of samples, which may be names of files."""
+        if isinstance(value, list):
+            return list(map(self._indices, value))
+        return self.recorder.named(value) if type(value) is str else value
+
+    def seen_again(self, r: str, known: list[tuple[str, Any]], **keys: Any) -> None:
+        """Do the same as `seen` of each (place, value), where the value is that of the last fact
+        `gradient` of the place: one line for all of them.
+        """
+        if self.hooks.gone:
+            return
+        try:
+            event = {
+                **self._event(r, "", False, keys),
+                "e": "again",
+                "p": [place for place, _ in known],
+            }
+            if any((r, place) in self._counts for place, _ in known):
+                for place, value in known:
+                    self.seen(r, place, out=[["", value]], **keys)
+                return
+            self._counts.update([((r, place), 1) for place, _ in known])
+            with self._lock:
+                self._gathered.append(event)
+        except Exception as error:
+            self.recorder.problem("recording " + r, error)
+
+    def before_line(self, line: str) -> bool:
+        """A line is about to be written.
+
+        A loss waits with the facts before it (then True); others are written behind the facts.
+        """
+        if self._gathered:
+            if line.startswith(_LOSS):
+                with self._lock:
+                    self._gathered.append(line)
+                return True
+            self.flush()
+        return False
+
+    def flush(self) -> None:
+        """Write the facts that were gathered."""
+        if self._gathered:
+            self.recorder.lines(self._take)
+
+    def _take(self) -> str:
+        with self._lock:
+            events, self._gathered = self._gathered, []
+        self.finish()
+        return "".join([self._text(event) for event in events])
+
+    def _text(self, event: dict[str, Any] | str) -> str:
+        if isinstance(event, str):
+            return event
+        try:
+            return json_text.dumps(event) + "\n"
+        except Exception as error:
+            where = "recording " + event["r"]
+            problem = {"e": "problem", "where": where, "error": repr(error)[:2000]}
+            return json_text.dumps(problem) + "\n"
+
+    def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
+        """Do the same as `seen`, of keys that `read(wait)` returns once they have arrived from a
+        device.
+        """
+        if self.hooks.gone:
+            return
+        try:
+            event = self._event(r, place, call, {})
+
+            def line(wait: bool) -> str | None:
+                keys = read(wait)
+                if keys is None:
+                    return None
+                return json_text.dumps({**event, **keys}) + "\n"
+
+            self.recorder.later_line(line)
+        except Exception as error:
+            self.recorder.problem("recording " + r, error)
+
+    def unrecorded(self, where: str, why: str) -> None:
+        """Something could not be recorded; each place and reason is written once."""
+        known = (where, why) in self._unrecorded or len(self._unrecorded) >= 1000
+        if not known and not self.hooks.gone:
+            self._unrecorded.add((where, why))
+            self.recorder.emit(
+                {"e": "unrecorded", "where": where, "why": self.recorder.masked(why[:500])}
+            )
+
+    def _wake(self) -> None:
+        self.rests = len(self.grouping.ends) < self.recorder.begin - 1
+
+    def leave(self) -> None:
+        """Take the deeper hooks away, and forget what was known of the user's code."""
+        self.hooks.remove()
+        self._reached = None
+
+    def elsewhere(self) -> bool:
+        """Return whether this is not the thread that trains; the first to ask is."""
+        me = get_ident()
+        if not self.thread:
+            self.thread = me
+        elif self.thread != me:
+            self.unrecorded(
+                "thread",
+                "modules and backward passes in threads of the script, beside the one that trains",
+            )
+            return True
+        return False
+
+    def goes_on(self, framework: str) -> bool:
+        """A step of the training begins, as a framework tells; returns whether what it holds is
+        asked for here.
+        """
+        return self.boundary is not None and self.boundary.reached(framework)
+
+    def forked(self) -> None:
+        """A forked process counts its own iterations."""
+        self.thread = 0
+        self.grouping = self.recorder.grouping
+        self._counts.clear()
+        self._unrecorded.clear()
+        # its generators stand where those of its parent stood: what seeded them belongs to its
+        # trace, too
+        self._gathered, self._lock = (
+            [{**event, "i": 1} for event in self._last_seeds.values()],
+            RLock(),
+        )
+
+    def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
+        event = self._fact(r, place, self._moment(r, keys), call)
+        event.update(keys)
+        return event
+
+    def _moment(self, r: str, keys: dict[str, Any]) -> int:
+        """A fact is at hand: says which code has run before it, and returns its iteration."""
+        iteration = self._iteration_of(r, keys)
+        self._reach(r, iteration)
+        if iteration != self._iteration:
+            self._counts.clear()
+            self._iteration = iteration
+        return iteration
+
+    def _fact(self, r: str, place: str, iteration: int, call: bool) -> dict[str, Any]:
+        event = {"e": "seen", "r": r, "i": iteration, "p": place}
+        if call:
+            index = self._counts.get((r, place), 0)
+            self._counts[(r, place)] = index + 1
+            if index:
+                event["c"] = index
+        return event
+
+    def _iteration_of(self, r: str, keys: dict[str, Any]) -> int:
+        """Return the iteration that a fact belongs to."""
+        closed = len(self.grouping.ends)
+        if not closed or not self.loss_first or r not in _BEHIND_THE_LOSS:
+            return closed + 1
+        is_forward = r == "op" and "bw" not in keys
+        if is_forward or not self.grouping.closed_by_loss:
+            return closed + 1
+        return closed
+
+    def _reach(self, r: str, iteration: int) -> None:
+        """Before a fact: which code of the user's has run since the last one."""
+        reached = self._reached
+        if reached is None:
+            return
+        try:
+            news = reached.news(r, sys._getframe(2))
+        except Exception as error:
+            self._reached = None
+            self.recorder.problem("seeing what code has run", error)
+            return
+        if news:
+            with self._lock:
+                self._gathered.append({"e": "ran", "i": iteration, **news})
+
+    def _reach_end(self) -> None:
+        self._reach("end", len(self.grouping.ends) + 1)
+
+    def _defer(self, event: dict[str, Any]) -> None:
+        waiting: Leaves = []
+        for name in _VALUES:
+            if name in event:
+                event[name] = copies = [list(leaf) for leaf in event[name]]
+                waiting += [leaf for leaf in copies if callable(leaf[1])]
+
+        def line(wait: bool) -> str | None:
+            while waiting:
+                value = waiting[-1][1](wait)
+                if value is None:
+                    return None
+                waiting.pop()[1] = value
+            self.finish()
+            return json_text.dumps(event) + "\n"
+
+        self.recorder.later_line(line)
+
+    def states(self) -> dict[str, bytes]:
+        """Return the states of all default generators that there are, as bytes: cheap enough for
+        each module call.
+        """
+        found = {}
+        for name, read in list(self.generators.items()):
+            try:
+                state = read()
+            except Exception as error:
+                del self.generators[name]
+                self.unrecorded("generator " + name, "its state could not be read: " + repr(error))
+                continue
+            if state:
+                found[name] = state
+        return found
+
+    @guarded("finding the generator of numpy")
+    def _found(self, _: Any) -> None:
+        """`numpy.random` was imported: its state before the script draws.
+
+        From Python's generator libraries draw for themselves.
+        """
+        state = self.generators["numpy"]()
+        if state:
+            self.seen("found", "numpy", call=False, g={"numpy": hashing.digest(state)})
+
+    def rng(self) -> dict[str, str]:
+        """Hash of the state of each default generator."""
+        known, found = self._digests, {}
+        for name, state in self.states().items():
+            if known.get(name, ("", b""))[1] is not state:
+                known[name] = (hashing.digest(state), state)
+            found[name] = known[name][0]
+        return found
+
+    def moved(self, before: dict[str, bytes]) -> dict[str, dict[str, str]]:
+        """`g` and `g2` of the generators that moved since the states `before`; {} where none
+        did.
+        """
+        now = self.states()
+        if now == before:
+            return {}
+        names = [name for name, state in now.items() if before.get(name, state) != state]
+        if not names:
+            return {}
+        digest = hashing.digest
+        return {
+            "g": {name: digest(before[name]) for name in names},
+            "g2": {name: digest(now[name]) for name in names},
+        }
+
+    @staticmethod
+    def hash_bytes(data: Any) -> str:
+        """Return the hash of bytes, in the algorithm of this process."""
+        return hashing.digest(data)
+
+    def source(self, skip: int = 0) -> str:
+        """`file:line` of the innermost frame of the user's code, `skip` frames above the caller; ""
+        where there is none.
+        """
+        frame = self.frame(skip + 1)
+        if frame is None:
+            return ""
+        return "%s:%d" % (self._names[frame.f_code.co_filename], frame.f_lineno)
+
+    def frame(self, skip: int = 0) -> Any:
+        """Return the innermost frame of the user's code, `skip` frames above the caller, or None.
+
+        Drop it soon: it keeps values alive.
+        """
+        names = self._names
+        frame: Any = sys._getframe(skip + 1)
+        while frame is not None:
+            file = frame.f_code.co_filename
+            name = names.get(file)
+            if name is None:
+                name = self._name_of(file)
+            if name:
+                return frame
+            frame = frame.f_back
+        return None
+
+    def frames(self, most: int) -> Iterator[tuple[Any, str]]:
+        """Yield the frames of the user's code under way and their lines, from the innermost out."""
+        frame = self.frame(1)
+        while frame is not None and most:
+            name = self._name_of(frame.f_code.co_filename)
+            if name:
+                most -= 1
+                yield frame, "%s:%d" % (name, frame.f_lineno)
+            frame = frame.f_back
+
+    def is_own(self, frame: Any) -> bool:
+        """Return whether the user's code runs in a frame."""
+        return bool(self._name_of(user_files.file_of(frame)))
+
+    def is_of_user(self, file: str) -> bool:
+        """Return whether a file is the user's."""
+        return bool(self._name_of(file))
+
+    def library(self, frame: Any, own: str) -> str:
+        """Return the package whose code called a function of the package `own` in a frame; "" where
+        that is the user's code.
+        """
+        while frame is not None:
+            package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            if package != own:
+                return "" if self.is_own(frame) else package
+            frame = frame.f_back
+        return ""
+
+    def _name_of(self, file: str) -> str:
+        """Return the name of a file in the trace, "" where it is not the user's."""
+        name = self._names.get(file)
+        if name is None:
+            name = self._names[file] = self._user_file(file)
+        return name
+
+    def _user_file(self, file: str) -> str:
+        return user_files.name_of(file, self._inside, self.foreign, self.recorder.masked)
+
+
+def of(recorder: Any) -> Deep:
+    """Return the one `Deep` of a recorder."""
+    if recorder.deep is None:
+        recorder.deep = Deep(recorder)
+    deep: Deep = recorder.deep
+    return deep
+
+
+def _nothing() -> None:
+    """There is nothing to complete."""

@@ -1,0 +1,122 @@
+"""Files that C++ code writes by itself, under names that Python gives it only in part.
+
+That is the prefix of a checkpoint, or the folder of a log. What stands under such names is looked
+at before and after the call that writes, or at the end of the process where the writing comes
+later. What is new or has changed is what was written.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..recorder import import_hook
+from ..recorder.hooking import guarded, replace
+from . import native_readers, opened_files
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Begins = Callable[..., Any]
+    Stood = dict[str, tuple[int, int, int]]
+
+
+def install(recorder: Any) -> None:
+    """Wait for each library."""
+    for module, function, begins, later in SAVERS:
+        import_hook.when_imported(module, _installer(recorder, function, begins, later))
+
+
+def _installer(recorder: Any, function: str, begins: Begins, later: bool) -> import_hook.Callback:
+    def make(real: Any) -> Any:
+        return _looking(recorder, real, begins, later)
+
+    return native_readers.hooking_in(function, lambda owner, name: replace(owner, name, make))
+
+
+def _looking(recorder: Any, real: Any, begins: Begins, later: bool) -> Any:
+    @guarded("watching what a saver writes")
+    def look(*args: Any, **kwargs: Any) -> Family | None:
+        named = begins(*args, **kwargs)
+        if not named:
+            return None
+        return Family(recorder, named)
+
+    def saving(*args: Any, **kwargs: Any) -> Any:
+        family = look(*args, **kwargs)
+        if family is None:
+            return real(*args, **kwargs)
+        if later:
+            family.read()
+            recorder.on_end.append(family.tell)
+            return real(*args, **kwargs)
+        try:
+            return real(*args, **kwargs)
+        finally:
+            family.tell()
+
+    return saving
+
+
+class Family:
+    """All files of one folder whose names begin alike, as they stand when this is made."""
+
+    def __init__(self, recorder: Any, begins: Any) -> None:
+        self._recorder = recorder
+        self._folder, self._start = os.path.split(os.path.abspath(os.fsdecode(begins)))
+        for folder in native_readers.missing(self._folder):
+            opened_files.wrote(folder, "change")
+        self._before = self._stand()
+
+    def read(self) -> None:
+        """Tell that all of them are read."""
+        for path in self._before:
+            opened_files.opened(path, "r")
+
+    @guarded("looking at what a saver wrote")
+    def tell(self) -> None:
+        """Tell of what was written since. Never raises."""
+        for path, state in self._stand().items():
+            if self._before.get(path) != state:
+                opened_files.wrote(path, new=path not in self._before)
+
+    def _stand(self) -> Stood:
+        if not os.path.isdir(self._folder):
+            return {}
+        found = {}
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(self._start) and entry.is_file():
+                    state = entry.stat()
+                    found[entry.path] = (state.st_ino, state.st_mtime_ns, state.st_size)
+        return found
+
+
+def _checkpoint(_: object, file_prefix: object, *__: object, **___: object) -> object:
+    return native_readers.text_of(file_prefix)
+
+
+def _old_checkpoint(_: object, __: object, save_path: object, *___: object, **____: object) -> Any:
+    return native_readers.text_of(save_path)
+
+
+def _event_log(_: object, logdir: object, *__: object, **___: object) -> object:
+    folder = native_readers.text_of(logdir)
+    if not folder:
+        return None
+    return os.path.join(os.fsdecode(folder), "events.out.tfevents.")
+
+
+def _cache(_: object, __: object, filename: object, *___: object, **____: object) -> object:
+    """None where the cache is kept in memory."""
+    return native_readers.text_of(filename)
+
+
+SAVERS: tuple[tuple[str, str, Begins, bool], ...] = (
+    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver.save", _checkpoint, False),
+    ("tensorflow.python.training.saver", "Saver.save", _old_checkpoint, False),
+    ("tensorflow.python.ops.gen_summary_ops", "create_summary_file_writer", _event_log, False),
+    ("tensorflow.python.data.ops.cache_op", "CacheDataset.__init__", _cache, True),
+)
+"""The module after whose import it is wrapped, the function, what its files' names begin with, and
+whether it writes later."""

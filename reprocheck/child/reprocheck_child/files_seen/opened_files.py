@@ -1,0 +1,408 @@
+"""Which files a process opens, and what it writes, from the interpreter's own audit events.
+
+An audit hook sees every opening through Python, whoever imported `open` before and whatever a
+script replaces it with; it changes neither. Files that C++ code opens by itself are not seen,
+unless an adapter tells of them.
+
+Every file of the working directory that is read is told of. Of files elsewhere (and of modules)
+those alone that somebody changed since the first run of the pair began: the data and libraries that
+a training reads are no state that a run can leave.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import time_ns
+
+from ..process.own_variables import OwnVariables
+from ..recorder.hooking import guarded
+from .file_copies import Copies
+from .input_hashes import CODE, Inputs
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping
+
+_listdir, _readlink = os.listdir, os.readlink
+"""Ours: a script may replace them before the end of its process."""
+LIMIT = 10_000
+IGNORED_NAMES = frozenset({"__pycache__", ".git"})
+NO_FILES = ("/dev/", "/proc/", "/sys/")
+LATE = 0.05
+"""Seconds by which the clock of a file system may be late."""
+NOWHERE = -1
+"""A descriptor that an event does not have, and its place, behind all arguments: the path starts
+from the working directory of the process.
+"""
+HOW = {"os.rename": "rename"}
+"""What the trace says of an event, where that is not `change`."""
+WRITES = {
+    "os.chmod": ((0, 2, False),),
+    "os.chown": ((0, 3, False),),
+    "os.link": ((1, 3, False),),
+    "os.mkdir": ((0, 2, False),),
+    "os.remove": ((0, 1, True),),
+    "os.rename": ((0, 2, False), (1, 3, True)),
+    "os.rmdir": ((0, 1, False),),
+    "os.symlink": ((1, 2, False),),
+    "os.truncate": ((0, NOWHERE, True),),
+    "os.utime": ((0, 3, False),),
+}
+"""Events that change what stands in a folder: the places of the paths in their arguments, those of
+the folders that these start from, and whether the content that stands there is lost.
+"""
+FOLLOWING = frozenset({"os.chmod", "os.chown", "os.truncate", "os.utime"})
+"""Those of them that follow a link to the file itself."""
+WRITING = frozenset("wxa+")
+"""Letters of a mode of `open` with which a file can be written to."""
+ANEW = frozenset("wx")
+"""Those with which it is empty at first."""
+SQLITE_FILES = ("", "-journal", "-wal", "-shm")
+"""What SQLite, which opens files by itself, writes to beside a database: the ends of their
+names.
+"""
+
+WATCHED: Files | None = None
+ON_OPENING: list[Callable[[Any, str], object]] = []
+"""Called with each path that C++ or Rust code is about to open, as adapters tell, and the mode."""
+
+
+def watch(recorder: Any, settings: Mapping[str, Any]) -> None:
+    """Emit `open` for the first opening of each file in each mode and `wrote` for each path that is
+    first written to, up to LIMIT.
+    """
+    global WATCHED
+    workdir = settings.get("workdir")
+    if workdir:
+        WATCHED = Files(
+            recorder,
+            str(workdir),
+            str(settings.get("output") or recorder.folder),
+            float(settings.get("since") or 0),
+            float(settings.get("began") or "inf"),
+        )
+        WATCHED.held_open()
+        recorder.on_end.append(WATCHED.held_open)
+        sys.addaudithook(_hook(WATCHED))
+
+
+def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
+    """An adapter tells of a path that C++ code is about to write; `new` where it has written it
+    already. Never raises.
+    """
+    if how == "open" and new is None:
+        _about_to_open(path, "w")
+    if WATCHED is None:
+        return
+    take = WATCHED.written_through if how == "open" else WATCHED.written
+    WATCHED.quietly(take, path, how, new)
+
+
+def opened(path: Any, mode: str) -> None:
+    """An adapter tells of a file that C++ code is about to open; `r+` reads it and writes to it.
+    Never raises.
+    """
+    _about_to_open(path, mode)
+    if WATCHED is None:
+        return
+    if mode == "r+":
+        WATCHED.quietly(WATCHED.opened, path, "r", 0)
+    WATCHED.quietly(WATCHED.opened, path, mode, 0)
+
+
+def _about_to_open(path: Any, mode: str) -> None:
+    for told in ON_OPENING:
+        told(path, mode)
+
+
+class Files:
+    """What a process has told of its files.
+
+    `since`: the start of the first run of the pair, in Unix seconds. `began`: that of this run,
+    infinite where nobody else works in the folder.
+    """
+
+    def __init__(
+        self, recorder: Any, workdir: str, output: str, since: float, began: float
+    ) -> None:
+        self.recorder = recorder
+        self.inside = os.path.join(workdir, "")
+        # as a path says it that is opened, and as it is without links
+        own = {os.path.normpath(output), os.path.realpath(output)}
+        self.own = tuple(os.path.join(folder, "") for folder in own)
+        self.no_files: tuple[str, ...] = NO_FILES
+        if os.environ.get("TMPDIR"):  # emptied between the runs
+            self.no_files += (os.path.join(os.environ["TMPDIR"], ""),)
+        self.since = since - LATE
+        copies = os.path.join(recorder.folder, "overwritten")
+        self.copies = Copies(copies, self.inside, self.own, began)
+        self.told_read: dict[tuple[str, str], None] = {}
+        self.told_written: dict[tuple[str, str], None] = {}
+        self.busy: set[int] = set()
+        self.thread = recorder.thread
+        self.inputs = Inputs(recorder)
+
+    def quietly(self, take: Any, *arguments: Any) -> None:
+        """Call `take`, in which no event counts; an error of ours is told of and goes no
+        further.
+        """
+        me = self.thread()
+        if me in self.busy:
+            return
+        self.busy.add(me)
+        try:
+            take(*arguments)
+        except Exception as error:
+            self.recorder.problem("watching files", error)
+        finally:
+            self.busy.discard(me)
+
+    @guarded("looking at open files")
+    def held_open(self) -> None:
+        """Files that the process holds open for writing: at its start those that it was given.
+
+        `python train.py > log` in a script of the shell gives one. At its end: those that a library
+        opened by itself, too.
+        """
+        for path in held_for_writing():
+            if path.startswith("/") and os.path.lexists(path):
+                self.written(path)
+
+    def written(
+        self, path: Any, how: str = "open", new: bool | None = None, *, loses: bool = True
+    ) -> None:
+        """Tell of a path that is about to be written to, made, moved or removed.
+
+        `new`: whether nothing stood there. None: it is looked up. `loses`: whether the content that
+        stands there is lost.
+        """
+        path = absolute(path)
+        if not path:
+            return
+        copy = self.copies.copy(path) if loses else None
+        if not _first(self.told_written, path, how) and not copy:
+            return
+        path = without_links(path)
+        told = self._name(path)
+        if not told:
+            return
+        event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
+        line = self.inputs.line()
+        if line:
+            event["l"] = line
+        if copy is not None:
+            event["copy"] = copy
+        if new is None:
+            new = not os.path.lexists(path)
+        if new:
+            event["new"] = True
+        self.recorder.emit(event)
+
+    def written_through(
+        self, path: Any, how: str = "open", new: bool | None = None, *, loses: bool = True
+    ) -> None:
+        """Tell of a path that is about to be written to; of a link, also of the file that it leads
+        to.
+        """
+        self.written(path, how, new, loses=loses)
+        if os.path.islink(path):
+            self.written(os.path.realpath(path), how, new, loses=loses)
+
+    def opened(self, path: Any, mode: Any, flags: Any) -> None:
+        """An `open` event."""
+        path = absolute(path)
+        if path.endswith(".pyc"):
+            # that the interpreter keeps what it compiled is nothing that the script writes
+            path, mode = _source(path), "r"
+        if not path:
+            return
+        if writes(mode, flags):
+            self.written_through(path)
+        kind = _mode(mode, flags)
+        if kind == "r":
+            self._read(path)
+        is_data = path.startswith(self.inside) and not path.endswith(".py")
+        if not is_data:
+            if kind == "r" and not self._recent(path):
+                return
+            path = without_links(path)
+        self._tell(path, kind)
+        if self.recorder.boundaries is not None:
+            # a checkpoint that is read by way of a link such as `latest` is known by its own name
+            self._tell(os.path.realpath(path), kind)
+
+    def _tell(self, path: str, kind: str) -> None:
+        told = self._name(path)
+        if told and _first(self.told_read, told, kind):
+            event = {"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9}
+            if self.recorder.boundaries is not None and self.recorder.deep is not None:
+                event["l"] = self.recorder.deep.source()  # the line that reads a checkpoint
+            self.recorder.emit(event)
+
+    def _read(self, path: str) -> None:
+        """A file is read: what it holds is an input, unless it is code."""
+        name = self._name(path)
+        if name and not path.endswith(CODE):
+            self.inputs.read(path, name)
+
+    def changed(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """An event of `WRITES`."""
+        how = HOW.get(event, "change")
+        places = (*arguments, NOWHERE)
+        for place, start, loses in WRITES[event]:
+            path = absolute(places[place], places[start])
+            if event in FOLLOWING:
+                self.written_through(path, how, loses=loses)
+            else:
+                self.written(path, how, loses=loses)
+        if event == "os.rename":
+            self.copies.rename(
+                absolute(arguments[0], arguments[2]), absolute(arguments[1], arguments[3])
+            )
+
+    def database(self, path: Any) -> None:
+        """A database that is opened is read, and may be written to."""
+        path = os.fsdecode(path)
+        if path.startswith("file:"):
+            path = path[len("file:") :].partition("?")[0]
+        if not path or ":memory:" in path:
+            return
+        self.opened(path, "r", 0)
+        for end in SQLITE_FILES:
+            self.written(path + end)
+
+    def _name(self, path: str) -> str:
+        """Return a path as a trace says it: from the working directory on, or the whole path,
+        masked; "" for what no run can find again.
+        """
+        if path.startswith(self.own):
+            return ""
+        if path.startswith(self.inside):
+            return _unless_ignored(path[len(self.inside) :])
+        if path.startswith(self.no_files):
+            return ""
+        return str(self.recorder.masked(_unless_ignored(path)))
+
+    def _recent(self, path: str) -> bool:
+        """Return whether somebody changed a file since the first run began."""
+        try:
+            return os.stat(path).st_ctime >= self.since > 0
+        except OSError:
+            return False
+
+
+def held_for_writing() -> Iterator[str]:
+    """Yield what the process holds open for writing, as the system names it."""
+    import fcntl
+
+    if not os.path.isdir("/proc/self/fd"):
+        return
+    for number in map(int, _listdir("/proc/self/fd")):
+        try:
+            path = _readlink("/proc/self/fd/%d" % number)
+            access = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE
+        except OSError:  # closed meanwhile, as that of the folder itself
+            continue
+        if access != os.O_RDONLY:
+            yield path
+
+
+def _hook(files: Files) -> Any:
+    """Return the audit hook. It is called for each `id()` of the script, too: what is of no
+    interest costs one look into a table.
+    """
+
+    def changed(event: str) -> Any:
+        return lambda *arguments: files.changed(event, arguments)
+
+    takers = {
+        "open": files.opened,
+        "sqlite3.connect": files.database,
+        **{event: changed(event) for event in WRITES},
+        "os.putenv": OwnVariables(files.recorder).written,
+    }
+    find, quietly = takers.get, files.quietly
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        take = find(event)
+        if take is not None:
+            quietly(take, *arguments)
+
+    return hook
+
+
+def _first(told: dict[tuple[str, str], None], path: str, kind: str) -> bool:
+    if (path, kind) in told or len(told) >= LIMIT:
+        return False
+    told[(path, kind)] = None
+    return True
+
+
+def _unless_ignored(name: str) -> str:
+    if IGNORED_NAMES.isdisjoint(name.split("/")):
+        return name
+    return ""
+
+
+def without_links(path: str) -> str:
+    """Return a path whose folders are no links: that of the file itself, which may be one; "" of
+    "".
+    """
+    if not path:
+        return ""
+    parent, name = os.path.split(path)
+    return os.path.join(os.path.realpath(parent), name)
+
+
+def _source(path: str) -> str:
+    """Return the module that a file of bytecode was compiled from: who imports the one reads what
+    the other held. Empty where it lies in no cache.
+    """
+    folder, name = os.path.split(path)
+    parent, cache = os.path.split(folder)
+    if cache != "__pycache__":
+        return ""
+    return os.path.join(parent, name.partition(".")[0] + ".py")
+
+
+def writes(mode: Any, flags: Any) -> bool:
+    """Return whether a file is opened so that it can be written to, from the arguments of an `open`
+    audit event.
+    """
+    if isinstance(mode, str):
+        return not WRITING.isdisjoint(mode)
+    return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
+
+
+def absolute(path: Any, folder: Any = NOWHERE) -> str:
+    """Return a path of an audit event in full; "" where it is none."""
+    if isinstance(path, int):
+        path = os.readlink("/proc/self/fd/%d" % path)
+    name: str = os.fsdecode(path)
+    if not name:
+        return ""
+    if not name.startswith("/"):
+        in_folder = isinstance(folder, int) and folder >= 0
+        start = os.readlink("/proc/self/fd/%d" % folder) if in_folder else os.getcwd()
+        name = os.path.join(start, name)
+    if "/../" in name:  # behind a link, `..` leads elsewhere than its text says
+        parent, last = os.path.split(name)
+        name = os.path.join(os.path.realpath(parent), last)
+    return os.path.normpath(name)
+
+
+def _mode(mode: Any, flags: Any) -> str:
+    """`r`, `w` or `a` from the arguments of an `open` audit event; a file opened for update counts
+    as read.
+    """
+    if isinstance(mode, str):
+        if "a" in mode:
+            return "a"
+        return "r" if ANEW.isdisjoint(mode) else "w"
+    if flags & os.O_APPEND:
+        return "a"
+    empties = flags & (os.O_TRUNC | os.O_EXCL)
+    if empties or (flags & os.O_ACCMODE) == os.O_WRONLY:
+        return "w"
+    return "r"

@@ -1,0 +1,99 @@
+"""What a function of the script takes from outside without being given it: numbers and arrays of
+its module and of functions around it.
+
+A compiled program holds them as constants. A learning rate or the whole data set often comes in
+this way.
+"""
+
+import dis
+import types
+from itertools import chain
+from typing import Any, Callable, Dict, List, Set, Tuple
+
+from ...deep_levels import scope
+
+_SHORT = 64
+"""Elements of a container up to which it is looked into."""
+
+Found = Tuple[Dict[str, Any], Dict[str, Any]]
+"""Numbers and arrays by the names that they have in the script."""
+
+
+def captured(
+    function: Any, is_array: Callable[[Any], bool], is_users: Callable[[Any], bool]
+) -> Found:
+    """Return the numbers and arrays that a function, and functions of the script that it uses, take
+    from outside.
+    """
+    walk = _Walk(is_array, is_users)
+    walk.function(function, 0)
+    return walk.numbers, walk.arrays
+
+
+class _Walk:
+    def __init__(self, is_array: Callable[[Any], bool], is_users: Callable[[Any], bool]) -> None:
+        self.is_array = is_array
+        self.is_users = is_users
+        self.numbers: Dict[str, Any] = {}
+        self.arrays: Dict[str, Any] = {}
+        self.seen: Set[int] = set()
+
+    def function(self, function: Any, depth: int) -> None:
+        """Look at what a function captures, through wrappers and partial applications."""
+        # functions may name each other, and those of a large script many more
+        if depth > 5 or id(function) in self.seen or len(self.seen) > 200:
+            return
+        self.seen.add(id(function))
+        if hasattr(function, "func") and hasattr(function, "keywords"):  # functools.partial
+            given = [("argument %d" % number, one) for number, one in enumerate(function.args)]
+            self.values([*given, *function.keywords.items()], depth)
+            self.function(function.func, depth + 1)
+            return
+        # what `jax.jit` and most decorators leave of the function of the script's
+        wrapped = getattr(function, "__wrapped__", None)
+        if wrapped is not None:
+            self.function(wrapped, depth + 1)
+        function = getattr(function, "__func__", function)
+        if isinstance(function, types.FunctionType) and self.is_users(function.__code__):
+            self.values(_outside(function), depth)
+
+    def values(self, named: List[Tuple[str, Any]], depth: int) -> None:
+        """Take numbers and arrays by their names."""
+        for name, value in named:
+            self.value(name, value, depth)
+
+    def value(self, name: str, value: Any, depth: int) -> None:
+        """Take a number or an array, look into functions and small containers."""
+        if isinstance(value, (int, float, complex)):
+            self.numbers.setdefault(name, value)
+        elif self.is_array(value):
+            kept = self.arrays if getattr(value, "ndim", 0) else self.numbers
+            kept.setdefault(name, value)
+        elif isinstance(value, (list, tuple, dict)):
+            self.values([(name + part, one) for part, one in self._parts(value)], depth)
+        elif callable(value) and not isinstance(value, type):
+            self.function(value, depth + 1)
+
+    def _parts(self, value: Any) -> List[Tuple[str, Any]]:
+        """Numbers and arrays in a small container, which may be a setting or the weights."""
+        # a longer one is data, and would be looked at element by element
+        if len(value) > _SHORT:
+            return []
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return [("[%r]" % (key,), one) for key, one in items if self._is_taken(one)]
+
+    def _is_taken(self, value: Any) -> bool:
+        return isinstance(value, (int, float)) or self.is_array(value)
+
+
+def _outside(function: types.FunctionType) -> List[Tuple[str, Any]]:
+    outside = function.__globals__
+    names = [name for name in _globals(function.__code__) if name in outside]
+    return [*scope.cells(function).items(), *((name, outside[name]) for name in names)]
+
+
+def _globals(code: types.CodeType) -> List[str]:
+    """Names that code reads from its module, functions inside it included."""
+    steps = chain.from_iterable(map(dis.get_instructions, scope.codes(code)))
+    names = (step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    return list(dict.fromkeys(names))

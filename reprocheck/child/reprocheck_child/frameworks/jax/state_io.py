@@ -1,0 +1,144 @@
+"""What each step of a training with JAX is given, as values: kept by the continued run, and given
+to the steps of a resumed one.
+
+Nothing of JAX can be assigned to: a script holds its arrays itself. So the arguments of the step
+are replaced. That is the whole of it where a step returns what it was given anew, as a compiled
+step does with weights and the state of its optimizer, and an update of optax with the state alone.
+"""
+
+from typing import Any, Dict, Sequence, Tuple
+
+from ...host.state_io import NOT_GIVEN
+from ...recorder.hooking import guarded
+from ...resume.state_holders import BATCH, GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
+from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Leaf, Unkept, Values
+from .plan import HYPER
+
+REASONS = {
+    **dict.fromkeys((OPTIMIZER, SCHEDULES, GENERATORS, BATCH), NOT_GIVEN),
+    WEIGHTS: "the script updates weights outside of a compiled step: it holds them itself, and"
+    " nothing can give them other values",
+}
+"""Rungs, and what is said where no step was given anything of them."""
+_KINDS = {bool: "b", int: "i", float: "f"}
+"""Of Python's numbers: what numpy calls the kind of a type."""
+_ARGUMENTS, _STATE = "arguments", "state of optax"
+
+
+class Arguments(Unkept):
+    """The arguments of steps, and the states that updates outside of them are given."""
+
+    def __init__(self, jax: Any, watcher: Any, values: Any) -> None:
+        super().__init__(jax)
+        self.numpy = jax.numpy
+        self.watcher = watcher
+        self.values = values
+        self.steps = 0  # of the resumed run, so far
+        self._due: Any = None
+        """What the next step is to be given: the name of its function, the forms of its arguments,
+        and values by rung and name.
+        """
+        values.by_step.update(REASONS)
+
+    def read(self, leaves: Sequence[Leaf]) -> Values:
+        """Return the leaves of the arguments by their names, before a call that may destroy
+        them.
+        """
+        return {name: self._host(leaf) for name, leaf in leaves}
+
+    @guarded("keeping the arguments of a step")
+    def keep(self, evaluation: Evaluation) -> None:
+        """A step is written down: it is known by now which of its arguments are what."""
+        if self.values.puts:
+            return
+        given = evaluation.given
+        by_rung: Dict[str, Values] = {}
+        for one in evaluation.arguments:
+            if evaluation.marked or not one.carried:
+                by_rung.setdefault(_rung(one), {})[one.name] = given[one.name]
+        step = evaluation.name, _forms(given), by_rung
+        self.values.step(_ARGUMENTS, REASONS, lambda: step)
+
+    def instead(self, title: str, given: Any, leaves: Sequence[Leaf]) -> Any:
+        """A function is called that may be a step: the arguments that it is to be given."""
+        with guarded("the arguments of a step"):
+            if self.values.puts:
+                return self.replaced(given, leaves, self._of_step(title, dict(leaves)))
+        return given
+
+    def _of_step(self, title: str, given: Values) -> Values:
+        """Return what comes in the place of leaves; {} where it is not the step that is due."""
+        self._due = self._due or self.values.step(_ARGUMENTS, REASONS, dict)
+        if self._due is None or self._due[:2] != (title, _forms(self.read([*given.items()]))):
+            return {}
+        (_, _, by_rung), self._due = self._due, None
+        self.steps += 1
+        made: Values = {}
+        for rung in by_rung.keys() & self.values.rungs:
+            made.update(self._made(rung, by_rung[rung], given))
+        return made
+
+    @guarded("the state of an optimizer", otherwise={})
+    def state(self, held: Sequence[Leaf]) -> Values:
+        """An update outside of the step is given its state, the first behind a boundary: what comes
+        in the place of its leaves.
+        """
+        given = dict(held)
+        kept = self.values.step(_STATE, (OPTIMIZER,), lambda: self.read(held)) or {}
+        if _forms(kept) != _forms(self.read(held)):
+            return {}
+        return self._made(OPTIMIZER, kept, given)
+
+    def _made(self, rung: str, kept: Values, given: Values) -> Values:
+        """Return what is another value, in the form of the leaf in whose place it comes."""
+        changed = [name for name in kept if _bits(kept[name]) != _bits(self._host(given[name]))]
+        names = {BATCH: ["batch %d" % self.steps] * bool(changed)}
+        self.values.acted(rung, names.get(rung, changed))
+        return {name: self._like(kept[name], given[name]) for name in changed}
+
+    def _host(self, leaf: Any) -> Any:
+        """Return a leaf as an array of numpy; a number as it is."""
+        prints = self.watcher.prints
+        return prints.array(leaf).copy() if prints.is_array(leaf) else leaf
+
+    def _like(self, value: Any, leaf: Any) -> Any:
+        if type(leaf) in _KINDS:
+            return type(leaf)(value)
+        if not isinstance(leaf, self.jax.Array):
+            return value
+        if self.watcher.prints.is_key(leaf):
+            random = self.jax.random
+            return random.wrap_key_data(self.numpy.asarray(value), impl=random.key_impl(leaf))
+        if getattr(leaf, "committed", True):
+            return self.jax.device_put(value, leaf.sharding)
+        return self.numpy.asarray(value)
+
+
+def _rung(argument: Argument) -> str:
+    """Return the rung that an argument stands on; "" of what can come in the place of none."""
+    if argument.weight:
+        return WEIGHTS * argument.carried
+    if not argument.carried or argument.kind == "key" or HYPER in argument.name:
+        return {"key": GENERATORS, "number": SCHEDULES, "array": BATCH}.get(argument.kind, "")
+    return OPTIMIZER if argument.state is OF_OPTIMIZER else WEIGHTS
+
+
+def _forms(values: Values) -> Dict[str, Tuple[str, Any]]:
+    """Types and shapes by the names."""
+    return {name: _form(one) for name, one in values.items()}
+
+
+def _form(value: Any) -> Tuple[str, Any]:
+    """A single number has one form, be it Python's or an array: a step counts in an array what it
+    was given first, or what a checkpoint gave back, as a number.
+    """
+    if getattr(value, "shape", ()):
+        return str(value.dtype), value.shape
+    kind = _KINDS.get(type(value), type(value).__name__)
+    return getattr(getattr(value, "dtype", None), "kind", kind), ()
+
+
+def _bits(value: Any) -> Any:
+    if getattr(value, "shape", ()):
+        return value.tobytes()
+    return repr(getattr(value, "item", lambda: value)())

@@ -1,0 +1,121 @@
+"""What a training with Keras holds, as values: taken by the continued run, and put back into a
+resumed one by `assign` of its variables.
+
+Rates are put back before each batch of `fit`, behind the callbacks of the script: one that counts
+by itself sets them anew.
+"""
+
+from typing import Any, Dict, Iterator, List, Tuple
+
+from ...host.state_io import NOT_GIVEN, Unsettable, Variables, renamed, same
+from ...host.tensors import array
+from ...recorder.hooking import guarded
+from ...resume.state_holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
+
+NO_STATE = (
+    "TensorFlow's global generator has no state that can be set: operators that were built keep"
+    " their own"
+)
+
+NO_VARIABLES = "a compiled function builds the optimizer: it has no variables before its first step"
+
+
+def install(held: Any) -> None:
+    """Take and put back what `held` knows of."""
+    values, generators = held.values, held.watcher.private
+    values.by_step[SCHEDULES] = NOT_GIVEN
+    values.holders += [
+        Variables(WEIGHTS, held.weights, array, _assign),
+        _States(held),
+        Variables(SCHEDULES, lambda: [*_rates(held), *held.scales()], array, _assign),
+        Variables(GENERATORS, lambda: _seeds(generators), array, _assign),
+        _Global("tensorflow", NO_STATE, values),
+    ]
+
+
+def _assign(variable: Any, value: Any) -> None:
+    variable.assign(value)
+
+
+def _rates(held: Any) -> Iterator[Tuple[str, Any]]:
+    """Yield the rate of each optimizer that has it in a variable."""
+    for number, (_, optimizer) in enumerate(held.optimizers()):
+        rate = getattr(optimizer, "_learning_rate", None)
+        if hasattr(rate, "assign"):
+            yield "learning_rate of %s[%d]" % (type(optimizer).__name__, number), rate
+
+
+def _seeds(private: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
+    """Yield the states of the seed generators of layers."""
+    for name, known in list(private.items()):
+        generator = known.reference()
+        if generator is not None:
+            yield name, generator.state
+
+
+@guarded("the rates of a batch")
+def rates_before_batch(held: Any) -> None:
+    """A batch of `fit` is about to run, and all callbacks were called."""
+    variables = Variables(SCHEDULES, lambda: _rates(held), array, _assign)
+    kept = held.values.step(SCHEDULES, (SCHEDULES,), variables.take)
+    if kept is not None:
+        held.values.acted(SCHEDULES, variables.put(kept))
+
+
+class _Global(Unsettable):
+    """TensorFlow's global generator; where nothing drew from it, it may stand anywhere."""
+
+    def put(self, kept: Dict[str, Any]) -> List[str]:
+        states = [*kept.values(), *self.take().values()]
+        drawn = [state for state in states if state and not state.endswith(b" 0")]
+        return super().put(kept) if drawn else []
+
+
+class _States:
+    """The variables of optimizers, but for their rates.
+
+    One that has none yet is built first, as its first update would build it.
+    """
+
+    rung = OPTIMIZER
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def take(self) -> List[Any]:
+        """Return the names of the weights of each optimizer that is built, in their order, and
+        the values of its variables.
+        """
+        built = [one for _, one in self.held.optimizers() if one.built]
+        return [(self._weights(one), list(map(array, self._variables(one)))) for one in built]
+
+    def put(self, kept: List[Any]) -> List[str]:
+        """Assigns them; those of an optimizer that was just built had no value before."""
+        changed: List[str] = []
+        for (_, optimizer), (weights, values) in zip(self.held.known(), kept):
+            new = not optimizer.built and self._built(optimizer, weights)
+            if not optimizer.built:
+                self.held.values.unavailable(OPTIMIZER, NO_VARIABLES)
+                continue
+            variables = self.held.variables(optimizer)
+            for (name, variable), value in zip(variables, values):
+                if new or not same(array(variable), value):
+                    variable.assign(value)
+                    changed.append(name)
+        return changed
+
+    def _weights(self, optimizer: Any) -> List[str]:
+        return [self.held.facts.name(one) for one in optimizer._trainable_variables]
+
+    def _variables(self, optimizer: Any) -> List[Any]:
+        return [variable for _, variable in self.held.variables(optimizer)]
+
+    def _built(self, optimizer: Any, names: List[str]) -> bool:
+        """Build an optimizer for the weights of these names; return whether all are known."""
+        known = {name: weight for weight, name in self.held.facts.names.values()}
+        others = {kept: name for name, kept in renamed(names, list(known)).items()}
+        places = [others.get(name, name) for name in names]
+        if not places or not known.keys() >= {*places}:
+            return False
+        self.held.outermost(optimizer).build([known[place] for place in places])
+        return bool(optimizer.built)

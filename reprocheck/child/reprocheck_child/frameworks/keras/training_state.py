@@ -1,0 +1,149 @@
+"""What a training with Keras holds where it was stopped or goes on: weights, the variables of each
+optimizer, loss scales.
+"""
+
+import weakref
+from typing import Any, Iterator, List, Tuple
+
+from ...host.tensors import concrete
+from ...host.variables import has_value
+from ...recorder.hooking import around
+
+
+class Held:
+    """Writes `held` facts: one a weight, a variable of an optimizer, a loss scale."""
+
+    def __init__(self, watcher: Any) -> None:
+        self.watcher = watcher
+        self.facts = watcher.facts
+        self.deep = watcher.deep
+        self.values: Any = getattr(self.deep.boundary, "values", None)
+        """Keeps what is held as values, or puts that back, where that is asked for."""
+        self.optimizer: Any = None
+        """That of the trainer whose batch begins; one that scales the loss holds another one."""
+        self._unbuilt: weakref.WeakSet[Any] = weakref.WeakSet()
+        """Optimizers that get their variables with their first update, and with them what
+        `tf.train.Checkpoint` has for them: they are written then.
+        """
+
+    def watch(self) -> None:
+        """Be asked at each boundary."""
+        # private: what `apply` calls once it has built the optimizer and before it updates anything
+        from keras.src.optimizers.base_optimizer import BaseOptimizer
+
+        self.deep.boundary.held.append(self.write)
+        about = "the first update of an optimizer of keras"
+        around(BaseOptimizer, "_backend_apply_gradients", about, before=self._about_to_update)
+        if self.values is not None:
+            from . import state_io
+
+            state_io.install(self)
+
+    def callbacks(self) -> List[Any]:
+        """Return what `fit` calls behind the callbacks of the script."""
+        if self.values is None:
+            return []
+        from .state_io import rates_before_batch
+
+        kind = self.watcher.keras.callbacks.LambdaCallback
+        return [kind(on_train_batch_begin=lambda *_, **__: rates_before_batch(self))]
+
+    def write(self) -> None:
+        """Write all of it."""
+        for name, weight in self.weights():
+            self._write(name, weight, b=not getattr(weight, "trainable", True))
+        for index, optimizer in self.optimizers():
+            self._write_states(index, optimizer)
+        for number, scaler in enumerate(self.scaling()):
+            out = [[name, self.facts.prints.of(one)] for name, one in _scale(scaler)]
+            place = "%s[%d]" % (type(scaler).__name__, number)
+            if out:
+                self.deep.seen("held", place, call=False, out=out, k="schedule")
+        known = self.watcher.updates.optimizers()
+        self._unbuilt = weakref.WeakSet(one for one in known if not one.built)
+
+    def _write_states(self, index: int, optimizer: Any) -> None:
+        for name, variable in self.variables(optimizer):
+            self._write(name, variable, o=index)
+
+    def _about_to_update(self, optimizer: Any, *_: Any) -> None:
+        if optimizer not in self._unbuilt:
+            return
+        graphs = self.watcher.graphs
+        if graphs is None or graphs.tensorflow.executing_eagerly() or graphs.in_xla():
+            self._unbuilt.discard(optimizer)
+            self._write_states(self.watcher.updates.index_of(optimizer), optimizer)
+        else:
+            self._hand_out_states(optimizer, graphs)
+
+    def _hand_out_states(self, optimizer: Any, graphs: Any) -> None:
+        """In a function that is being traced its variables have no values before it runs; one that
+        makes variables is traced once more.
+        """
+        index = self.watcher.updates.index_of(optimizer)
+        named = self.variables(optimizer)
+
+        def arrived(*values: Any) -> None:
+            if optimizer in self._unbuilt:
+                self._unbuilt.discard(optimizer)
+                for (name, _), value in zip(named, values):
+                    self._write(name, value, o=index)
+
+        graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(one) for _, one in named])
+
+    def weights(self) -> List[Tuple[str, Any]]:
+        """Return the weights that have a value; on PyTorch the adapter of PyTorch knows them."""
+        if self.watcher.backend == "torch":
+            return []
+        known = [(name, weight) for weight, name in self.facts.names.values()]
+        return [pair for pair in known if concrete(pair[1]) and has_value(pair[1])]
+
+    def _write(self, place: str, value: Any, **keys: Any) -> None:
+        out = [["", self.facts.prints.of(value)]]
+        self.deep.seen("held", place, call=False, out=out, **keys)
+
+    def optimizers(self) -> Iterator[Tuple[int, Any]]:
+        """Yield the optimizers that have weights, and that of the trainer, which may have none
+        yet.
+        """
+        own = getattr(self.optimizer, "inner_optimizer", self.optimizer)
+        for index, optimizer in self.known():
+            if optimizer.built or optimizer is own:
+                yield index, optimizer
+
+    def known(self) -> List[Tuple[int, Any]]:
+        """Return all optimizers, but for those that scale the loss for another one."""
+        known = list(self.watcher.updates.optimizers().items())
+        return [(index, one) for one, index in known if not hasattr(one, "inner_optimizer")]
+
+    def scaling(self) -> List[Any]:
+        """Return the optimizers that scale the loss for another one."""
+        known = list(self.watcher.updates.optimizers())
+        return [one for one in known if hasattr(one, "inner_optimizer")]
+
+    def outermost(self, optimizer: Any) -> Any:
+        """Return the optimizer that scales the loss for this one, where one does; else itself."""
+        around_it = (one for one in self.scaling() if one.inner_optimizer is optimizer)
+        return next(around_it, optimizer)
+
+    def variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
+        """`dense.kernel:momentum`, and what belongs to no weight, such as `iteration`."""
+        named = self.watcher.updates.states(optimizer) if optimizer.built else []
+        states = [(name, state) for name, state in named if ":" in name]
+        known = {id(state) for _, state in states}
+        others = [
+            (str(one.name), one)
+            for one in optimizer.variables
+            if id(one) not in known and str(one.name) != "learning_rate"
+        ]
+        return states + others
+
+    def scales(self) -> List[Tuple[str, Any]]:
+        """Return what decides the next scale of each loss."""
+        return [pair for optimizer in self.scaling() for pair in _scale(optimizer)]
+
+
+def _scale(optimizer: Any) -> List[Tuple[str, Any]]:
+    # what decides the next scale of a loss, as `LossScaleOptimizer` names it
+    held = [(name, getattr(optimizer, name, None)) for name in ("step_counter", "dynamic_scale")]
+    return [pair for pair in held if pair[1] is not None]

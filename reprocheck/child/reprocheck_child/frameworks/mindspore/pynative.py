@@ -1,0 +1,143 @@
+"""Graph mode and compiled functions hide what runs inside; at the deeper levels they run operator
+by operator instead (PyNative mode).
+
+Done where it is asked for, before anything is compiled: graph mode is never entered, and a function
+that the script gives to `jit` comes back as it is. Functions that the library compiles for itself
+stay compiled. A training that is split over devices by the graph compiler (semi-automatic and
+automatic parallel mode) has no other way to run: it stays a graph, and what it hides is said.
+"""
+
+import sys
+from typing import Any, Callable
+
+from ...recorder.hooking import around, like, replace
+
+OPENED = (
+    "Graph mode and functions compiled by `jit` run operator by operator (PyNative mode) at this"
+    " level, so that cells and gradients can be seen; compiled, the same operators may be fused or"
+    " ordered otherwise and round otherwise."
+)
+KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside the graph are hidden"
+
+
+class Opening:
+    """Keeps graph mode out, until the script asks for what only a graph can do."""
+
+    def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
+        self.mindspore = mindspore
+        self.recorder = recorder
+        self.deep = deep
+        self.kept = False
+        self._asked = False
+
+    def hook(self) -> None:
+        """Intercept the choice of the mode, `jit`, and the choice of a parallel mode."""
+        from mindspore import context
+
+        self.context = context
+        self._hook_mode(type(context._context()))
+        self._hook_parallel()
+        if context._get_mode() == context.GRAPH_MODE:  # the default of older versions
+            context._context().set_mode(context.GRAPH_MODE)
+        hook_compilers(self._opened)
+
+    def _hook_mode(self, kind: Any) -> None:
+        graph, eager = self.context.GRAPH_MODE, self.context.PYNATIVE_MODE
+        before = kind.set_mode
+
+        def opening(real: Any) -> Any:
+            def set_mode(holder: Any, mode: Any) -> Any:
+                self._asked = bool(mode == graph)
+                if self._asked and not self.kept:
+                    self._say()
+                    mode = eager
+                return real(holder, mode)
+
+            return set_mode
+
+        replace(kind, "set_mode", opening)
+        setters = getattr(kind, "setters", {})
+        if setters.get("mode") is before:  # what `set_context` calls
+            setters["mode"] = kind.set_mode
+
+    def _opened(self, function: Any, compiled: Callable[[], Any]) -> Any:
+        if self.kept:
+            return compiled()
+        self._say()
+        return function
+
+    def _hook_parallel(self) -> None:
+        real = self.context.set_auto_parallel_context
+
+        def set_auto_parallel_context(*args: Any, **named: Any) -> Any:
+            if named.get("parallel_mode") in ("semi_auto_parallel", "auto_parallel"):
+                self._keep(str(named["parallel_mode"]))
+            return real(*args, **named)
+
+        everywhere(real, like(set_auto_parallel_context, real))
+        parallel = sys.modules.get("mindspore.parallel.auto_parallel")
+        kind = getattr(parallel, "AutoParallel", None)
+        if kind is not None:
+            what = "a training that needs its graph"
+            around(kind, "__init__", what, before=lambda *_, **__: self._keep("AutoParallel"))
+
+    def _say(self) -> None:
+        self.recorder.note("graph-opened", OPENED)
+
+    def _keep(self, mode: str) -> None:
+        """The training needs its graph: go back to it."""
+        self.kept = True
+        self.deep.unrecorded("graph", KEPT % mode)
+        if self._asked:
+            self.context._context().set_mode(self.context.GRAPH_MODE)
+
+
+def is_graph_mode() -> bool:
+    """Return whether cells are compiled when they are called."""
+    from mindspore import context
+
+    return bool(context._get_mode() == context.GRAPH_MODE)
+
+
+def hook_compilers(
+    given: Callable[[Any, Callable[[], Any]], Any], put: Callable[..., None] = setattr
+) -> None:
+    """Put `given(function, compiled)` in the place of each function that the script gives to `jit`;
+    `compiled()` compiles it.
+
+    Functions that the library compiles for itself stay compiled.
+    """
+    # private: what `jit` calls for each of its ways to capture a function
+    from mindspore.graph import api
+
+    def asking(real: Any) -> Callable[..., Any]:
+        def compiler(*args: Any, **named: Any) -> Callable[[Any], Any]:
+            def wrap(function: Any) -> Any:
+                def compiled() -> Any:
+                    return real(*args, **named)(function)
+
+                return compiled() if _of_the_library(function) else given(function, compiled)
+
+            return wrap
+
+        return compiler
+
+    for name in ("_jit_ast", "_jit_trace", "PIJitCaptureContext"):
+        replace(api, name, asking, put=put)
+
+
+def everywhere(real: Any, new: Any, put: Callable[..., None] = setattr) -> None:
+    """Put `new` in the place of a function of MindSpore in every module of it that has imported
+    it.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.split(".", 1)[0] == "mindspore":
+            for attribute in [
+                key for key, value in list(getattr(module, "__dict__", {}).items()) if value is real
+            ]:
+                put(module, attribute, new)
+
+
+def _of_the_library(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return str(module).split(".", 1)[0] == "mindspore"

@@ -1,0 +1,165 @@
+"""Copies of weights that plain objects of a script hold, such as an average of its own, and the
+numbers that these objects count on. No `state_dict` of a module has them.
+
+They are written where a training goes on and one iteration later: what each step makes anew, such
+as a copy of the gradients, cannot be told from an average before.
+"""
+
+from collections import OrderedDict, defaultdict
+from itertools import chain
+from typing import Any, DefaultDict, Dict, FrozenSet, Iterator, List, Set, Tuple
+
+from ...deep_levels import scope
+from ...deep_levels.leaves import plain
+from ...recorder.hooking import guarded
+
+CONTAINERS = (dict, OrderedDict, list, tuple)
+"""Plain ones alone: a class derived from them may run code of the script."""
+Named = Tuple[str, Any]
+Shapes = Tuple[Tuple[int, ...], ...]
+
+
+class OwnWeights:
+    """Writes `held` facts: one a tensor of a set of weights, one a number beside it."""
+
+    def __init__(self, torch: Any, deep: Any, held: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.held = held
+        self.sets: FrozenSet[Shapes] = frozenset()
+        self.found: List[Named] = []
+        """The objects that hold such copies, from a boundary to the next iteration."""
+
+    @guarded("looking at weights that objects of the script hold")
+    def write(self) -> None:
+        """Write all of them."""
+        with self.held.aside(), self.torch.no_grad():
+            self.find()
+            self._write()
+
+    @guarded("looking again at weights that objects of the script hold")
+    def write_next(self) -> None:
+        """Write what the same objects hold now."""
+        with self.held.aside(), self.torch.no_grad():
+            self._write()
+        self.found = []
+
+    def find(self) -> None:
+        """Look for the objects, by the names of their variables."""
+        self.found = list(self._holders())
+
+    def copies(self) -> Iterator[Named]:
+        """Yield the tensors by their names."""
+        for name, thing in self.found:
+            for part, value in scope.attributes(thing):
+                if type(value) in CONTAINERS:
+                    yield from ((name + part + place, one) for place, one in self._copies(value))
+
+    def counts(self) -> Iterator[Tuple[str, Any, str]]:
+        """(name, object, attribute) of the numbers beside them."""
+        for name, thing in self.found:
+            for part, value in scope.attributes(thing):
+                if scope.is_count(value):
+                    yield name + part, thing, part[1:]
+
+    def _write(self) -> None:
+        for name, tensor in self.copies():
+            leaf = self.held.prints.later(tensor, sketched=False)
+            self._write_fact(name, leaf, "own weight")
+        for name, thing, attribute in self.counts():
+            self._write_fact(name, plain(vars(thing)[attribute]), "own number")
+
+    def _write_fact(self, name: str, leaf: Any, kind: str) -> None:
+        self.deep.seen("held", name, call=False, out=[["", leaf]], k=kind)
+
+    def _holders(self) -> Iterator[Named]:
+        """Yield the objects that hold copies of weights. One that holds an optimizer, too, is a
+        trainer, which counts more than what it goes on with.
+        """
+        things = self.deep.boundary.things
+        tensors = [one for one in things if type(one[1]) in CONTAINERS and self._begins(one[1])]
+        if not tensors:
+            return
+        self.sets = self._sets()
+        copies = {id(container) for _, container in tensors if self._copies(container)}
+        if not copies:
+            return
+        for name, thing in things:
+            values = [value for _, value in scope.attributes(thing)]
+            if copies.isdisjoint(map(id, values)):
+                continue
+            if not any(isinstance(one, self.torch.optim.Optimizer) for one in values):
+                yield name, thing
+
+    def _begins(self, container: Any) -> bool:
+        """Return whether a container has a tensor in front: a glance, as there are thousands of
+        them.
+        """
+        values = container.values() if isinstance(container, dict) else container
+        return type(next(iter(values), None)) is self.torch.Tensor
+
+    def _sets(self) -> FrozenSet[Shapes]:
+        """Return the shapes of the weights of each model: of all, of those that are trained, and of
+        all with the buffers. A single shape is that of too many other tensors.
+        """
+        names = self.held.names
+        owners = self._owners()
+        models: DefaultDict[int, _Model] = defaultdict(_Model)
+        for _, tensor, buffer in self.held.weights():
+            top = names.top(owners[id(tensor)])
+            models[id(top)].add(tensor, buffer)
+        sets = chain.from_iterable(model.sets() for model in models.values())
+        return frozenset(shapes for shapes in sets if len(shapes) > 1)
+
+    def _owners(self) -> Dict[int, Any]:
+        """Return the module that holds it, by the `id` of each weight and buffer that has a
+        name.
+        """
+        found = {}
+        for owner, attribute, _ in list(self.held.names.weights.values()):
+            module = owner()
+            tensors = {**getattr(module, "_parameters", {}), **getattr(module, "_buffers", {})}
+            found[id(tensors.get(attribute))] = module
+        return found
+
+    def _copies(self, container: Any) -> List[Named]:
+        """Return the tensors of a container that holds as many of the same shapes as a model has;
+        [] of another one, and of one of weights that are registered.
+        """
+        parts = scope.parts(dict(container) if type(container) is OrderedDict else container)
+        tensors = [value for _, value in parts]
+        if len(tensors) < 2 or not all(type(one) is self.torch.Tensor for one in tensors):
+            return []
+        if _shapes(tensors) not in self.sets:
+            return []
+        weights = self.held.names.weights
+        if any(id(one) in weights or one.grad_fn is not None for one in tensors):
+            return []
+        return [(part, one) for part, one in parts if one.is_floating_point()]
+
+
+class _Model:
+    """The tensors of one model."""
+
+    def __init__(self) -> None:
+        self.all: List[Any] = []
+        self.weights: List[Any] = []
+        self.trained: List[Any] = []
+
+    def add(self, tensor: Any, buffer: bool) -> None:
+        """A weight of it, or a buffer."""
+        self.all.append(tensor)
+        if buffer:
+            return
+        self.weights.append(tensor)
+        if tensor.requires_grad:
+            self.trained.append(tensor)
+
+    def sets(self) -> Set[Shapes]:
+        """Return the shapes of each of the three sets."""
+        return {_shapes(self.all), _shapes(self.weights), _shapes(self.trained)}
+
+
+def _shapes(tensors: List[Any]) -> Shapes:
+    """Return the shapes of the tensors that hold fractions, in an order of their own."""
+    return tuple(sorted(tuple(one.shape) for one in tensors if one.is_floating_point()))

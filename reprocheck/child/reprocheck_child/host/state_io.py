@@ -1,0 +1,133 @@
+"""Variables of a framework as values: taken by the continued run, and put back into a resumed one
+by the framework's own assignment.
+"""
+
+import re
+from itertools import count
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+
+from ..recorder.hooking import guarded
+from ..resume.state_holders import BATCH, GENERATORS
+from .tensors import array
+
+NOT_GIVEN = "no step was given what the continued run was given there, or it has another form"
+Named = Iterable[Tuple[str, Any]]
+_NUMBER = re.compile(r"_\d+(?=[.:]|$)")
+"""What Keras puts behind the name of a layer that it makes once more."""
+
+
+class Variables:
+    """The variables of one rung.
+
+    each   them by their names
+    read   one as an array of numpy
+    write  gives one the values of an array
+    """
+
+    def __init__(
+        self,
+        rung: str,
+        each: Callable[[], Named],
+        read: Callable[[Any], Any],
+        write: Callable[[Any, Any], object],
+    ) -> None:
+        self.rung = rung
+        self.each = each
+        self.read = read
+        self.write = write
+
+    def take(self) -> Dict[str, Any]:
+        """Their values."""
+        return {name: self.read(variable) for name, variable in self.each()}
+
+    def put(self, kept: Dict[str, Any]) -> List[str]:
+        """Give them the values that are kept; of another shape nothing is put back."""
+        named = list(self.each())
+        names = renamed(list(kept), [name for name, _ in named])
+        changed = []
+        for name, variable in named:
+            wanted = kept.get(names[name])
+            if wanted is not None and self._changes(variable, wanted):
+                self.write(variable, wanted)
+                changed.append(name)
+        return changed
+
+    def _changes(self, variable: Any, wanted: Any) -> bool:
+        now = self.read(variable)
+        return bool(now.shape == wanted.shape) and not same(now, wanted)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two arrays hold the same in every bit."""
+    if (one.dtype, one.shape) != (other.dtype, other.shape):
+        return False
+    return bool(one.tobytes() == other.tobytes())
+
+
+def renamed(kept: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
+    """Return the name -> the name that it has among those that are kept: a model that was built
+    again may have got other numbers, as `dense_2.kernel` for `dense.kernel`.
+    """
+    found = dict(zip(names, names))
+    lost = [name for name in kept if name not in found]
+    known = set(kept)
+    more = [name for name in names if name not in known]
+    if list(map(_without_number, lost)) == list(map(_without_number, more)):
+        found.update(zip(more, lost))
+    return found
+
+
+def _without_number(name: str) -> str:
+    return _NUMBER.sub("", name)
+
+
+class Unsettable:
+    """A generator whose state shows and cannot be set: where it stands elsewhere, that is said."""
+
+    rung = GENERATORS
+
+    def __init__(self, name: str, why: str, values: Any) -> None:
+        self.name = name
+        self.why = why
+        self.values = values
+
+    def take(self) -> Dict[str, Any]:
+        """Return its state, as far as it shows."""
+        return {self.name: self.values.recorder.deep.states().get(self.name)}
+
+    def put(self, kept: Dict[str, Any]) -> List[str]:
+        """Put nothing back."""
+        if self.take() != kept:
+            self.values.unavailable(GENERATORS, self.why)
+        return []
+
+
+class Batches:
+    """Batches that each step of a training is given: those of the continued run are handed out in
+    their place.
+    """
+
+    def __init__(self, values: Any, read: Callable[[Any], Any] = array) -> None:
+        self.values = values
+        self.read = read
+        self.count = count(1)
+        values.by_step.setdefault(BATCH, NOT_GIVEN)
+
+    @guarded("a batch of the continued run")
+    def instead(self, leaves: Sequence[Any]) -> Optional[List[Any]]:
+        """Return what is to be used, as arrays, in place of the tensors of a batch; None where they
+        stay: where nothing of their form was kept.
+        """
+        given = list(map(self.read, leaves))
+        if not given:
+            return None
+        kept = self.values.step(BATCH, (BATCH,), lambda: given)
+        if kept is None or list(map(_form, kept)) != list(map(_form, given)):
+            return None
+        differs = not all(map(same, kept, given))
+        self.values.acted(BATCH, ["batch %d" % next(self.count)] * differs)
+        return list(kept)
+
+
+def _form(value: Any) -> Tuple[Any, Any]:
+    return value.dtype, value.shape

@@ -1,0 +1,51 @@
+"""The environment variables that the program sets in its own process, each with the line that does.
+
+They are no input of a run: with what it was started stands in its environment.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import user_files
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_WRITES = 400
+"""Writes that are told of: a loop may count in a variable."""
+_RECORDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_BETWEEN = (type(os.environ).__setitem__.__code__.co_filename, _RECORDER + "files.py")
+"""Files of the code that stands between a write and what is told of it: `os`, the audit hook."""
+
+
+class OwnVariables:
+    """Tells of each write to `os.environ` of a variable that bears on numbers."""
+
+    def __init__(self, recorder: Any) -> None:
+        self._recorder = recorder
+        self._left = MOST_WRITES
+        self._temporary = os.environ.get("TMPDIR") or "\0"
+
+    def written(self, key: bytes, value: bytes) -> None:
+        """An `os.putenv` event of the interpreter (PEP 578), before the variable is set."""
+        if not self._left:
+            return
+        from ..shared import variables  # with `re`: only where a script sets any
+
+        name, text = os.fsdecode(key), os.fsdecode(value)
+        if text.startswith(self._temporary) or not variables.allowed(name, text):
+            return  # a cache in a folder that each run has anew, or nothing that bears on numbers
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename in _BETWEEN and frame.f_back is not None:
+            frame = frame.f_back
+        if frame.f_code.co_filename.startswith(_RECORDER):
+            return  # a control sets it
+        self._left -= 1
+        masked = self._recorder.masked
+        inside, foreign = user_files.folder_of(self._recorder), user_files.foreign_folders()
+        line = user_files.innermost_line(frame, inside, foreign, masked)
+        shown = variables.shown(name, masked(text))
+        self._recorder.emit({"e": "variable", "p": name, "v": shown, "l": line})

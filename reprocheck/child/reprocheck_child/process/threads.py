@@ -1,0 +1,143 @@
+"""The threads and asynchronous tasks of a process: their names, and how far they have trained."""
+
+from __future__ import annotations
+
+import sys
+from _thread import get_ident
+from itertools import chain
+from time import monotonic
+from weakref import WeakKeyDictionary, ref
+
+from ..shared.trainings import Trainings
+from . import origin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST = 1000
+"""Tasks, and items of pools, that are told apart: a program may make one for each step."""
+SETTLED = 1.0
+"""Seconds after which no further thread is taken to be about to train."""
+
+
+class Threads:
+    """Those other than the main thread that had an event, and what trains in them."""
+
+    def __init__(self) -> None:
+        self.trainings = Trainings()
+        self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self._owners: dict[str, ref[Any]] = {}
+        self._alike: dict[str, int] = {}
+        self.train = False
+        """Whether weights were updated in another thread than the main one."""
+        self._updates: dict[Any, int] = {}  # of each optimizer, since that is so
+        self._newest = 0.0  # time of the last update
+
+    def name(self) -> str:
+        """Return the task or the thread that calls; "" for the main thread, and for one that Python
+        did not start.
+        """
+        owner = _thread()
+        if len(self._owners) < MOST:
+            owner = _task() or _item() or owner
+        if owner is None or isinstance(owner, str):
+            return owner or ""
+        name = self._names.get(owner)
+        if name is None:
+            called = _called(owner)
+            self._alike[called] = number = self._alike.get(called, 0) + 1
+            name = "%s #%d" % (called, number) if number > 1 else called
+            self._names[owner] = name
+            self._owners[name] = ref(owner)
+        return name
+
+    def loss(self, thread: str, *, is_update: bool) -> None:
+        """Count a loss; `is_update` where there is no optimizer."""
+        self.trainings.loss(thread)
+        if is_update:
+            self._note_update(thread)
+
+    def update(self, thread: str, optimizer: int) -> int:
+        """Count an update: the number of those of this optimizer; 0 while only the main thread
+        trains.
+        """
+        self._note_update(thread)
+        if not self.train:
+            return 0
+        self._updates[optimizer] = self._updates.get(optimizer, 0) + 1
+        self.trainings.update(thread, optimizer)
+        return self._updates[optimizer]
+
+    def _note_update(self, thread: str) -> None:
+        self.train = self.train or bool(thread)
+        self._newest = monotonic()
+
+    def over(self, last: float) -> set[Any]:
+        """Return the threads and optimizers of the trainings that are behind iteration `last`."""
+        groups = self.trainings.groups if self.train else []
+        return set().union(*(group for group in groups if self._made(group) >= last))
+
+    def all_over(self, last: float) -> bool:
+        """Return whether nothing further is to be expected before iteration `last`: all trainings
+        are there or have ended, and no other has begun for a while.
+        """
+        if not self.train:
+            return True
+        if monotonic() - self._newest < SETTLED:
+            return False
+        behind = (group for group in self.trainings.groups if self._made(group) < last)
+        return not any(map(self._lives, chain.from_iterable(behind)))
+
+    def _made(self, training: set[Any]) -> int:
+        """Return the iterations of a training: each of its optimizers has made them; where it has
+        none, its losses.
+        """
+        made = self._updates or self.trainings.losses
+        return min(made[member] for member in training & made.keys())
+
+    def _lives(self, member: str | int) -> bool:
+        """Return whether a thread or a task may train on."""
+        if isinstance(member, int):
+            return False
+        if member not in self._owners:
+            return True
+        owner: Any = self._owners[member]()
+        if hasattr(owner, "is_alive"):
+            return bool(owner.is_alive())
+        return owner is not None and not getattr(owner, "future", owner).done()
+
+
+def _task() -> Any:
+    """Return the asynchronous task that this thread is at."""
+    loops = sys.modules.get("_asyncio")
+    if loops is None or loops._get_running_loop() is None:
+        return None
+    return sys.modules["asyncio"].current_task()
+
+
+def _item() -> Any:
+    """Return what a thread of a pool works at: the item of an executor, or the name of a task."""
+    worker = origin.worker_frame()
+    if worker is None:
+        return None
+    name = origin.task(worker)
+    return "task " + name if name else origin.item(worker)
+
+
+def _thread() -> Any:
+    """Return the thread, unless it is the main one or was not started by Python."""
+    threading = sys.modules.get("threading")
+    if threading is None:
+        return None
+    thread = threading._active.get(get_ident())
+    if isinstance(thread, (threading._MainThread, threading._DummyThread)):
+        return None
+    return thread
+
+
+def _called(owner: Any) -> str:
+    """Return the name of a task or of a thread; the items of an executor have none."""
+    if hasattr(owner, "get_name"):
+        return str(owner.get_name())
+    return str(getattr(owner, "name", "task"))

@@ -1,0 +1,1 @@
+"""The recorder of one process: what hooks report becomes the lines of a trace file."""

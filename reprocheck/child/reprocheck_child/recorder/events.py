@@ -1,0 +1,768 @@
+"""The recorder of one process: facts in, JSON lines out.
+
+It keeps private copies of what it uses, so a script that replaces `open`, `os.write` or `time.time`
+does not reach it, and no error of its own reaches the script. A value that still lies on a device
+is queued and read one iteration later; events behind it wait.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import RLock, get_ident
+from time import time_ns
+
+from ..process import launchers, origin, peer_processes
+from ..shared.iterations import BACKWARD, LOG, Grouping
+from ..shared.regular_stretch import Column, Regular
+from . import current_recorder, early_stop, import_hook, json_text
+from .lines import exact_text, loss_line, update_line
+from .series import Series
+from .trace_file import TraceFile
+from .writer import Writer, nothing_gathered
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable, Mapping
+
+    from ..process.threads import Threads
+    from .first_iterations import FirstIterations
+
+    Reading = tuple[list[float], str | list[str]]
+    Deferred = Callable[[bool], str | None]
+    # called with `wait`; returns the line of an event, or None while its value is not there and
+    # `wait` is False
+
+
+FORMAT_VERSION = 1
+IMPORTED = "The recorder imported these modules, which the script had not: %s."
+SEVERAL = "several trainings run in threads or tasks of one process"
+REGULAR_AFTER = 3
+"""Iterations alike after which a regular stretch begins."""
+
+_getpid, _getppid = os.getpid, os.getppid
+_modules = sys.modules
+
+
+def nothing_awaited() -> None:
+    """Do nothing: this run does not wait for a snapshot."""
+
+
+def nothing_to_do(place: str) -> None:
+    """Do nothing: nobody counts epochs."""
+
+
+class Recorder(Writer):
+    """Writes the events of this process and groups them into iterations.
+
+    All methods are safe in threads and never raise.
+    """
+
+    thread = staticmethod(get_ident)
+
+    def __init__(self, folder: str, settings: Mapping[str, Any]) -> None:
+        super().__init__(settings.get("mask") or {})
+        self.folder = folder
+        self._last_step = float(settings.get("steps") or "inf")
+        self.stop_wait = float(settings.get("stop_wait", 60))
+        self.level = str(settings.get("level") or "loss")
+        """How much is recorded: `loss`, `module` or `op`; `auto` is `module` in the first
+        iterations, where a framework's hooks can be taken away afterwards, and then `loss`.
+        """
+        self.first: FirstIterations | None = None
+        """At level `auto`, while a framework is recorded at level `module`."""
+        self.begin = int(settings.get("begin") or 1)
+        """The first iteration that is recorded deeply, where a framework can be left alone until
+        then.
+        """
+        self.before_iteration: Callable[[], None] | None = None
+        """Called before the first loss of an iteration is recorded, without a lock: it may wait."""
+        self.before_going_on: Callable[[], None] = nothing_awaited
+        """Called once the recorder is ready, before the script goes on: waits for what
+        `before_iteration` has asked for.
+        """
+        self.waiting = 0
+        """Iterations that were made and whose losses are written when the next one begins."""
+        self.epoch_began: Callable[[str], None] = nothing_to_do
+        """Told by adapters whenever a loader begins to hand out its data, with its place."""
+        self.boundaries: set[int] | None = None
+        """Iterations before which all that the training holds is written, in a check of a resume:
+        see `boundary`.
+        """
+        if "boundaries" in settings:
+            self.boundaries = set(settings["boundaries"])
+        self.keep: Mapping[str, Any] = settings.get("keep") or {}
+        self.put_back: Mapping[str, Any] = settings.get("put_back") or {}
+        """Where the values are kept that a training holds at a boundary, and which of them are put
+        back: see `putting_back`.
+        """
+        self.on_event: list[Callable[[], None]] = []
+        """Called after each loss and each update that was written."""
+        self.inside = str(settings.get("inside") or "")
+        """Path of the module that level `op` records, empty for everything."""
+        self.sought: Mapping[str, Any] = settings.get("values") or {}
+        """The operator whose inputs are to be kept, value by value; empty for none."""
+        self.workdir = str(settings.get("workdir") or "")
+        self.savers: Any = None
+        """Watches what saves checkpoints, in a check of a resume: see `archives`."""
+        self.deep: Any = None
+        """What writes the facts of the deeper levels, once an adapter needs it: see `deep.of`."""
+        self.readers: dict[str, Callable[[Any], bool]] = {}
+        self.on_fork: list[Callable[[], None]] = []
+        self.series = Series(self)
+        self.on_end: list[Callable[[], None]] = []
+        """Called before the last line, however the process ends by itself."""
+        self.world: tuple[int | None, int] = launchers.world()
+        self.find_rank: list[Callable[[], tuple[int, int] | None]] = []
+        self._main = get_ident()
+        self._names: list[str] = []
+        self.regular: Regular | None = None
+        """The regular stretch under way."""
+        self._column = Column("")
+        self._in_column = 0  # losses of the stretches before
+        # kind and dtype of the one loss since the last update; () where it was not one
+        self._pattern: tuple[str, ...] | None = None
+        self._last_pattern: tuple[str, ...] | None = None
+        self._token: Any = None
+        self._alike = 0
+        self._watching = True
+        self._training = False
+        self._finished = False
+        # nothing else is in the session that this process is in
+        self._in_session = bool(settings.get("session"))
+        self._enough = False  # it has come to its stop, records nothing further, and goes on
+        self._company: peer_processes.Company | None = None
+        self._threads: Threads | None = None  # once one other than the main thread had an event
+        self._start_pid = _getpid()
+        self._forks: list[int] = []
+        self._forked = 0
+        self._worker: FrameType | None = None  # the loop of a worker in a pool
+        self._task = ""
+
+    @property
+    def deeper(self) -> bool:
+        """Return whether the whole of the run is recorded at a deeper level."""
+        return self.level in ("module", "op")
+
+    def stop_after(self, iteration: int) -> None:
+        """The last iteration that is recorded is another one than was said at the start."""
+        self._last_step = float(iteration)
+
+    @property
+    def updated(self) -> int:
+        """Number of iterations whose update is made, as far as that is known by now."""
+        return self.grouping.updated + self.waiting
+
+    @property
+    def shallow(self) -> bool:
+        """Return whether losses alone are recorded, as things are."""
+        return not self.deeper and (self.first is None or self.first.left)
+
+    def goes_deeper(self) -> bool:
+        """Return whether a framework that was just imported is recorded at a deeper level: in the
+        whole of the run, or in its first iterations. The first to ask at level `auto` enters it.
+        """
+        if self.level != "auto":
+            return self.deeper
+        if self.first is None:
+            from .first_iterations import FirstIterations
+
+            self.first = FirstIterations(self)
+        return not self.first.left
+
+    def stay_shallow(self, why: str) -> None:
+        """At level `auto`: the training is one that cannot be recorded at level `module` and then
+        be left alone.
+        """
+        if self.goes_deeper() and self.first is not None:
+            self.first.leave(why)
+
+    def leave_level(self, why: str) -> None:
+        """Record losses alone from here on: called by `first` once it has left."""
+        with self._lock:
+            self.before_line("")
+            self.before_line = nothing_gathered
+            # a loss that closed its iteration by itself stands before the gradients of that
+            closed = max(0, self.grouping.closed - self.grouping.closed_by_loss)
+            self.emit({"e": "left", "i": closed, "why": why})
+            if self._training:
+                self._file.map()
+
+    def optimizer(self, name: str) -> int:
+        """An optimizer of class `name` was built: returns its index in this process."""
+        with self._lock:
+            self._leave_regular()
+            self._look_at_task()
+            index = len(self._names)
+            self._names.append(name)
+            self.grouping.optimizer(index)
+            self.emit({"e": "optimizer", "o": index, "class": name})
+            return index
+
+    def loss(
+        self,
+        values: list[float],
+        dtype: str | list[str],
+        kind: str = BACKWARD,
+        numel: int = 1,
+        thread: str | None = None,
+    ) -> None:
+        """The roots of one backward pass, in the thread that calls unless said otherwise (`""`: the
+        main one). May stop the process.
+        """
+        if thread is None:
+            thread = self._thread_name()
+        self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
+
+    def scalar(self, value: float, dtype: str, kind: str, token: Any = None) -> None:
+        """Do the same as `loss`, of one scalar root: the bulk of all losses.
+
+        `token` stands for the dtype where an adapter asks `regular` itself.
+        """
+        regular = self.regular
+        if (
+            regular is not None
+            and kind == regular.kind
+            and dtype == regular.dtype
+            and regular.loss(value)
+        ):
+            return
+        first = self._pattern is None and get_ident() == self._main
+        self.loss([value], dtype, kind)
+        self._pattern = (kind, dtype) if first else ()
+        self._token = token
+
+    def later(
+        self,
+        count: int,
+        read: Callable[[bool], Reading | None],
+        kind: str = BACKWARD,
+        numel: int = 1,
+    ) -> None:
+        """Do the same as `loss`, of `count` values that `read(wait)` returns once they have
+        arrived from the device. May stop the process.
+        """
+        thread = self._thread_name()
+
+        def line(wait: bool) -> str | None:
+            reading = read(wait)
+            if reading is None:
+                return None
+            values, dtypes = reading
+            return loss_line(values, dtypes, kind, numel, thread)
+
+        self._loss(count, kind, thread, line)
+
+    def update(self, index: int, changed: bool | Callable[[bool], bool | None] | None) -> None:
+        """Optimizer `index` has stepped.
+
+        `changed`: whether its weights did, None if not looked at, or a reading. May stop the
+        process.
+        """
+        if self.regular is not None and changed is None and self.regular.update(index):
+            return
+        if self._enough:
+            self._go_on()
+            return
+        thread = self._thread_name()
+        if self._threads is not None and self._are_over(thread, index):
+            self._stop()
+            return
+        with self._lock:
+            self._leave_regular()
+            self.grouping.update(index, changed if isinstance(changed, bool) else None)
+            closed = len(self.grouping.ends)
+            made = closed
+            if self._threads is not None:
+                made = self._count_in_thread(self._threads, thread, index) or closed
+            self._slow_update(changed, (index, made, thread))
+            self._drain(closed)
+            self._tell()
+            self._enter_regular(index, closed)
+        if closed >= self._last_step:
+            self._stop()
+
+    def _tell(self) -> None:
+        for look in self.on_event:
+            look()
+
+    def _enter_regular(self, index: int, closed: int) -> None:
+        """After an update: a regular stretch begins where the last iterations were alike and each
+        update closes one.
+        """
+        pattern, self._pattern = self._pattern or (), None
+        again, self._last_pattern = pattern == self._last_pattern, pattern
+        self._alike = self._alike + 1 if pattern and again else 0
+        if self._alike < REGULAR_AFTER or self._queue or self._watching:
+            return
+        alone = self._worker is None and get_ident() == self._main and not self._in_threads
+        if alone and self.shallow and self.grouping.regular(index):
+            self._begin_regular(index, pattern, closed)
+
+    def _begin_regular(self, index: int, pattern: tuple[str, ...], closed: int) -> None:
+        kind, dtype = pattern
+        first = self._in_column
+        try:
+            self.regular = Regular(
+                self._column, first, index, kind, dtype, self._token, self._last_step - closed
+            )
+        except OSError:  # no room, or no shared mappings here: each loss stays a line
+            self._alike = 0
+        else:
+            self.emit({"e": "regular", "o": index, "k": kind, "d": dtype, "i": closed, "s": first})
+
+    def _leave_regular(self) -> None:
+        """The training left the pattern: the grouping catches up."""
+        regular = self.regular
+        if regular is None:
+            return
+        self._close_regular()
+        for number in range(regular.losses):
+            self.grouping.loss(1, regular.kind)
+            if number < regular.updates:
+                self.grouping.update(regular.index, None)
+
+    def _close_regular(self) -> None:
+        regular, self.regular, self._alike = self.regular, None, 0
+        if regular is None:
+            return
+        regular.close()
+        self._in_column = regular.first + regular.losses
+        even = regular.losses == regular.updates
+        self.emit({"e": "irregular", "n": regular.losses, "u": even})
+
+    def _slow_update(
+        self, changed: bool | Callable[[bool], bool | None] | None, which: tuple[int, int, str]
+    ) -> None:
+        if callable(changed):
+            self._put(self._change_line(changed, which))
+            return
+        if changed:
+            self._watching = False
+        self._line(update_line(changed, *which))
+
+    def _change_line(
+        self, read: Callable[[bool], bool | None], which: tuple[int, int, str]
+    ) -> Deferred:
+        def line(wait: bool) -> str | None:
+            changed = read(wait)
+            if changed is None and not wait:
+                return None
+            self._watching = self._watching and not changed
+            return update_line(changed, *which)
+
+        return line
+
+    def moved(self) -> None:
+        """Weights were seen to have changed without an update having been reported."""
+        with self._lock:
+            self._leave_regular()
+            self._watching = False
+            self.grouping.moved()
+            self.emit({"e": "moved"})
+
+    def still(self) -> None:
+        """Weights were seen not to have changed since the last backward pass."""
+        with self._lock:
+            self._leave_regular()
+            self.grouping.still()
+            self.emit({"e": "still"})
+
+    def looked(self, changed: bool) -> None:
+        """Weights were compared with those of the last backward pass."""
+        if changed:
+            self.moved()
+        else:
+            self.still()
+
+    def skip(self) -> None:
+        """A gradient scaler skipped a step."""
+        with self._lock:
+            self._leave_regular()
+            self.grouping.skip()
+            self.emit({"e": "skip"})
+
+    def watching(self) -> bool:
+        """Return whether fingerprints of the weights are still needed: no update that really
+        changed weights was seen yet.
+        """
+        return self._watching
+
+    @property
+    def iteration(self) -> int:
+        """The iteration under way, else that which closed last; 0 before the first loss."""
+        if self.regular is not None:
+            return self.grouping.closed + self.regular.losses
+        return self.grouping.begun
+
+    def rank(self, rank: int, world: int) -> None:
+        """The framework knows the rank of this process and the number of ranks."""
+        if (rank, world) != self.world:
+            self.world = (rank, world)
+            self.emit({"e": "rank", "rank": rank, "world": world})
+
+    def later_line(self, read: Deferred) -> None:
+        """See `Writer`. A regular stretch ends: nothing in it asks whether a value has arrived."""
+        with self._lock:
+            self._leave_regular()
+            self._put(read)
+
+    def log(self, value: Any) -> None:
+        """Add one loss that the script says itself."""
+        reader = self.readers.get(type(value).__module__.split(".")[0])
+        if reader is None or not reader(value):
+            item = getattr(value, "item", lambda: value)()
+            dtype = str(getattr(value, "dtype", "float64")).rsplit(".", 1)[-1].lower()
+            float(item)  # what is no number is not recorded
+            if type(item) is int and exact_text(item):
+                dtype = "int"
+            self.loss([item], dtype, LOG)
+
+    def hello(self, how: str) -> None:
+        """Prepare the first line of this process's file; after a fork it is written with the first
+        event only.
+        """
+        path = os.path.join(self.folder, "%d-%d" % (_getpid(), time_ns()))
+        self._file, self._column, self._in_column = (
+            TraceFile(path + ".jsonl"),
+            Column(path + ".losses"),
+            0,
+        )
+        self._lost, self._appending = "", False
+        self._to_append.clear()
+        words = [str(argument)[:2000] for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
+        argv = [word[:500] for word in self.arguments(words)]
+        facts = {
+            "e": "process",
+            "v": FORMAT_VERSION,
+            "pid": _getpid(),
+            "ppid": _getppid(),
+            "time": time_ns() / 1e9,
+            "argv": argv,
+        }
+        facts.update(
+            executable=self.masked(sys.executable or ""),
+            python="%d.%d.%d" % sys.version_info[:3],
+            name=origin.process_name(),
+            how=how,
+        )
+        rank, world = self.world
+        facts.update(rank=rank, world=None if rank is None else world)
+        facts.update(root=self._start_pid, forks=self._forks)
+        self._greeting = json_text.dumps(facts) + "\n"
+        if how == "start":
+            self._flush_greeting()
+
+    def forking(self) -> None:
+        """This process is about to be forked: the fork knows by it how many there were before."""
+        self._forked += 1
+
+    def forked(self) -> None:
+        """This process is a fork: a trace of its own, iterations of its own; optimizers that exist
+        are known to it.
+        """
+        try:
+            self._lock = RLock()
+            self._main = get_ident()
+            self._forks, self._forked = [*self._forks, self._forked], 0
+            self._worker, self._task = None, ""
+            self._begin_trace("fork")
+            lines = [self._greeting or ""]
+            for index, name in enumerate(self._names):
+                self.grouping.optimizer(index)
+                lines.append(json_text.dumps({"e": "optimizer", "o": index, "class": name}) + "\n")
+            self._greeting = "".join(lines)
+            for callback in self.on_fork:
+                callback()
+        except Exception as error:
+            self.problem("after a fork", error)
+
+    def _begin_trace(self, how: str) -> None:
+        """A trace of its own, iterations of its own."""
+        self._queue.clear()
+        self._said.clear()
+        self._watching, self._training, self._finished, self._enough = True, False, False, False
+        self._muted, self._company, self._threads = False, None, None
+        self.regular = self._pattern = None
+        self.grouping = Grouping()
+        self.hello(how)
+
+    def _look_at_task(self) -> None:
+        """Begin a trace of its own for each task of a worker of a pool: which worker gets a task is
+        a race.
+        """
+        if self._worker is None or get_ident() != self._main:
+            return
+        task = origin.task(self._worker)
+        if task in ("", self._task):
+            return
+        self._end_trace()
+        self._task = task
+        self._begin_trace("task")
+        for callback in self.on_fork:
+            callback()
+
+    def _end_trace(self) -> None:
+        """End the trace: what this process records from now on belongs to another one."""
+        self._complete()
+        self._unmute()
+        self.emit({"e": "exit", "time": time_ns() / 1e9})
+        self._file.close()
+
+    def _complete(self) -> None:
+        """Write what is not written yet, unless enough was recorded before."""
+        if not self._enough:
+            self._close_regular()
+            self._drain(None)
+            self._account()
+            if self._went_on():
+                self.emit({"e": "enough", "i": self._last_iteration})
+
+    def ended(self) -> None:
+        """The interpreter reached its exit: read what is still on a device, and tell the other
+        ranks not to wait for this one.
+        """
+        if self._finished or self._greeting is not None:
+            return
+        self._finished = True
+        try:
+            self._end()
+        except Exception as error:
+            self.problem("the end of the process", error)
+
+    def _end(self) -> None:
+        with self._lock:
+            self._complete()
+            self._unmute()
+            event = {"e": "exit", "time": time_ns() / 1e9}
+            error = early_stop.uncaught()
+            if error is not None:
+                self._say_error(event, error)
+            self.emit(event)
+            self._file.close()
+        if self._training:
+            early_stop.mark(self.folder, self.world[0])
+
+    def _say_error(self, event: dict[str, Any], error: BaseException) -> None:
+        """Write what ended the script, and the line of the user's that it came from."""
+        # cut last: of half a secret no pattern knows what it is
+        event["error"] = early_stop.cut(self.redacted(early_stop.in_one_line(error)))
+        try:
+            from ..process import user_files
+
+            event["l"] = user_files.line_of(self, error)
+        except (ImportError, OSError):
+            pass  # no descriptor is free to import with: the error is said without its line
+
+    def find_world(self) -> None:
+        """Ask the frameworks which of how many ranks this process is."""
+        for find in self.find_rank:
+            found = find()
+            if found:
+                self.rank(*found)
+
+    def training(self) -> None:
+        """This process trains: called with the first loss, writes the environment as the framework
+        has set it up.
+        """
+        self._training = True
+        self.find_world()
+        early_stop.trains(self.folder, self.world)
+        if self.world[0] is None:
+            peer_processes.began(self.folder)
+        self._say_origin()
+        from ..process import environment, user_files
+
+        self.emit({"e": "program", "f": user_files.program(self, sys._getframe(1))})
+        self.emit({"e": "environment", "facts": environment.facts(mask=self.masked)})
+        for code, text in environment.trackers():
+            self.caveat(code, text)
+        # at the deeper levels many facts are written at once: a system call costs less than new
+        # pages; between the boundaries of a resume an iteration has few
+        if self.shallow or self.boundaries is not None:
+            self._file.map()
+        self._say_modules()
+
+    def _say_origin(self) -> None:
+        if self._worker is None and get_ident() == self._main:
+            self._worker = origin.worker_frame()
+            self._task = origin.task(self._worker)
+        event = {
+            "e": "origin",
+            "identity": origin.identity(),
+            "task": self._task,
+            "time": time_ns() / 1e9,
+        }
+        shared = origin.executor(self._worker)
+        if shared:
+            event["executor"] = shared
+        self.emit(event)
+
+    def _loss(self, count: int, kind: str, thread: str, line: str | Deferred) -> None:
+        if self._enough and self._worker is None:
+            self._go_on()
+            return
+        if self._threads is not None and self._are_over(thread):
+            self._stop()
+            return
+        had_begun, self.waiting = bool(self.waiting), 0
+        if self.before_iteration is not None and not (had_begun or self.grouping.under_way):
+            self.before_iteration()
+            self.before_going_on()
+        with self._lock:
+            self._leave_regular()
+            self._look_at_task()
+            if self._enough:
+                return
+            self._pattern = ()
+            if not self._training:
+                try:
+                    self.training()
+                except Exception as error:
+                    self.problem("describing the environment", error)
+            self.grouping.loss(count, kind, thread)
+            if self._threads is not None:
+                self._threads.loss(thread, is_update=self.grouping.closed_by_loss)
+            if isinstance(line, str):
+                self._line(line)
+            else:
+                self._put(line)
+            self._tell()
+        if len(self.grouping.ends) >= self._last_step:
+            self._stop()
+
+    def _stop(self) -> None:
+        """The last iteration that is recorded has closed."""
+        if self._finished or self._enough or self._others_train():
+            return
+        if (self.world[0] is not None or not self._in_session) and self._worker is None:
+            self._leave()
+            return
+        peer_processes.reached(self.folder)
+        others = peer_processes.Company(self.folder, self.stop_wait)
+        if self._worker is None and others.left_behind(at_once=True):
+            self._leave()
+            return
+        with self._lock:
+            self._close_regular()
+            self._drain(None)
+            self._account()
+            self.emit({"e": "enough", "i": self._last_iteration})
+            self._enough = self._muted = True
+            self._company = others
+
+    def _count_in_thread(self, threads: Threads, thread: str, index: int) -> int:
+        """Count an update: the number of those of this optimizer; 0 while the main thread alone
+        trains.
+        """
+        made = threads.update(thread, index)
+        if made and threads.trainings.several():
+            self.stay_shallow(SEVERAL)
+        return made
+
+    def _are_over(self, *members: str | int) -> bool:
+        """Return whether the training of a thread or an optimizer is at its stop while others go
+        on.
+        """
+        threads = self._threads
+        return threads is not None and not threads.over(self._last_step).isdisjoint(members)
+
+    @property
+    def _in_threads(self) -> bool:
+        """Return whether other threads than the main one train, or tasks."""
+        return self._threads is not None and self._threads.train
+
+    def _others_train(self) -> bool:
+        """Return whether a training in another thread or task has not come to the stop, or may
+        yet begin.
+
+        Ranks stop side by side: where each has one training, there is nothing to wait for.
+        """
+        threads = self._threads
+        if threads is None:
+            return False
+        if self.world[0] is not None and not threads.trainings.several():
+            return False
+        return not threads.all_over(self._last_step)
+
+    def _went_on(self) -> bool:
+        """Return whether a training in a thread or a task went on behind its last recorded
+        iteration.
+        """
+        threads = self._threads
+        if threads is None or not threads.train:
+            return False
+        if threads.trainings.several():
+            return bool(threads.over(self._last_step))
+        return self.grouping.closed >= self._last_step
+
+    @property
+    def _last_iteration(self) -> int:
+        """The iteration after which the process stops: that of each training, where several run."""
+        return int(self._last_step) if self._in_threads else self.grouping.closed
+
+    def _go_on(self) -> None:
+        """Nothing further is recorded: end once the others have come to their stop, too.
+
+        A worker of a pool never ends here: the pool would wait for its task for ever.
+        """
+        if self._worker is None and self._company is not None and self._company.left_behind():
+            self._unmute()
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._finished:
+            return
+        self._finished = True
+        with self._lock:
+            if not self._enough:
+                self._drain(None)
+                self._account()
+            self.emit({"e": "stop", "i": self._last_iteration, "time": time_ns() / 1e9})
+            self._file.close()
+        early_stop.leave(self.folder, self.world, self.stop_wait)
+
+    def _say_modules(self) -> None:
+        names = import_hook.added()
+        if names:
+            self.note("modules " + names, IMPORTED % names)
+
+    def _account(self) -> None:
+        if self._training:
+            self._say_modules()
+        for callback in self.on_end:
+            try:
+                callback()
+            except Exception as error:
+                self.problem("the account at the end", error)
+
+    def _thread_name(self) -> str:
+        """Return the thread or the asynchronous task that calls, "" for the main thread."""
+        loops = _modules.get("_asyncio")
+        in_loop = loops is not None and loops._get_running_loop() is not None
+        if not in_loop and get_ident() == self._main:
+            return ""
+        from ..process.threads import Threads  # without the lock: another import may wait for that
+
+        with self._lock:
+            if self._threads is None:
+                self._threads = Threads()
+            return self._threads.name()
+
+
+def log(values: Mapping[str, Any]) -> None:
+    """See `reprocheck.log`."""
+    if current_recorder.RECORDER is not None:
+        current_recorder.RECORDER.series.add_all(values)
+
+
+def log_loss(value: Any) -> None:
+    """See `reprocheck.log_loss`."""
+    recorder = current_recorder.RECORDER
+    if recorder is None:
+        return
+    try:
+        recorder.log(value)
+    except Exception as error:
+        recorder.problem("log_loss", error)

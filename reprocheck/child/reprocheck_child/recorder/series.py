@@ -1,0 +1,173 @@
+"""Series: numbers that the training computes and reports itself, beside its losses.
+
+They are taken where the training hands them to somebody (a tracker, a scheduler, a clipping
+function, `reprocheck.log`), and never computed for us. A value that lies on a device is read when
+it has arrived, as losses are.
+"""
+
+from __future__ import annotations
+
+from . import json_text
+from .lines import exact_text, finite
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+    from .events import Recorder
+
+    Number = tuple[Any, str]
+    """A value as a Python number, and the name of its dtype."""
+    Later = Callable[[bool], Number | None]
+    """As `Deferred`, of one number."""
+
+LONGEST_NAME = 200
+"""Characters of a name that are kept."""
+_READ = 2000
+"""Characters of a name that are searched for secrets: cut shorter, one might not be known."""
+MOST_NAMES = 2_000
+"""Series of which the beginning of a line is kept."""
+_USUAL = ("float32", "float64", "bfloat16", "float16")
+
+
+class Series:
+    """The series of one process. Nothing here raises."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.readers: dict[str, Callable[[Any], Number | Later | None]] = {}
+        """Top-level module of a value's class -> what reads it; None for what is no number."""
+        self._last: dict[tuple[str, str], Number] = {}
+        # by whom and name -> how each line of the series begins
+        self._begins: dict[tuple[str, str], str] = {}
+        recorder.on_fork.append(self._last.clear)
+
+    def add(self, name: object, value: Any, step: Any = None, by: str = "") -> None:
+        """Add one value of the series `name`, as `by` (a tracker, a framework) is given it.
+
+        `step`: the place on the tracker's own axis, where it is given one. What is no single number
+        is left out.
+        """
+        self._put(name, value, step, by, always=True)
+
+    def add_all(self, values: Mapping[Any, Any], step: Any = None, by: str = "") -> None:
+        """The values of several series, as a tracker is given them in one dictionary."""
+        for name, value in values.items():
+            self.add(name, value, step, by)
+
+    def keep(self, name: str, value: Any, by: str) -> None:
+        """Add one value of a series of which only changes are recorded, such as a learning rate."""
+        self._put(name, value, None, by, always=False)
+
+    def _put(self, name: object, value: Any, step: Any, by: str, *, always: bool) -> None:
+        """Record a value, now or once it has arrived: `always`, or where it is another one."""
+        try:
+            found = self._read(value)
+            if found is None:
+                return
+            head = self._head(name, step, by)
+            if not callable(found):
+                if always or self._changed(name, by, found):
+                    self._recorder.line(_line(head, found))
+                return
+            read = found
+
+            def line(wait: bool) -> str | None:
+                number = read(wait)
+                if number is None:
+                    return None
+                if always or self._changed(name, by, number):
+                    return _line(head, number)
+                return ""
+
+            self._recorder.later_line(line)
+        except Exception as error:
+            self._recorder.problem("a value of a series", error)
+
+    def _changed(self, name: object, by: str, number: Number) -> bool:
+        """Return whether a value is another than the last of its series, which it then becomes."""
+        key = (by, str(name))
+        if self._last.get(key) == number:
+            return False
+        self._last[key] = number
+        return True
+
+    def _head(self, name: object, step: Any, by: str) -> str:
+        """Return the line of a value up to the value."""
+        key = (by, str(name))
+        begin = self._begins.get(key)
+        if begin is None:
+            begin = self._begin(*key)
+        place = None if step is None else _step(step)
+        if place is None:
+            return '%s,"i":%d' % (begin, self._recorder.iteration)
+        return '%s,"i":%d,"s":%r' % (begin, self._recorder.iteration, place)
+
+    def _begin(self, by: str, name: str) -> str:
+        event = {"e": "series", "n": self._recorder.plain(name[:_READ])[:LONGEST_NAME]}
+        if by:
+            event["by"] = by
+        begin = json_text.dumps(event)[:-1]
+        if len(self._begins) < MOST_NAMES:
+            self._begins[(by, name)] = begin
+        return begin
+
+    def _read(self, value: Any) -> Number | Later | None:
+        kind = type(value)
+        if kind is float:
+            return value, "float64"
+        if kind is int:
+            return value, "int"
+        reader = self.readers.get(kind.__module__.partition(".")[0])
+        if reader is not None:
+            return reader(value)
+        return plain_number(value)
+
+
+def plain_number(value: Any) -> Number | None:
+    """Return a value of an array library that is one number: of numpy, an eager one of TensorFlow,
+    JAX or MindSpore; None for anything else, such as a text, an image, or a value that is only
+    traced.
+    """
+    if isinstance(value, (bool, str, bytes)):
+        return None
+    size = getattr(value, "size", 1)
+    if callable(size) or size != 1:
+        return None
+    try:
+        array = getattr(value, "numpy", lambda: value)()
+        item = getattr(array, "item", lambda: array)()
+        float(item)
+    except Exception:  # it is no number, or has no value yet
+        return None
+    if isinstance(item, bool):
+        return None
+    dtype = str(getattr(value, "dtype", "int" if isinstance(item, int) else "float64"))
+    return item, dtype.rpartition(".")[2].lower().strip("'>")
+
+
+def _line(head: str, number: Number) -> str:
+    value, dtype = number
+    # the bulk: making the text by hand costs a third
+    if type(value) is float and value - value == 0.0 and dtype in _USUAL:
+        return '%s,"v":%r,"d":"%s"}\n' % (head, value, dtype)
+    event = {"v": finite(float(value)), "d": dtype}
+    exact = exact_text(value)
+    if exact:
+        event["x"] = exact
+    return "%s,%s\n" % (head, json_text.dumps(event)[1:])
+
+
+def _step(step: Any) -> float | None:
+    """Return the place on a tracker's axis, which may be a tensor; None where it is no finite
+    number.
+    """
+    if step is None or isinstance(step, (bool, str)):
+        return None
+    try:
+        place = float(step)
+    except Exception:  # whatever a script gives a tracker
+        return None
+    if place - place != 0.0:
+        return None
+    return place

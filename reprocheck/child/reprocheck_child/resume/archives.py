@@ -1,0 +1,313 @@
+"""What the files of a training hold: under which key a saver was given which part of it, what of a
+file was loaded again and by whom, and the lines of the script that did so.
+
+Only in a check of a resume: `boundaries` of the recorder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from _thread import get_ident
+
+from ..deep_levels import scope
+from ..files_seen import native_readers
+from ..process import user_files
+from ..recorder import import_hook
+from ..recorder.hooking import around, guarded
+from ..recorder.lines import of_line
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable, Iterator
+
+    Entry = list[Any]
+    Given = tuple[int, str] | None
+
+DCP, ORBAX, TF = "torch.distributed.checkpoint", "orbax.checkpoint", "tensorflow.python.checkpoint"
+KERAS = "keras.src.models.model"
+SAVERS: tuple[tuple[str, str, str, Given], ...] = (
+    ("torch", "save", "torch.save", (0, "obj")),
+    (DCP, "save", f"{DCP}.save", (0, "state_dict")),
+    (DCP, "async_save", f"{DCP}.async_save", (0, "state_dict")),
+    ("safetensors.torch", "save_file", "safetensors.torch.save_file", (0, "tensors")),
+    ("safetensors.numpy", "save_file", "safetensors.numpy.save_file", (0, "tensor_dict")),
+    *(
+        (f"{lightning}.trainer.trainer", "Trainer.save_checkpoint", "Trainer.save_checkpoint", None)
+        for lightning in ("lightning.pytorch", "pytorch_lightning")
+    ),
+    ("transformers.trainer", "Trainer._save_checkpoint", "transformers.Trainer", None),
+    ("accelerate.accelerator", "Accelerator.save_state", "Accelerator.save_state", None),
+    (KERAS, "Model.save", "keras.Model.save", None),
+    (KERAS, "Model.save_weights", "keras.Model.save_weights", None),
+    (f"{TF}.checkpoint_management", "CheckpointManager.save", "tf.train.CheckpointManager", None),
+    (f"{TF}.checkpoint", "TrackableSaver.save", "tf.train.Checkpoint", None),
+    ("mindspore", "save_checkpoint", "mindspore.save_checkpoint", None),
+    ("mindspore.train.serialization", "save_checkpoint", "mindspore.save_checkpoint", None),
+    *(
+        (ORBAX, f"{kind}.save", f"{ORBAX}.{kind}.save", None)
+        for kind in ("CheckpointManager", "PyTreeCheckpointer", "StandardCheckpointer")
+    ),
+    ("joblib.numpy_pickle", "dump", "joblib.dump", (0, "value")),
+    ("numpy", "savez", "numpy.savez", None),
+    ("numpy", "save", "numpy.save", None),
+    ("pickle", "dump", "pickle.dump", (0, "obj")),
+)
+"""The module after whose import it is watched, the function, how a report names it, and which of
+its arguments is saved.
+"""
+LOADERS = (("pickle", "load"), ("joblib.numpy_pickle", "load"), ("safetensors.torch", "load_file"))
+"""Functions that return what a file holds, beside those that adapters watch."""
+MOST, DEPTH, LONGEST = 400, 3, 60
+"""Entries of one file, dicts within dicts, elements of a list that are looked at."""
+FRAMES = 4
+"""Functions of the user's under way, from the innermost out, whose names are recorded."""
+_PLAIN = (int, bool, float, str, type(None))
+
+
+class Save:
+    """One call of a saver: all that is written while it is under way belongs to it.
+
+    holds  kinds of what it was given: `optimizer`, `weights`…
+    """
+
+    def __init__(
+        self, by: str, line: str = "", updates: int = 0, number: int = 0, holds: Iterable[str] = ()
+    ) -> None:
+        self.by = by
+        self.line = line
+        self.updates = updates
+        self.number = number
+        self.holds = list(holds)
+
+
+class Savers:
+    """The savers that are known by name, watched in this process."""
+
+    def __init__(self, recorder: Any) -> None:
+        self._recorder = recorder
+        self._saving: dict[int, Save] = {}  # by thread: the outermost saver under way
+        self._content: dict[int, list[Entry]] = {}  # by thread: what it was given so far
+        self._file: dict[int, str] = {}  # by thread: the file that it was given
+        self.number = 0
+        self.make: Callable[[str], Save] = Save
+        """Makes the save that begins."""
+        self.on_end: list[Callable[[Save, Any], None]] = []
+        """Called at the end of a save, with what the saver returned."""
+
+    def install(self) -> None:
+        """Watch from now on."""
+        for module, function, name, given in SAVERS:
+            import_hook.when_imported(module, self._watcher(function, name, given))
+        for module, function in LOADERS:
+            import_hook.when_imported(
+                module, native_readers.hooking_in(function, self._watch_loader)
+            )
+
+    def under_way(self) -> Save | None:
+        """Return the save that this thread is in."""
+        return self._saving.get(get_ident())
+
+    @property
+    def archives(self) -> Archives | None:
+        """Return what records the content of files, once a framework is there."""
+        boundary = getattr(self._recorder.deep, "boundary", None)
+        return boundary and boundary.archives
+
+    def _watcher(self, function: str, name: str, given: Given) -> import_hook.Callback:
+        def begin(*args: Any, **named: Any) -> Callable[[Any], None] | None:
+            return self._begin(name, given, args, named)
+
+        def put(owner: Any, attribute: str) -> None:
+            around(owner, attribute, "watching a saver", before=begin)
+
+        return native_readers.hooking_in(function, put)
+
+    def _begin(
+        self, name: str, given: Given, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> Callable[[Any], None] | None:
+        """A saver begins; returns what is called at its end. One inside another is a part of it."""
+        me = get_ident()
+        is_part = me in self._saving
+        if not is_part:
+            self.number += 1
+            self._saving[me], self._content[me] = self.make(name), []
+            self._saving[me].number = self.number
+            self._file[me] = self._named([*args, *named.values()])
+        archives = self.archives
+        if given is not None and archives is not None:
+            value = args[given[0]] if len(args) > given[0] else named.get(given[1])
+            self._content[me] += archives.contents(value)
+        return None if is_part else self._end
+
+    def _end(self, returned: Any) -> None:
+        me = get_ident()
+        save, content, file = self._saving.pop(me), self._content.pop(me), self._file.pop(me)
+        save.holds = sorted({entry[1]["d"] for entry in content})
+        archives = self.archives
+        if archives is not None and threading.current_thread() is threading.main_thread():
+            archives.saved(save, content, file)
+        for told in self.on_end:
+            told(save, returned)
+
+    def _named(self, given: list[Any]) -> str:
+        """Return the file that a saver is given, as a trace names it; "" where that is none."""
+        paths = (getattr(one, "name", one) for one in given if not isinstance(one, dict))
+        path = next((one for one in paths if isinstance(one, (str, os.PathLike))), None)
+        if path is None:
+            return ""
+        whole, inside = os.path.abspath(path), user_files.folder_of(self._recorder)
+        if inside and whole.startswith(inside):
+            return whole[len(inside) :]
+        return str(self._recorder.masked(whole))
+
+    def _watch_loader(self, owner: Any, attribute: str) -> None:
+        def after(returned: Any, *_: Any, **__: Any) -> None:
+            if self.archives is not None:
+                self.archives.read(returned)
+
+        around(owner, attribute, "watching a loader", after=after)
+
+
+class Archives:
+    """Writes what files hold: `saved` facts, and `names` of the parts of a training.
+
+    One for all frameworks of a process.
+    """
+
+    def __init__(self, deep: Any, generators: Callable[[], dict[str, Any]]) -> None:
+        self._deep = deep
+        self.generators = generators
+        """Returns the generators that the script made for itself, by their names."""
+        self.parts: list[Callable[[], Iterable[tuple[str, Any]]]] = [self._modules]
+        """Return the parts of a training that are alive, each with what it is called in a trace;
+        adapters add theirs.
+        """
+        self.kinds: list[Callable[[Any], tuple[str, str] | None]] = []
+        """Return what a value is: its kind, and of which part; adapters add theirs."""
+        self._keys: dict[int, str] = {}  # id of something that was loaded -> its place in the file
+
+    def saved(self, save: Save, content: list[Entry], file: str) -> None:
+        """Something was saved."""
+        keys = {"in": content[:MOST], "fr": self.frames(), **of_line(self._deep.source(1))}
+        self._deep.seen("saved", file, call=False, k=save.by, **keys)
+
+    @guarded("looking at what is saved", otherwise=[])
+    def contents(self, value: Any) -> list[Entry]:
+        """Return what a file is given: `[place, {"d": kind, "v": name or number}]` of each part."""
+        found: list[Entry] = []
+        self._describe("", value, found, 0)
+        return found
+
+    def _describe(self, place: str, value: Any, found: list[Entry], depth: int) -> None:
+        if len(found) >= MOST:
+            return
+        kind, name = self._kind(value)
+        is_list = type(value) in (list, tuple) and len(value) <= LONGEST
+        if not kind and depth < DEPTH and (is_list or isinstance(value, dict)):
+            for part, one in scope.parts(value if is_list else dict(value)):
+                self._describe(place + part, one, found, depth + 1)
+            return
+        if not kind and type(value) in _PLAIN and not isinstance(value, str):
+            name = value
+        found.append([place, {"d": kind or type(value).__name__, "v": name}])
+
+    def _kind(self, value: Any) -> tuple[str, Any]:
+        if type(value) in _PLAIN:
+            return "", ""
+        state = _state_of_host(value)
+        if state:
+            return "generator", self._generator(state, value)
+        for kind in self.kinds:
+            known = kind(value)
+            if known is not None:
+                return known
+        return "", ""
+
+    def _generator(self, shared: str, value: Any) -> str:
+        """Whose state a value is: the shared generator of that form, or one of the script's own."""
+        from . import script_generators
+
+        for name, generator in self.generators().items():
+            if _same(script_generators.taken(generator), value):
+                return name
+        return shared
+
+    @guarded("looking at what was loaded")
+    def read(self, value: Any) -> None:
+        """A file was read: what it holds is known by its key from now on.
+
+        By identity, without a reference: what was loaded may be large, and goes when the script
+        drops it.
+        """
+        self._keys.clear()
+        self._remember("", value, 0)
+        self._deep.seen(
+            "names", "read", call=False, fr=self.frames(), **of_line(self._deep.source(1))
+        )
+
+    def _remember(self, place: str, value: Any, depth: int) -> None:
+        if type(value) in _PLAIN or len(self._keys) > 10 * MOST:
+            return
+        self._keys.setdefault(id(value), place)
+        if isinstance(value, (dict, list, tuple)) and depth < DEPTH:
+            for part, one in scope.parts(dict(value) if isinstance(value, dict) else value):
+                self._remember(place + part, one, depth + 1)
+
+    def key_of(self, value: Any) -> str:
+        """Return the place in the file of what a part of the training is given: of itself, or of
+        what it was made of; "" where that is not known.
+        """
+        known = self._keys.get(id(value))
+        if known is not None or not isinstance(value, dict):
+            return known or ""
+        first = (self._keys.get(id(one), "") for one in list(value.values())[:LONGEST])
+        place = next(filter(None, first), "")
+        return place[: place.rfind("[")] if place.count("[") > 1 else place
+
+    def key_leaves(self, value: Any) -> list[Entry]:
+        """Return that place as a leaf of a fact; none where it is not known."""
+        key = self._deep.recorder.named(self.key_of(value))
+        return [["key", {"v": key}]] if key else []
+
+    def loaded(self, kind: str, part: str, value: Any) -> None:
+        """A part of the training takes what was loaded."""
+        line = of_line(self._deep.source(2))
+        self._deep.seen("load", part, call=False, k=kind, **{"in": self.key_leaves(value)}, **line)
+
+    def frames(self) -> list[list[Any]]:
+        """`[line, {part: expression}]` of the user's functions under way, from the innermost out:
+        how the script itself reaches the parts of its training there.
+        """
+        wanted = {id(thing): name for part in self.parts for name, thing in part()}
+        wanted.update((id(thing), name) for name, thing in self.generators().items())
+        found = []
+        for frame, line in self._deep.frames(FRAMES):
+            reached = scope.expressions(frame, wanted)
+            shown = {name: self._deep.recorder.named(text) for name, text in reached.items()}
+            found.append([line, shown])
+        return found
+
+    @staticmethod
+    def _modules() -> Iterator[tuple[str, Any]]:
+        """Yield the modules whose generators all code shares."""
+        for name, module in (("python", "random"), ("numpy", "numpy"), ("torch", "torch")):
+            if module in sys.modules:
+                yield name, sys.modules[module]
+
+
+def _state_of_host(value: Any) -> str:
+    """`python` or `numpy` of the state of a generator of these; "" of anything else."""
+    if isinstance(value, dict):
+        return "numpy" if "bit_generator" in value else ""
+    if not isinstance(value, (tuple, list)) or len(value) < 3:
+        return ""
+    if isinstance(value[0], str):
+        return "numpy" if value[0] == "MT19937" else ""
+    words = value[1]
+    return "python" if isinstance(words, (tuple, list)) and len(words) == 625 else ""
+
+
+def _same(one: Any, other: Any) -> bool:
+    return isinstance(one, (dict, tuple)) and repr(one) == repr(other)

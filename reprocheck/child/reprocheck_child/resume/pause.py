@@ -1,0 +1,353 @@
+"""The boundary behind a checkpoint: the training waits there while reprocheck takes a snapshot of
+the working directory.
+
+The process that trains leaves `wanted-PID-N` in the trace folder, with what was found, and waits
+for `taken-PID-N`. Of several ranks the first looks for all of them, which wait with it: see
+`ranks`.
+"""
+
+from __future__ import annotations
+
+import os
+from time import monotonic, sleep
+
+from ..files_seen import opened_files
+from ..recorder import json_text
+from ..recorder.hooking import guarded
+from ..shared.marks import OUTSIDE, SENT, SIGNAL, TAKEN, WANTED
+from . import ranks
+from .checkpoints import Checkpoints, Found
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+_exit, _getpid = os._exit, os.getpid
+FOLLOWED = "continues-until"
+"""Holds the last iteration of a continued run, for its other ranks."""
+LONGEST = 600.0
+"""Seconds for which the snapshot is waited for."""
+LONGEST_WRITING = 60.0
+"""Seconds for which those are waited for that still write a checkpoint."""
+LONGEST_TASK, LONGEST_TASKS = 5.0, 30.0
+"""Seconds for which a task is waited for that may be about to write one, and for which all of them
+are.
+"""
+POLL = 0.0005
+MOST_TOLD = 50
+RANKS_APART = (
+    "The ranks do not come to the same iteration at the same time, as those of a pipeline do not:"
+    " what the others wrote after rank 0 had found a checkpoint is not in the snapshot, and what"
+    " they held there was not recorded."
+)
+FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
+
+
+def install(recorder: Any, asked: Mapping[str, Any]) -> None:
+    """Watch a run that is to be resumed later. `asked`: see `docs/reference/trace-format.md`."""
+    pause = Pause(recorder, asked)
+    recorder.before_iteration, recorder.before_going_on = pause.look, pause.await_snapshot
+    recorder.epoch_began = pause.epoch_began
+
+
+class Pause:
+    """The boundaries of a continued run.
+
+    at       places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates
+    go_on    iterations that follow a checkpoint
+    pattern  what a checkpoint is called; "" where that is to be found out
+    spare    boundaries behind the first: a run that a signal ends may save at one of them
+    signal_at  updates after which the run is ended by a signal; 0 for none
+    at_once  whether the signal does not wait for those who write a checkpoint then
+    """
+
+    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+        self._recorder = recorder
+        self._wanted: list[str] = list(asked["at"])
+        self._go_on = int(asked["go_on"])
+        self._within = int(asked["within"])
+        self._spare = int(asked.get("spare") or 0)
+        self._signal_at = int(asked.get("signal_at") or 0)
+        self._at_once = bool(asked.get("at_once"))
+        self._number = 0
+        self._number_of_boundary = -1
+        self._until = 0  # as in `_goes_on`, at the boundary that was looked at last
+        self._behind: int | None = None
+        self._ranks: ranks.Ranks | None = None
+        self._over = False  # nothing more is looked for, as the first rank has told
+        self._signaled = False
+        self._begun = False
+        self._patience = LONGEST_TASKS
+        self._passed = 0  # checkpoints at places that were not asked for
+        self._epochs: dict[str, int] = {}
+        self._epochs_at: dict[int, int] = {}  # updates -> epochs that had begun by then
+        self._awaited = ""  # the answer to what was asked for last
+        self._checkpoints = Checkpoints(recorder, str(asked.get("pattern") or ""), self._refuse)
+        self._checkpoints.install()
+        recorder.on_end.append(self._account)
+
+    def epoch_began(self, loader: str) -> None:
+        """A loader begins to hand out its data, known by its place or by the line that walks
+        through it; the one that began first is the one trained on.
+        """
+        self._epochs[loader] = self._epochs.get(loader, 0) + 1
+
+    @guarded("looking for a checkpoint")
+    def look(self) -> None:
+        """Before an iteration. Costs the script nothing but time."""
+        if not self._begun:
+            self._begun = True
+            self._recorder.find_world()
+            self._ranks = ranks.of(self._recorder)
+            self._boundary(self._checkpoints.begin)
+        elif self._follows or self._wanted or self._signal_at:
+            if not self._is_killed_now:
+                self._await_tasks()
+            self._boundary(self._look)
+            self._await_signal()
+        self._epochs_at[self._recorder.updated + 1] = self._epoch()
+
+    @guarded("waiting for a snapshot")
+    def await_snapshot(self) -> None:
+        """Before the script goes on: what the recorder has to do there is done while the snapshot
+        is taken.
+        """
+        if self._awaited:
+            answer, self._awaited = self._path(self._awaited), ""
+            self._unseen(lambda: self._await(answer))
+
+    @property
+    def _is_killed_now(self) -> bool:
+        """Return whether this run is to be ended with what is being written at this moment."""
+        return self._at_once and 0 < self._signal_at <= self._recorder.grouping.updated
+
+    @property
+    def _follows(self) -> bool:
+        """Return whether another rank looks for this one."""
+        return bool(self._recorder.world[0])
+
+    def _boundary(self, look: Callable[[], None]) -> None:
+        """Look once all ranks are there; those behind the first are told what it has found."""
+        if self._follows:
+            self._unseen(self._follow)
+        elif self._ranks is None:
+            self._unseen(look)
+        else:
+            self._unseen(lambda: self._lead(look))
+
+    def _lead(self, look: Callable[[], None]) -> None:
+        """Looks for all ranks, which wait here until it has."""
+        others = self._ranks
+        assert others is not None
+        number = self._next_number()
+        for told in others.gathered(number):
+            self._checkpoints.take(told)
+        if others.apart:
+            self._recorder.caveat("resume-ranks-apart", RANKS_APART)
+        self._behind = None
+        look()
+        self.await_snapshot()  # the other ranks go on with the answer
+        # behind the signal each rank comes to its end by itself
+        comes_again = bool(self._wanted) or self._recorder.updated < self._signal_at
+        answer = {"until": self._until, "behind": self._behind, "over": not comes_again}
+        others.answer(number, answer)
+        if not comes_again:
+            self._ranks = None
+
+    def _follow(self) -> None:
+        """Another rank looks: this one stops where that one does, and records what it holds behind
+        the same checkpoint.
+        """
+        if self._over:
+            return
+        if self._ranks is None:
+            self._follow_late()
+            return
+        answer = self._ranks.answered(self._next_number(), self._checkpoints.told())
+        if answer is None:
+            self._follow_late()
+            return
+        self._over = answer["over"]
+        self._goes_on(answer["until"], answer["behind"])
+
+    def _follow_late(self) -> None:
+        """The ranks do not come to their boundaries together: this one stops where the first does
+        all the same.
+        """
+        try:
+            with open(self._path(FOLLOWED), encoding="ascii") as file:
+                until = int(file.read())
+        except (OSError, ValueError):
+            return
+        self._recorder.stop_after(until)
+
+    def _goes_on(self, until: int, behind: int | None) -> None:
+        """The run ends after iteration `until`; `behind`: the update whose checkpoint it was."""
+        if behind is None:
+            return
+        self._until, self._behind = until, behind
+        self._recorder.stop_after(until)
+        if self._recorder.boundaries is not None:
+            behind_it = range(behind + 1, behind + 2 + self._spare)
+            self._recorder.boundaries.update(behind_it)
+
+    def _next_number(self) -> int:
+        """Return the number of a boundary, the same in all ranks: an iteration has two, before its
+        forward pass and before its loss.
+        """
+        first = int(self._recorder.updated) * 2
+        self._number_of_boundary = first if self._number_of_boundary < first else first + 1
+        return self._number_of_boundary
+
+    def _account(self) -> None:
+        """Say at the end what was written and taken for no checkpoint."""
+        if self._signaled:  # a handler may have written one
+            self._unseen(self._look)
+            self.await_snapshot()
+        masked = self._recorder.masked
+        ignored, removed = self._checkpoints.ignored, self._checkpoints.removed
+        temporary = dict.fromkeys(map(os.path.basename, self._checkpoints.temporary))
+        if not any((ignored, removed, temporary, self._passed)):
+            return
+        event = {
+            "e": "unkept",
+            "p": [masked(path) for path in list(ignored)[:MOST_TOLD]],
+            "removed": [masked(path) for path in list(removed)[:MOST_TOLD]],
+            "temporary": [masked(path) for path in list(temporary)[:MOST_TOLD]],
+            "passed": self._passed,
+            "epochs": self._epoch(),
+        }
+        self._recorder.emit(event)
+
+    def _look(self) -> None:
+        checkpoints = self._checkpoints
+        found = checkpoints.found(self._recorder.updated)
+        if found is None:
+            return
+        if not self._is_killed_now:
+            self._await_writing(found)
+        places = [name for name in self._wanted if self._is_at(name, found.save.updates)]
+        if self._signal_at:
+            self._recorder.emit(self._event(found, places, 0))
+        if not places:
+            self._passed += 1
+            return
+        self._wanted = [name for name in self._wanted if name not in places]
+        self._take(found, places)
+
+    def _is_at(self, name: str, updates: int) -> bool:
+        if name == FIRST:
+            return True
+        if name.isdecimal():
+            return updates >= int(name)
+        then = self._epochs_at.get(updates, 0)
+        if name == EPOCH_END:
+            return 0 < then < self._epoch()
+        return then > 1
+
+    def _epoch(self) -> int:
+        """Return how many epochs of the loader that is trained on have begun."""
+        return next(iter(self._epochs.values()), 0)
+
+    def _take(self, found: Found, places: list[str]) -> None:
+        """Ask for a snapshot, and say until when the run goes on."""
+        recorder, updates = self._recorder, found.save.updates
+        until = updates + self._go_on
+        if self._wanted:
+            until = max(until, self._within)
+        event = self._event(found, places, until)
+        recorder.emit(event)
+        self._number += 1
+        name = "%d-%d" % (_getpid(), self._number)
+        self._leave(WANTED + name, json_text.dumps({**event, "p": found.paths, "t": found.target}))
+        self._leave(FOLLOWED, str(until))
+        self._goes_on(until, updates)
+        self._awaited = TAKEN + name
+
+    def _event(self, found: Found, places: list[str], until: int) -> dict[str, Any]:
+        return {
+            "e": "checkpoint",
+            "i": found.save.updates,
+            "at": places,
+            "by": found.save.by,
+            "l": found.save.line,
+            "p": [self._recorder.masked(path) for path in found.paths],
+            "o": [self._recorder.masked(path) for path in found.beside],
+            "t": self._recorder.masked(found.target),
+            "s": found.size,
+            "until": until,
+        }
+
+    def _await_signal(self) -> None:
+        """Wait for the signal that is to end this run, once its time has come. A script that has a
+        handler goes on behind it.
+        """
+        if self._signaled or self._follows:
+            return
+        if not 0 < self._signal_at <= self._recorder.updated:
+            return
+        self.await_snapshot()
+        self._signaled = True
+        self._leave(SIGNAL, str(_getpid()))
+        self._await(self._path(SENT))
+
+    def _await_tasks(self) -> None:
+        """Wait for threads, futures and processes that were started in the last iteration, and may
+        be about to write what was kept. A loader's thread, for one, does not end: what was waited
+        for in vain is passed over.
+        """
+        tasks = self._checkpoints.tasks()
+        if not tasks or self._patience <= 0:
+            return
+        began = monotonic()
+        longest = min(LONGEST_TASK, self._patience)
+        if not self._wait(lambda: bool(self._checkpoints.under_way(tasks)), longest):
+            self._checkpoints.pass_over(self._checkpoints.under_way(tasks))
+        self._patience -= monotonic() - began
+
+    def _await_writing(self, found: Found) -> None:
+        self._wait(
+            lambda: self._checkpoints.is_written_to([*found.paths, *found.beside]), LONGEST_WRITING
+        )
+
+    def _await(self, answer: str) -> None:
+        """Wait for a file that reprocheck makes."""
+        self._wait(lambda: not os.path.exists(answer), LONGEST)
+
+    @staticmethod
+    def _wait(goes_on: Callable[[], bool], longest: float) -> bool:
+        """Wait while something goes on; False where it still does."""
+        deadline = monotonic() + longest
+        while goes_on():
+            if monotonic() > deadline:
+                return False
+            sleep(POLL)
+        return True
+
+    def _refuse(self, path: str) -> None:
+        """A checkpoint is about to be written where no snapshot is taken: the process ends before
+        it is.
+        """
+        recorder = self._recorder
+        recorder.emit({"e": "outside", "p": path})
+        self._leave(OUTSIDE, path)
+        recorder.emit({"e": "stop", "i": recorder.grouping.closed})
+        _exit(0)
+
+    def _leave(self, name: str, text: str) -> None:
+        """Leave a file in the trace folder, whole from the first look at it."""
+        draft = self._path("." + name)
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(draft, self._path(name))
+
+    def _path(self, name: str) -> str:
+        return os.path.join(str(self._recorder.folder), name)
+
+    @staticmethod
+    def _unseen(look: Callable[[], None]) -> None:
+        """Looks at files without telling that they were read."""
+        if opened_files.WATCHED is None:
+            look()
+        else:
+            opened_files.WATCHED.quietly(look)

@@ -1,0 +1,135 @@
+"""The ranks of a continued run at a boundary: all wait there until the first of them has looked for
+a checkpoint, so that one snapshot holds what each of them wrote and none is an iteration ahead.
+
+Each leaves `there-RANK` in the trace folder; rank 0 waits for all of them and answers in `answer`.
+Ranks that do not come to their boundaries together, as those of a pipeline, would wait for each
+other for ever: whoever waits for one that does nothing gives up, for all.
+"""
+
+from __future__ import annotations
+
+import os
+from time import monotonic, sleep
+
+from ..process import launchers
+from ..process.peer_processes import processor_ticks
+from ..recorder import json_text
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+THERE, ANSWER, APART = "there-", "answer", "ranks-apart"
+LONGEST = 600.0
+"""Seconds for which a rank is waited for that is at work, and for an answer."""
+LONGEST_START = 20.0
+"""Seconds for which a rank is waited for that has not come to its first boundary."""
+IDLE = 10.0
+"""Seconds without processor time after which a rank is taken to wait for this one."""
+POLL = 0.001
+
+
+class Ranks:
+    """What one of several ranks tells the others, and is told.
+
+    Each boundary has a number, which is the same in all ranks and never becomes less.
+    """
+
+    def __init__(self, folder: str, rank: int, size: int) -> None:
+        self._folder = folder
+        self._rank = rank
+        self._others = [other for other in range(size) if other != rank]
+        self._ticks: dict[int, int] = {}
+        self._busy: dict[int, float] = {}  # rank -> when it was last seen to use the processor
+
+    @property
+    def apart(self) -> bool:
+        """Return whether they do not wait for each other any more."""
+        return os.path.exists(self._path(APART))
+
+    def gathered(self, number: int) -> list[dict[str, Any]]:
+        """Return what the others told at a boundary, once all are there. Of rank 0."""
+        self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid()})
+        found = []
+        for rank in self._others:
+            told = self._awaited(THERE + str(rank), rank, number)
+            if told is None:
+                return []
+            found.append(told["told"])
+        return found
+
+    def answer(self, number: int, answer: Mapping[str, Any]) -> None:
+        """Let all others go on. Of rank 0."""
+        self._leave(ANSWER, {"n": number, "answer": answer})
+
+    def answered(self, number: int, told: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Tell that this rank is at a boundary; return the answer, None where there is none."""
+        self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid(), "told": told})
+        found = self._awaited(ANSWER, 0, number)
+        if found is None:
+            return None
+        return dict(found["answer"])
+
+    def _awaited(self, name: str, rank: int, number: int) -> dict[str, Any] | None:
+        """Return what a rank has left in a file once it is of this boundary; None where they are
+        apart.
+        """
+        began = monotonic()
+        while not self.apart:
+            found = self._read(name)
+            if found is not None and found["n"] >= number:
+                return found
+            if self._is_given_up(rank, number, monotonic() - began):
+                self._leave(APART, {})
+            sleep(POLL)
+        return None
+
+    def _is_given_up(self, rank: int, number: int, waited: float) -> bool:
+        """Return whether a rank has not begun, has ended, or does nothing on its way to a
+        boundary.
+        """
+        if waited < IDLE:
+            return False
+        there = self._read(THERE + str(rank))
+        if there is None:
+            return waited > LONGEST_START
+        ticks = processor_ticks(there["pid"])
+        if ticks is None or waited > LONGEST:
+            return True
+        return there["n"] < number and self._idle(rank, ticks) > IDLE
+
+    def _idle(self, rank: int, ticks: int) -> float:
+        """Seconds for which a rank has not been seen to use the processor."""
+        now = monotonic()
+        if self._ticks.get(rank) != ticks:
+            self._ticks[rank], self._busy[rank] = ticks, now
+        return now - self._busy[rank]
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        try:
+            with open(self._path(name), encoding="utf-8") as file:
+                found: dict[str, Any] = json_text.loads(file.read())
+                return found
+        except OSError:
+            return None
+
+    def _leave(self, name: str, held: Mapping[str, Any]) -> None:
+        """Leave a file, whole from the first look at it."""
+        draft = self._path(".%s-%d" % (name, self._rank))
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(json_text.dumps(held))
+        os.replace(draft, self._path(name))
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, name)
+
+
+def of(recorder: Any) -> Ranks | None:
+    """Return the ranks that a process is one of; None where it is alone, or where some of them are
+    on another machine, and leave nothing here.
+    """
+    rank, size = recorder.world
+    here = launchers.ranks_here() or size
+    if rank is None or size < 2 or here < size:
+        return None
+    return Ranks(recorder.folder, rank, size)

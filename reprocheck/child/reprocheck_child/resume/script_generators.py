@@ -1,0 +1,123 @@
+"""Generators that a script made for itself: found where a training goes on, through the variables
+that hold them, and known by these. Most have no hook: their classes are written in C.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+from ..deep_levels import generator_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable, Iterator
+
+    from .state_holders import Slot
+
+    Part = tuple[str, Any]
+    Read = Callable[[], bytes]
+
+
+def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Any]:
+    """`variable (class)` -> a generator that the script made.
+
+    `things`: what its variables reach; `besides`: generators that are known by another name.
+    """
+    labels = dict(_kinds())
+    skipped = {id(one) for one in (*_shared(), *besides)}
+    names: dict[str, Any] = {}
+    for name, thing in things:
+        label = labels.get(type(thing))
+        if label is not None and id(thing) not in skipped:
+            skipped.add(id(thing))
+            names["%s (%s)" % (name, label)] = thing
+    return names
+
+
+def reader(generator: Any) -> Read:
+    """Return what reads the state of one of them."""
+    return _class_of(generator).read(generator)
+
+
+def taken(generator: Any) -> Any:
+    """Return the state of one of them as it gives it itself."""
+    return _class_of(generator).take(generator)
+
+
+def slots(generators: dict[str, Any]) -> Iterator[Slot]:
+    """Yield each as a value that can be put back."""
+    for name, generator in generators.items():
+        kind = _class_of(generator)
+        yield name, partial(kind.take, generator), partial(kind.put, generator)
+
+
+def _of_python(generator: Any) -> Read:
+    return generator_states.PythonState(lambda: generator)
+
+
+def _of_numpy(generator: Any) -> Read:
+    return generator_states.NumpyState(lambda: generator)
+
+
+def _of_torch(generator: Any) -> Read:
+    return lambda: bytes(generator.get_state().numpy().tobytes())
+
+
+class _Class:
+    """A class of generators.
+
+    read  what reads the state of one as bytes, without a copy where that can be
+    take, put  its state as a value, and one that is put back
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Any], Read],
+        take: Callable[[Any], Any],
+        put: Callable[[Any, Any], object],
+    ) -> None:
+        self.read = read
+        self.take = take
+        self.put = put
+
+
+def _put_bits(generator: Any, state: Any) -> None:
+    generator.bit_generator.state = state
+
+
+_CLASSES = {
+    "random.Random": _Class(
+        _of_python, lambda one: one.getstate(), lambda one, state: one.setstate(state)
+    ),
+    "numpy.random.Generator": _Class(_of_numpy, lambda one: one.bit_generator.state, _put_bits),
+    "numpy.random.RandomState": _Class(
+        _of_numpy, lambda one: one.get_state(), lambda one, state: one.set_state(state)
+    ),
+    "torch.Generator": _Class(
+        _of_torch, lambda one: one.get_state(), lambda one, state: one.set_state(state.cpu())
+    ),
+}
+"""By the public name of each class."""
+
+
+def _class_of(generator: Any) -> _Class:
+    return _CLASSES[next(label for kind, label in _kinds() if kind is type(generator))]
+
+
+def _kinds() -> Iterator[tuple[type, str]]:
+    """Yield the classes that are there, each with its public name. A module that is still being
+    imported may not have its classes yet.
+    """
+    for label in _CLASSES:
+        module, _, name = label.rpartition(".")
+        kind = getattr(sys.modules.get(module), name, None)
+        if kind is not None:
+            yield kind, label
+
+
+def _shared() -> Iterator[Any]:
+    """Yield the generators that all code shares: they have names of their own."""
+    yield generator_states.python()
+    yield generator_states.numpy()
+    yield getattr(sys.modules.get("torch"), "default_generator", None)

@@ -1,0 +1,109 @@
+"""What the variables of a script reach where a training goes on: objects, and what these hold."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import deque
+from types import FunctionType, GeneratorType, MethodType, ModuleType
+
+from ..deep_levels.scope import cells, parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+    Part = tuple[str, Any]
+
+_DEPTH = 5
+"""Attributes, elements and variables from a variable of the script on that are walked through."""
+_MOST = 3000
+"""Objects that are looked at."""
+_LONGEST = 100
+"""Attributes or elements of one object; what has more is data."""
+_PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
+
+
+def reachable(deep: Any) -> Iterator[Part]:
+    """Yield what is reached from the variables of the script, the nearest first, each with its
+    name.
+    """
+    waiting = deque((name, thing, 0) for name, thing in variables(deep))
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        name, thing, depth = waiting.popleft()
+        if isinstance(thing, _PLAIN) or id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        yield name, thing
+        if depth < _DEPTH:
+            waiting += [(name + part, one, depth + 1) for part, one in _inside(thing)]
+
+
+def variables(deep: Any) -> Iterator[Part]:
+    """Yield the variables of the script: of its functions under way from the innermost out, then of
+    its modules.
+    """
+    frame = deep.frame(1)
+    while frame is not None:
+        if deep.is_own(frame):
+            yield from list(frame.f_locals.items())
+        frame = frame.f_back
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and deep.is_of_user(file):
+            yield from list(vars(module).items())
+
+
+def _inside(thing: Any) -> list[Part]:
+    """Return what an object holds: elements, attributes, and variables of functions and of Python's
+    generators.
+    """
+    for kinds, held in _HOLDERS:
+        if isinstance(thing, kinds):
+            return held(thing)
+    return _of_object(thing)
+
+
+def _of_container(thing: Any) -> list[Part]:
+    return parts(thing) if len(thing) <= _LONGEST else []
+
+
+def _of_method(thing: MethodType) -> list[Part]:
+    return [("", thing.__self__)]
+
+
+def _of_partial(thing: functools.partial[Any]) -> list[Part]:
+    return [*parts(thing.args), *_named(thing.keywords)]
+
+
+def _of_function(thing: FunctionType) -> list[Part]:
+    held = {**cells(thing), **(thing.__kwdefaults__ or {})}
+    return [*_named(held), *parts(thing.__defaults__)]
+
+
+def _of_generator(thing: GeneratorType[Any, Any, Any]) -> list[Part]:
+    # one that has come to its end has no frame
+    return _named(dict(getattr(thing.gi_frame, "f_locals", {})))
+
+
+def _of_object(thing: Any) -> list[Part]:
+    # a class of the script's may have anything under this name
+    own = getattr(thing, "__dict__", None)
+    if type(own) is not dict or len(own) > _LONGEST:
+        return []
+    return _named(dict(own))
+
+
+def _named(held: dict[str, Any]) -> list[Part]:
+    return [("." + name, one) for name, one in held.items()]
+
+
+_HOLDERS: tuple[tuple[Any, Callable[[Any], list[Part]]], ...] = (
+    ((list, tuple, dict), _of_container),
+    (MethodType, _of_method),
+    (functools.partial, _of_partial),
+    (FunctionType, _of_function),
+    (GeneratorType, _of_generator),
+)
+"""Classes of Python's own -> what holds of one of their objects."""

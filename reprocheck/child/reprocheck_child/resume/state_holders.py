@@ -1,0 +1,89 @@
+"""What of a training can be taken at a boundary as values, and put back: the states of generators
+here, the rest by the adapters.
+"""
+
+from __future__ import annotations
+
+from ..deep_levels import generator_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Collection, Iterable, Iterator, Protocol
+
+    Values = dict[str, Any]
+    Slot = tuple[str, Callable[[], Any], Callable[[Any], object]]
+
+    class Holder(Protocol):
+        """One part of a training. `rung` is its place on the ladder across the gap."""
+
+        rung: str
+
+        def take(self) -> Values:
+            """Return all of it by name; what is taken may change later and is written at once."""
+
+        def put(self, kept: Values) -> list[str]:
+            """Put it back; return the names of what was another value before."""
+
+
+WEIGHTS, OPTIMIZER = "weights", "optimizer state"
+SCHEDULES, GENERATORS, BATCH = "hyper-parameters", "RNG state", "batch"
+
+
+def same_states(one: Any, other: Any) -> bool:
+    """Return whether two states of generators, or two numbers, are the same."""
+    return _text(one) == _text(other)
+
+
+class Slots:
+    """Values of one rung that are read and written one by one.
+
+    each  of each value its name, what reads it, and what gives it another one
+    same  whether two values are the same in every bit
+    only  names of those that are put back; None: all
+    """
+
+    def __init__(
+        self,
+        rung: str,
+        each: Callable[[], Iterable[Slot]],
+        same: Callable[[Any, Any], bool] = same_states,
+        only: Collection[str] | None = None,
+    ) -> None:
+        self.rung = rung
+        self.each = each
+        self.same = same
+        self.only = only
+
+    def take(self) -> Values:
+        """Return all of them."""
+        return {name: read() for name, read, _ in self.each()}
+
+    def put(self, kept: Values) -> list[str]:
+        """Write those that are kept."""
+        changed = []
+        wanted = kept.keys() if self.only is None else kept.keys() & self.only
+        for name, read, write in list(self.each()):
+            if name in wanted and not self.same(read(), kept[name]):
+                write(kept[name])
+                changed.append(name)
+        return changed
+
+
+def of_the_host() -> Iterator[Slot]:
+    """Yield the generators of Python and NumPy that scripts share: themselves, as the functions of
+    the modules are watched, by which scripts put states back.
+    """
+    python, numpy = generator_states.python(), generator_states.numpy()
+    if python is not None:
+        yield "python", python.getstate, python.setstate
+    if numpy is not None:
+        yield "numpy", numpy.get_state, numpy.set_state
+
+
+def _text(state: Any) -> str:
+    """Return a state as text; of NumPy's and PyTorch's, which are arrays or hold one, all of it."""
+    if isinstance(state, tuple):
+        return repr([_text(part) for part in state])
+    if hasattr(state, "numpy"):
+        state = state.numpy()
+    return repr(state.tobytes() if hasattr(state, "tobytes") else state)
