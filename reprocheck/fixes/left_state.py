@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from reprocheck.language import count
 from reprocheck.model import Check, is_elsewhere
-from reprocheck.report.again import again, in_shell, without_files
+from reprocheck.report.command_line import again, in_shell, without_files
 
 NAME = "state-left"
 _COPY = "--workdir copy"

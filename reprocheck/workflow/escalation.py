@@ -16,7 +16,7 @@ from reprocheck.errors import ReprocheckError, message
 from reprocheck.language import tr
 from reprocheck.model import rules_of
 from reprocheck.workflow import advice
-from reprocheck.workflow.own_pair import (
+from reprocheck.workflow.recorded_pair import (
     ENDED_EARLY,
     differs,
     differs_in_bits,
