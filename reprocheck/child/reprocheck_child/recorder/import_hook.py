@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Callback = Callable[[object], None]
 
-_OURS = __name__.rpartition(".")[0]
+_OURS = __name__.rpartition(".recorder.")[0]
 _package = sys.modules[_OURS]
 _Module = type(sys)
 _IMPORTING = ("importlib", "_frozen_importlib", __name__)
