@@ -18,7 +18,7 @@ from reprocheck.model import LossSeries, Series
 from reprocheck.suite.baselines import allowed, compare
 from reprocheck.suite.changes import Known, classify
 from reprocheck.suite.changes.levels import level
-from reprocheck.suite.changes.of_night import LOOK_BACK
+from reprocheck.suite.changes.night_states import LOOK_BACK
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
 from reprocheck.suite.model import (
     Baseline,

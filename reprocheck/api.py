@@ -187,10 +187,10 @@ def check_resume(
     """
     from reprocheck import launch, settings
     from reprocheck.launch.teller import Silent
-    from reprocheck.resume.asked import Asked, places, refuse_signal, words
-    from reprocheck.resume.elsewhere import absolute
-    from reprocheck.resume.making import checked
+    from reprocheck.resume.external_checkpoint import absolute
+    from reprocheck.resume.pipeline import checked
     from reprocheck.resume.report.formats import write
+    from reprocheck.resume.request import Asked, places, refuse_signal, words
 
     with _noted():
         _refuse_inside()

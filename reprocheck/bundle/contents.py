@@ -10,14 +10,14 @@ from typing import Any
 
 from reprocheck import replay
 from reprocheck.bundle import archive, manifest, source
-from reprocheck.bundle.kept import kept
+from reprocheck.bundle.loss_selection import kept
 from reprocheck.bundle.manifest import Subject
 from reprocheck.bundle.plain_words import in_plain_words
 from reprocheck.language import count, tr
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
-from reprocheck.report import FORMATS, issue, losses, smallest, to_json, why
+from reprocheck.report import FORMATS, issue, losses, smallest_command, to_json, why
 from reprocheck.report.formats import Sheet
 from reprocheck.report.markdown import document
 from reprocheck.wording.verdict import titled
@@ -103,7 +103,7 @@ def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
     return Subject(
         title=shown.verdict.title,
         where=why.lead(shown) or shown.verdict.reason,
-        command=smallest.command(shown),
+        command=smallest_command.command(shown),
         cited=filter(None, cited),
         diffs=diffs,
         losses=losses,

@@ -11,7 +11,7 @@ from itertools import starmap
 
 from reprocheck.files.source_text import Cell
 from reprocheck.ladder.sources import CELL, Sources, numbered
-from reprocheck.trace.reached import Ran
+from reprocheck.trace.executed_code import Ran
 
 
 def as_notebook(sources: Sources) -> str | None:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from reprocheck.model.static import Executed
-from reprocheck.trace.reached import Ran
+from reprocheck.trace.executed_code import Ran
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CODE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -18,7 +18,7 @@ from reprocheck.model import Check, Rung, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.scan.finding import SEVERITIES, Finding
 from reprocheck.scan.project import Module
-from reprocheck.trace.reached import Ran
+from reprocheck.trace.executed_code import Ran
 
 
 def scanned(check: Check, folder: Path) -> StaticScan | None:

@@ -14,12 +14,12 @@ from reprocheck.ladder.sources import CELL, Sources, numbered
 from reprocheck.language import tag
 from reprocheck.model import SourceLine
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding
+from reprocheck.scan.fixability import promised
 from reprocheck.scan.judge import finished, judged
 from reprocheck.scan.order import Order
 from reprocheck.scan.places import Place, feeding, places
 from reprocheck.scan.programs import of_program
 from reprocheck.scan.project import Module
-from reprocheck.scan.promise import promised
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Derived, Made, Value
 

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from reprocheck.ladder.sources import Recorded
-from reprocheck.trace.reached import Ran, read_reached
+from reprocheck.trace.executed_code import Ran, read_reached
 
 
 def by_trace(check: Recorded, folder: Path) -> Mapping[str, Sequence[Ran]]:

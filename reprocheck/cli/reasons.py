@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reprocheck.cli.labels import Labels
 from reprocheck.cli.terminal import padded
 from reprocheck.language import tr
-from reprocheck.report import static, text, why
+from reprocheck.report import scan_findings, text, why
 
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
@@ -68,9 +68,9 @@ def print_causes(check: Check, out: Stream, *, every: bool) -> None:
 def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
     """Print how much the scan finds and what of it ran; the places where `every`."""
     labels = Labels(out, LABEL)
-    labels.row("scan", static.sentence(scan))
+    labels.row("scan", scan_findings.sentence(scan))
     if every:
-        for one, row in zip(scan.findings, static.rows(scan), strict=True):
+        for one, row in zip(scan.findings, scan_findings.rows(scan), strict=True):
             code, place, message, state = row
             said = tr(
                 "{place} {code}, {severity}, {state}: {message}",

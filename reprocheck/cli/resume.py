@@ -15,7 +15,7 @@ from reprocheck.cli.destination import OutputOption, destination
 from reprocheck.cli.explain import PatchOption, writable
 from reprocheck.cli.parameters import ENTRY, option, with_settings
 from reprocheck.errors import ReprocheckError, UsageError
-from reprocheck.resume.asked import GO_ON, PLACES, TWICE, WITHIN
+from reprocheck.resume.request import GO_ON, PLACES, TWICE, WITHIN
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
@@ -138,11 +138,11 @@ def resume(
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
     from reprocheck.cli.run import entry_words, interpreter, kept, title
-    from reprocheck.resume.asked import Asked, places, refuse, refuse_signal, words
-    from reprocheck.resume.elsewhere import absolute
+    from reprocheck.resume.external_checkpoint import absolute
     from reprocheck.resume.launchers import refuse_ranks, with_ranks
-    from reprocheck.resume.making import checked
+    from reprocheck.resume.pipeline import checked
     from reprocheck.resume.report.formats import FORMATS, known
+    from reprocheck.resume.request import Asked, places, refuse, refuse_signal, words
 
     if workdir != "copy":
         raise UsageError(
@@ -197,7 +197,7 @@ def resume(
 
 def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
     """Write the patch that was tried, or says that there is none. Raises ReportError."""
-    from reprocheck.resume.written import put
+    from reprocheck.resume.report_files import put
 
     repairs = [one.repair for one in check.outcomes if one.repair and one.repair.patch]
     if not repairs:
@@ -224,7 +224,7 @@ def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
 
 def print_check(check: ResumeCheck, console: Console) -> None:
     """The verdict, and what follows from it; one line where quiet."""
-    from reprocheck.cli.full import print_log
+    from reprocheck.cli.full_view import print_log
     from reprocheck.cli.sentences import STYLES
     from reprocheck.model.verdict import TONES
     from reprocheck.resume.report.rows import next_command, sentence

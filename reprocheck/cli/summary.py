@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.cli import brief, full
+from reprocheck.cli import brief_view, full_view
 from reprocheck.cli.labels import Labels
 from reprocheck.language import mark, sentences, tr
 from reprocheck.model import Check
@@ -30,10 +30,10 @@ def print_verdict(check: Check, console: Console) -> None:
             "{name}: {value}", name=check.verdict.title, value=text.line(check.verdict.reason)
         )
         console.out.line(sentences(verdict, why.lead(check)))
-    elif brief.shown(check, console):
-        brief.print_brief(check, console)
+    elif brief_view.shown(check, console):
+        brief_view.print_brief(check, console)
     else:
-        full.print_all(check, console)
+        full_view.print_all(check, console)
 
 
 def page(*, written: bool, drawn: bool) -> str | None:
@@ -57,7 +57,7 @@ def print_place(check: Check, console: Console, folder: Path, written: str | Non
     if console.quiet:
         console.out.line(_near(place))
         return
-    if not brief.shown(check, console):
+    if not brief_view.shown(check, console):
         console.out.line()
     labels = _labels(check, console)
     labels.row(label, _near(place))
@@ -83,7 +83,7 @@ def print_next(check: Check, console: Console) -> None:
 
 def print_recording(out: Stream, title: str, place: Path, reason: str) -> None:
     """Print what was recorded, where it lies, and the comparison to type next."""
-    labels = Labels(out, full.LABEL)
+    labels = Labels(out, full_view.LABEL)
     out.line(title, "bold green")
     labels.row("recording", str(place))
     _print_command(labels, reason, f"reprocheck compare {place} OTHER")
@@ -96,9 +96,9 @@ def _print_command(labels: Labels, reason: str, command: str) -> None:
 
 def _labels(check: Check, console: Console) -> Labels:
     """Rows below the verdict, in the form of the verdict."""
-    if brief.shown(check, console):
-        return Labels(console.out, brief.LABEL)
-    return Labels(console.out, full.LABEL)
+    if brief_view.shown(check, console):
+        return Labels(console.out, brief_view.LABEL)
+    return Labels(console.out, full_view.LABEL)
 
 
 def _near(path: Path) -> str:

@@ -234,9 +234,9 @@ class Stream:
         """
         shown = harmless(self.fit(line))
         if not shown.isascii():
-            from reprocheck.cli import wide
+            from reprocheck.cli import wide_characters
 
-            return wide.wrapped(shown, width)
+            return wide_characters.wrapped(shown, width)
         wrapped = textwrap.wrap(shown, width, break_long_words=False, break_on_hyphens=False)
         return wrapped or [""]
 

@@ -18,7 +18,7 @@ from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.fixes import CatalogueFix, ControlFix, InNames
 from reprocheck.model.why import FixFrom
-from reprocheck.report.again import again, in_shell
+from reprocheck.report.command_line import again, in_shell
 from reprocheck.rules import Entry, entry
 from reprocheck.rules.likely import is_vague, place_of, removes
 from reprocheck.settings import controls

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from reprocheck.model import Check, is_elsewhere
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.fixes import LeftInFolder, Parts
-from reprocheck.report.again import again, in_shell, without_files
+from reprocheck.report.command_line import again, in_shell, without_files
 
 NAME = "state-left"
 _COPY = "--workdir copy"

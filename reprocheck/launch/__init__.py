@@ -12,7 +12,6 @@ record_arm     runs under controls -> Arm, added to that record
 record_operands  one more run that keeps what a single operator is given
 """
 
-from reprocheck.launch.alone import alone_in as alone_in
 from reprocheck.launch.arms import record_arm as record_arm
 from reprocheck.launch.check import check as check
 from reprocheck.launch.deeper import record_deeper as record_deeper
@@ -22,6 +21,7 @@ from reprocheck.launch.entry_point import (
     safe_name as safe_name,
 )
 from reprocheck.launch.folder import discard as discard, prepare as prepare, publish as publish
+from reprocheck.launch.folder_lock import alone_in as alone_in
 from reprocheck.launch.observer import Observer as Observer, Quiet as Quiet
 from reprocheck.launch.operands import record_operands as record_operands
 from reprocheck.launch.tail import Output as Output

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from reprocheck.files.anchored import Anchor, free_name
+from reprocheck.files.anchored_paths import Anchor, free_name
 from reprocheck.launch.snapshot import Kept, move, same_bytes, write_content
 from reprocheck.launch.tree import Entry
 

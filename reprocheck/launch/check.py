@@ -18,7 +18,7 @@ from reprocheck.language import mark
 from reprocheck.launch import environment, snapshot
 from reprocheck.launch.archive import ARCHIVES
 from reprocheck.launch.devices import accelerators
-from reprocheck.launch.earlier import checks_beside, found_by_all, left_in
+from reprocheck.launch.earlier_checks import checks_beside, found_by_all, left_in
 from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.operation import operation
@@ -26,7 +26,7 @@ from reprocheck.launch.plan import Plan, plan
 from reprocheck.launch.runs import Enough, record_runs
 from reprocheck.launch.tail import Output
 from reprocheck.launch.variables import WAIT_POLICY, users_environment
-from reprocheck.launch.wide import refuse_wide_folder
+from reprocheck.launch.wide_folders import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, redacted

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reprocheck.launch import snapshot
 from reprocheck.launch.archive import Archive
-from reprocheck.launch.files_after import events_of, note_files, relative_to, sentences
+from reprocheck.launch.changed_files import events_of, note_files, relative_to, sentences
 from reprocheck.launch.hold import Hold, held_by
 from reprocheck.launch.restoration import Ours, restore
 from reprocheck.launch.snapshot import STORE

@@ -16,13 +16,13 @@ from typing import Any
 from reprocheck import interrupts
 from reprocheck.launch import cleanup, notebook, snapshot
 from reprocheck.launch.archive import Archive
+from reprocheck.launch.control_variables import Under, under_controls
 from reprocheck.launch.entry_point import CALL
 from reprocheck.launch.heartbeat import make_scratch
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.renewed import Renewed
 from reprocheck.launch.run import Job, run_place
 from reprocheck.launch.tail import Output
-from reprocheck.launch.under import Under, under_controls
+from reprocheck.launch.user_folder import Renewed
 from reprocheck.launch.variables import added_variables, users_environment
 from reprocheck.launch.workdir import Copies, InPlace, InPlaceAgain, Workdir, has_room
 from reprocheck.model import EntryPoint

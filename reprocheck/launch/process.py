@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reprocheck.errors import EntryPointError, ReprocheckError
 from reprocheck.launch.guard import END, GRACES, LAST_RESORT, RELEASE, descendants
-from reprocheck.launch.strays import Strays
+from reprocheck.launch.orphans import Strays
 
 GUARD = Path(__file__).with_name("guard.py")
 LONGEST_END = sum(grace for _, grace in GRACES["asked"]) + LAST_RESORT + 2.0

@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from reprocheck.files.anchored import Anchor, free_name
+from reprocheck.files.anchored_paths import Anchor, free_name
 from reprocheck.launch.archive import (
     BEFORE,
     LEFT,

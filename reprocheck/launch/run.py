@@ -14,12 +14,12 @@ from pathlib import Path
 
 from reprocheck import interrupts
 from reprocheck.files.regular_file import NotRegularError, open_regular
-from reprocheck.launch import alone
-from reprocheck.launch.ends import Ends
+from reprocheck.launch import folder_lock
 from reprocheck.launch.file_events import FileEvents
 from reprocheck.launch.heartbeat import beat
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.process import GuardedProcess
+from reprocheck.launch.process_ends import Ends
 from reprocheck.launch.tail import LogTail, Output, TraceTail
 from reprocheck.launch.workdir import Workdir
 from reprocheck.launch.writers import written_by
@@ -172,7 +172,7 @@ def _start(job: Job) -> GuardedProcess:
         stderr=job.home / "stderr.log",
         after_death=job.after_death,
         fixed_addresses=job.fixed_addresses,
-        held=(*alone.held(), *job.workdir.hold.descriptors),
+        held=(*folder_lock.held(), *job.workdir.hold.descriptors),
     )
 
 

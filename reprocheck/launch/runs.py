@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from reprocheck import interrupts
 from reprocheck.launch import cleanup
-from reprocheck.launch.files_after import note_files
-from reprocheck.launch.left_behind import restored
+from reprocheck.launch.changed_files import note_files
+from reprocheck.launch.interrupted_checks import restored
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan

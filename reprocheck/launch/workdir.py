@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Protocol
 
 from reprocheck.errors import ReportError
-from reprocheck.files.anchored import Anchor
+from reprocheck.files.anchored_paths import Anchor
 from reprocheck.launch import snapshot
 from reprocheck.launch.archive import LEFT, Archive
+from reprocheck.launch.changed_files import events_of, real, relative_to, seen_by, sentences
 from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.files_after import events_of, real, relative_to, seen_by, sentences
 from reprocheck.launch.hold import Hold, hold_of
 from reprocheck.launch.restoration import Ours, restore
 from reprocheck.launch.surroundings import place_in, surround

@@ -19,11 +19,11 @@ from reprocheck.child.reprocheck_child.shared.masking import CREDENTIALS, mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.language import mark
 from reprocheck.redaction.accounts import ACCOUNTS, ADDRESSES
-from reprocheck.redaction.banks import BANK_ACCOUNTS
+from reprocheck.redaction.bank_accounts import BANK_ACCOUNTS
 from reprocheck.redaction.hosts import NAMED_HOSTS
 from reprocheck.redaction.kingfisher import Scanner
 from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern, masked
-from reprocheck.redaction.windows import WINDOWS_PATHS
+from reprocheck.redaction.windows_paths import WINDOWS_PATHS
 
 KINDS_OF_MARKS = {
     "<secret>": mark("token, key or password"),

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from reprocheck.language import changed, english
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT, How
+from reprocheck.redaction.grouped_fields import WHOLE
 from reprocheck.redaction.guard import NOT_SHOWN, Redaction
 from reprocheck.redaction.printable import REPLACEMENT, printable
-from reprocheck.redaction.whole import WHOLE
 
 T = TypeVar("T")
 

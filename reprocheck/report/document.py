@@ -13,7 +13,7 @@ from typing import Any
 
 from reprocheck.language import english
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Recorded, Run, Rung, Trace
-from reprocheck.report import compared, controls, files, series, static, words
+from reprocheck.report import compared, controls, files, scan_findings, series, words
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
 
@@ -50,7 +50,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "ladder": _ladder(check.ladder),
         "causes": [_cause(cause) for cause in check.causes],
         "controls": controls.document(check),
-        "scan": static.document(check.scan),
+        "scan": scan_findings.document(check.scan),
         "compared": compared.document(check),
         "state_left": check.state_left,
         "files": files.document(check),

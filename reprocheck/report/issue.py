@@ -11,7 +11,7 @@ from itertools import chain
 
 from reprocheck.language import tr
 from reprocheck.model import Check
-from reprocheck.report import about, collect_env, repair, smallest, tables, why, words
+from reprocheck.report import collect_env, provenance, repair, smallest_command, tables, why, words
 from reprocheck.report.document import facts
 from reprocheck.report.markdown import (
     block,
@@ -73,7 +73,7 @@ def _shortened(line: str) -> str:
 def _verdict(check: Check) -> Iterator[str]:
     numbers = range(1, 2 if check.between is None else 3)
     each = (facts(check, number) for number in numbers)
-    versions = (about.versions(known, check.record.reprocheck_version) for known in each)
+    versions = (provenance.versions(known, check.record.reprocheck_version) for known in each)
     yield md("### {}", check.verdict.title)
     yield from (md("{}", "; ".join(dict.fromkeys(versions))), "")
     lead = why.lead(check)
@@ -101,7 +101,12 @@ def _causes(check: Check) -> Iterator[str]:
 
 
 def _reproduce(check: Check, source: bool) -> Iterator[str]:
-    yield from (md("### {}", tr("Reproduce")), "", *block(smallest.command(check), "sh"), "")
+    yield from (
+        md("### {}", tr("Reproduce")),
+        "",
+        *block(smallest_command.command(check), "sh"),
+        "",
+    )
     replayed = check.ladder is not None and check.ladder.replay is not None
     if source:
         yield tr("It takes the script, which is in `source/` of the attachment.")

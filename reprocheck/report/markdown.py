@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reprocheck.language import tr
 from reprocheck.model import Check, Run, SourceLine
-from reprocheck.report import about, compared, controls, files, repair, static, tables, why, words
+from reprocheck.report import (
+    compared,
+    controls,
+    files,
+    provenance,
+    repair,
+    scan_findings,
+    tables,
+    why,
+    words,
+)
 from reprocheck.report.next_step import next_command
 from reprocheck.report.repair import Repair
 from reprocheck.report.tables import Table
@@ -134,7 +144,7 @@ def _lines(check: Check) -> Iterator[str]:
     if lead:
         yield from (check.verdict.reason, "")
     yield from (*words.meaning(check), "")
-    for name, value in about.rows(check):
+    for name, value in provenance.rows(check):
         shown = {"command": code}.get(name, prose)(value)
         yield say("- {name}: {value}", name=tr(name), value=shown)
     yield ""
@@ -220,8 +230,8 @@ def _why(check: Check) -> Iterator[str]:
         yield from cause_section(check, number)
     if check.scan is not None:
         yield from folded(
-            static.sentence(check.scan),
-            [tr(static.MEANS), "", *pipe_table(tables.scanned(check.scan))],
+            scan_findings.sentence(check.scan),
+            [tr(scan_findings.MEANS), "", *pipe_table(tables.scanned(check.scan))],
         )
 
 

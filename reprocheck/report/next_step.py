@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from reprocheck.language import mark, tr
 from reprocheck.model import Check, VerdictName, is_elsewhere
 from reprocheck.report import compared
-from reprocheck.report.again import again, compared_again
+from reprocheck.report.command_line import again, compared_again
 from reprocheck.report.text import line
 
 Step = tuple[str, str]

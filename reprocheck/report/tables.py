@@ -14,7 +14,7 @@ from reprocheck import language
 from reprocheck.language import count, sentences, tr
 from reprocheck.model import Check, Comparison, Ladder, Run, Search, Tolerance, Trace
 from reprocheck.model.static import StaticScan
-from reprocheck.report import compared, controls, series, static, why, words
+from reprocheck.report import compared, controls, scan_findings, series, why, words
 from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
 from reprocheck.report.text import UNKNOWN, fact, joined, line, loss, number, ulps
@@ -327,7 +327,7 @@ def scanned(found: StaticScan) -> Table:
     return Table(
         title=tr("What the source shows"),
         heads=(tr("rule"), tr("place"), tr("what"), tr("ran")),
-        rows=static.rows(found),
+        rows=scan_findings.rows(found),
         marked=marked,
         strong=3,
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from reprocheck.language import count, mark, sentences, tr
 from reprocheck.model import Check, Comparison, Run, Trace, VerdictName
 from reprocheck.report import compared, controls, series, why
-from reprocheck.report.again import again
+from reprocheck.report.command_line import again
 from reprocheck.report.next_step import next_command
 from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 

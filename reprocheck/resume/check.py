@@ -12,12 +12,12 @@ from reprocheck.resume import model, records, sentences
 from reprocheck.resume.average import have_other_ranks
 from reprocheck.resume.confirm.attempts import attempt_of
 from reprocheck.resume.confirm.search import confirmation
-from reprocheck.resume.fix.own_words import in_own_words
-from reprocheck.resume.fix.tried import repair_of
+from reprocheck.resume.fix.patch_trial import repair_of
+from reprocheck.resume.fix.script_fix import in_own_words
 from reprocheck.resume.gap.ladder import explain, with_text
-from reprocheck.resume.gap.others import explain_others
-from reprocheck.resume.kept import beyond_snapshots, checkpoints, found_before, unkept
+from reprocheck.resume.gap.other_ranks import explain_others
 from reprocheck.resume.options import option_of
+from reprocheck.resume.other_files import beyond_snapshots, checkpoints, found_before, unkept
 from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
 from reprocheck.trace import collector
 from reprocheck.wording import say

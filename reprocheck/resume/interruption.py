@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared.marks import SENT, SIGNAL
 from reprocheck.launch.process import GuardedProcess
-from reprocheck.resume.asked import SIGNALS
+from reprocheck.resume.request import SIGNALS
 
 
 class Interruption:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from reprocheck.model import SourceLine
-from reprocheck.resume.asked import CHECKPOINT
 from reprocheck.resume.model import Option
+from reprocheck.resume.request import CHECKPOINT
 from reprocheck.scan.index import within
 from reprocheck.scan.syntax import word
 

@@ -10,7 +10,7 @@ from reprocheck.files.limits import content
 from reprocheck.files.regular_file import NotRegularError
 from reprocheck.recording.record import RESUME as NAME
 from reprocheck.resume.model import CONTINUED, SCHEMA_VERSION, ResumeRecord
-from reprocheck.resume.written import put
+from reprocheck.resume.report_files import put
 
 MOST_PLACES, MOST_ITERATIONS = 1000, 10**9
 """More than any check has: a record that says more was not written by reprocheck."""

@@ -21,12 +21,15 @@ from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan, plan
 from reprocheck.launch.runs import one_run
 from reprocheck.launch.teller import Teller
-from reprocheck.launch.wide import refuse_wide_folder
+from reprocheck.launch.wide_folders import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, identity
 from reprocheck.resume import model, records
-from reprocheck.resume.asked import (
+from reprocheck.resume.external_checkpoint import Elsewhere
+from reprocheck.resume.interruption import Interruption
+from reprocheck.resume.other_files import last_checkpoint
+from reprocheck.resume.request import (
     AFTER,
     TWICE,
     UNTIL_END,
@@ -35,11 +38,8 @@ from reprocheck.resume.asked import (
     resumed_entry,
     told_to_wait,
 )
-from reprocheck.resume.elsewhere import Elsewhere
-from reprocheck.resume.interruption import Interruption
-from reprocheck.resume.kept import last_checkpoint
-from reprocheck.resume.outside import outside
 from reprocheck.resume.snapshots import Snapshot, Snapshots
+from reprocheck.resume.uncovered_checkpoint import outside
 from reprocheck.settings import Settings
 
 RESUMED: Mapping[str, object] = {"boundaries": [1]}

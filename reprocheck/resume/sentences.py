@@ -15,7 +15,7 @@ from reprocheck.model import Run
 from reprocheck.model.letters import capital
 from reprocheck.report import text
 from reprocheck.resume import model
-from reprocheck.resume.kept import Unkept
+from reprocheck.resume.other_files import Unkept
 from reprocheck.verdict.lost import lost
 from reprocheck.wording import say
 

@@ -22,10 +22,10 @@ from reprocheck.launch.tree import Entry, file_changes, read_tree, written_since
 from reprocheck.launch.workdir import Copies
 from reprocheck.launch.writers import written_by
 from reprocheck.model import FileChanges
-from reprocheck.resume.elsewhere import Elsewhere
-from reprocheck.resume.kept import checkpoint_of
+from reprocheck.resume.external_checkpoint import Elsewhere
 from reprocheck.resume.model import Checkpoint
-from reprocheck.resume.written import NO_ROOM
+from reprocheck.resume.other_files import checkpoint_of
+from reprocheck.resume.report_files import NO_ROOM
 from reprocheck.trace import events
 
 ELSEWHERE = ".outside"

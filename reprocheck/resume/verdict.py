@@ -12,7 +12,7 @@ from reprocheck.resume import model
 from reprocheck.resume.average import have_other_ranks, over_ranks
 from reprocheck.resume.gap.ladder import ORIGINS
 from reprocheck.resume.offset import shifted
-from reprocheck.resume.reported import reported
+from reprocheck.resume.reported_series import reported
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.series import first_unequal
 

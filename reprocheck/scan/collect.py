@@ -20,7 +20,7 @@ from reprocheck.scan.files import File
 from reprocheck.scan.finding import Unreadable
 from reprocheck.scan.index import grouped
 from reprocheck.scan.outline import Outline, imported, outlined
-from reprocheck.scan.pins import Pins, pins
+from reprocheck.scan.pinned_versions import Pins, pins
 from reprocheck.scan.resolve import locate, module_name, root_of
 from reprocheck.scan.source import Source, digest, read
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from reprocheck.scan import files, pins, select as selection, workers
+from reprocheck.scan import files, pinned_versions, select as selection, workers
 from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import Read, collected, group_key, groups
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable, file_of
+from reprocheck.scan.fixability import promised
 from reprocheck.scan.index import grouped
 from reprocheck.scan.judge import finished
 from reprocheck.scan.programs import EXECUTION
 from reprocheck.scan.project import Module, Project
-from reprocheck.scan.promise import promised
 from reprocheck.scan.resolve import ByFile, forget
 from reprocheck.scan.source import decode, read
 
@@ -51,7 +51,7 @@ def scan(
     tables.extend(libraries)
     chosen, left_out = selection.codes(select, "--select"), selection.codes(ignore, "--ignore")
     forget()
-    pins.forget()
+    pinned_versions.forget()
     kept = Cache(cache, extra=libraries)
     with workers.few_collections():
         found, problems = files.find([Path(path) for path in paths], exclude, given)

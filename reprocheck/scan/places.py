@@ -15,7 +15,15 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import Any
 
-from reprocheck.scan.checks import arrival, entropy, files, hash_order, memory, private, tables
+from reprocheck.scan.checks import (
+    arrival,
+    entropy,
+    files,
+    hash_order,
+    memory,
+    private_generators,
+    tables,
+)
 from reprocheck.scan.checks.streams import drawings, every
 from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.order import Order
@@ -139,7 +147,7 @@ _BY_NAME = {
 }
 """What a call is for by its name."""
 _BY_METHOD = {
-    **dict.fromkeys(private.HOOKS, "hook"),
+    **dict.fromkeys(private_generators.HOOKS, "hook"),
     **dict.fromkeys(arrival.ARRIVES_BY_METHOD, "arrival"),
     **by_name("places", "methods"),
 }
@@ -208,7 +216,7 @@ _DRAWN = ("random.", "numpy.random.", "torch.rand()")
 
 def _generators(order: Order) -> Iterator[Place]:
     """Yield generators that start from the operating system, and what draws from them."""
-    for call, value in private.unseeded(order):
+    for call, value in private_generators.unseeded(order):
         yield _place("generator", call)
         drawing = of_kind(order.uses(value), Call)
         yield from (_place("private", step) for step in drawing if step.node is not call.node)

@@ -10,12 +10,12 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from reprocheck.scan.external_modules import seeding
 from reprocheck.scan.index import Index, of_kind
-from reprocheck.scan.kept import KEPT
+from reprocheck.scan.memo import KEPT
 from reprocheck.scan.names import Names, with_name
 from reprocheck.scan.outline import Outline, imported, outlined
-from reprocheck.scan.outside import seeding
-from reprocheck.scan.pins import Pins
+from reprocheck.scan.pinned_versions import Pins
 from reprocheck.scan.recursion import deep
 from reprocheck.scan.source import Source
 from reprocheck.scan.values import Place

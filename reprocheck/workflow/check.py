@@ -122,7 +122,7 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
 def _levels(check: Check, settings: Settings) -> tuple[Level, ...]:
     """Return the deeper levels of which one more run is recorded."""
     levels: list[Level] = []
-    from reprocheck.workflow.own_pair import recorded_deeply
+    from reprocheck.workflow.recorded_pair import recorded_deeply
 
     wants_modules = settings.explain or settings.asks_for_modules
     if wants_modules and not any(map(recorded_deeply, check.runs[:1])):

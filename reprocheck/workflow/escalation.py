@@ -17,7 +17,7 @@ from reprocheck.language import tr
 from reprocheck.model import rules_of
 from reprocheck.wording.verdict import worded
 from reprocheck.workflow import advice
-from reprocheck.workflow.own_pair import (
+from reprocheck.workflow.recorded_pair import (
     ENDED_EARLY,
     differs,
     differs_in_bits,

@@ -151,7 +151,7 @@ def _iterations(check: Check, settings: Settings) -> int | None:
     way.
     """
     from reprocheck.search.target import target_of
-    from reprocheck.workflow.own_pair import last_checked
+    from reprocheck.workflow.recorded_pair import last_checked
 
     if check.state_left:
         return settings.steps

@@ -36,9 +36,9 @@ from reprocheck.settings import Settings
 from reprocheck.wording import told
 from reprocheck.wording.ladder import of_ladder
 from reprocheck.workflow.advice import REASONS
-from reprocheck.workflow.carried import carried, caveats, of_earlier, state_caveat
-from reprocheck.workflow.own_pair import explains, own_pair
-from reprocheck.workflow.printed import first_printed_difference
+from reprocheck.workflow.left_files import carried, caveats, of_earlier, state_caveat
+from reprocheck.workflow.output_difference import first_printed_difference
+from reprocheck.workflow.recorded_pair import explains, own_pair
 
 _Line = TypeVar("_Line", bound=Hashable)
 _TO_EXPLAIN = ("not_reproducible", "script_failed")

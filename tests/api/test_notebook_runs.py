@@ -16,7 +16,7 @@ from reprocheck.causes.cells import joined
 from reprocheck.child.reprocheck_child.ipython_shell import installs, statement
 from reprocheck.errors import EntryPointError
 from reprocheck.files.notebook import code_cells
-from reprocheck.trace.reached import Ran
+from reprocheck.trace.executed_code import Ran
 from tests.conftest import Outcome, check
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from reprocheck.bundle import Bundle, made
 from reprocheck.bundle.contents import LARGEST
-from reprocheck.bundle.kept import kept
+from reprocheck.bundle.loss_selection import kept
 from reprocheck.model import Check
 from reprocheck.model.replay import Argument, Replay, TensorArgument
 from reprocheck.redaction import Redaction

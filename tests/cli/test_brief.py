@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
-from reprocheck.cli.brief import _fix
+from reprocheck.cli.brief_view import _fix
 from reprocheck.cli.console import Console
 from reprocheck.cli.summary import print_next, print_place, print_verdict
 from reprocheck.cli.terminal import Stream

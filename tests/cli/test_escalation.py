@@ -20,7 +20,7 @@ from reprocheck.model.evidence import CallDiffers, Generator, Generators, PathDi
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 from reprocheck.workflow.escalation import iterations, operators_say_more, wanted
-from reprocheck.workflow.own_pair import differs_beside_not_finite
+from reprocheck.workflow.recorded_pair import differs_beside_not_finite
 from tests.conftest import check, clean_environment, reprocheck
 from tests.report.samples import (
     backward_fails,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.launch.alone import alone_in, held
+from reprocheck.launch.folder_lock import alone_in, held
 
 HOLDS = """
 import sys
 from pathlib import Path
-from reprocheck.launch.alone import alone_in
+from reprocheck.launch.folder_lock import alone_in
 with alone_in(Path(sys.argv[1]), shared=False, say=print):
     print("holds", flush=True)
     input()

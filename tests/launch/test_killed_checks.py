@@ -17,7 +17,7 @@ from typing import Literal
 
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
-from reprocheck.launch import left_behind
+from reprocheck.launch import interrupted_checks
 from tests.launch.actions import Action, contents, fill
 from tests.launch.conftest import ROOT, driver, wait_until
 from tests.launch.test_histories import actions
@@ -99,5 +99,5 @@ def _check_and_kill(root: Path, todo: Sequence[Action], when: tuple[object, ...]
     if who == "reprocheck" or when[1] == "end":
         wait_until(lambda: not list(root.parent.glob("reprocheck-*")))
     (root / "train.py").unlink()
-    for found, _ in left_behind.put_back(root / "reports", root):
+    for found, _ in interrupted_checks.put_back(root / "reports", root):
         assert found.is_dir()

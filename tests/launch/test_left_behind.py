@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.launch import left_behind
+from reprocheck.launch import interrupted_checks
 from reprocheck.recording import record
 from tests.launch.conftest import Place, driver, wait_until
 
@@ -91,7 +91,7 @@ def test_any_command_in_the_folder_puts_the_files_back_and_says_so(
 def test_what_somebody_changed_after_the_check_was_killed_stays(
     place: Place, killed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(left_behind, "SLACK", 0.0)
+    monkeypatch.setattr(interrupted_checks, "SLACK", 0.0)
     last = (place.path / "edited.txt").stat().st_ctime_ns
     os.utime(killed / "snapshot" / "owner.json", ns=(last, last))
 
@@ -100,7 +100,7 @@ def test_what_somebody_changed_after_the_check_was_killed_stays(
         return (place.path / "edited.txt").stat().st_ctime_ns > last
 
     wait_until(edit)
-    said = list(left_behind.restored(place.path / "reports", place.path))
+    said = list(interrupted_checks.restored(place.path / "reports", place.path))
     assert (place.path / "data.txt").read_text() == "mine"
     assert (place.path / "edited.txt").read_text() == "mine, edited later"
     assert (killed / "before" / "edited.txt").read_text() == "mine"
@@ -114,7 +114,7 @@ def test_a_check_that_is_under_way_is_left_alone(place: Place) -> None:
     process = subprocess.Popen(driver(place.script(WRITES)), cwd=place.path)
     wait_until((place.path / "reports" / "ready").exists)
     try:
-        assert list(left_behind.restored(place.path / "reports", place.path)) == []
+        assert list(interrupted_checks.restored(place.path / "reports", place.path)) == []
         assert (place.path / "data.txt").read_text() == "of a run"
     finally:
         process.send_signal(signal.SIGINT)

@@ -26,7 +26,7 @@ from reprocheck.report import document, files
 from reprocheck.report.next_step import next_command
 from reprocheck.settings import Settings
 from reprocheck.wording import told
-from reprocheck.workflow import carried, escalation, replay
+from reprocheck.workflow import escalation, left_files, replay
 from tests.causes.cause_ladders import ladder
 from tests.launch.conftest import Place
 
@@ -222,7 +222,7 @@ def test_copies_hold_what_an_earlier_check_left(place: Place) -> None:
     older = replace(
         copied.record, earlier={**copied.record.earlier, "first": copied.record.started}
     )
-    (said,) = carried.of_earlier(older, copied.runs)
+    (said,) = left_files.of_earlier(older, copied.runs)
     assert "and what else such checks left (first)" in said, (
         "else the next start would find that one"
     )
@@ -273,7 +273,7 @@ def test_a_checkpoint_in_a_cache_is_state_left_by_run_1(place: Place, cache: Pat
     assert check.verdict.verdict == "not_reproducible"
     assert check.state_left == ("~/.cache/x/last.txt",)
     assert any(
-        "a later run read ~/.cache/x/last.txt" in caveat and carried.OUTSIDE in caveat
+        "a later run read ~/.cache/x/last.txt" in caveat and left_files.OUTSIDE in caveat
         for caveat in check.caveats
     )
 

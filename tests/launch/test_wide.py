@@ -15,7 +15,7 @@ from reprocheck import launch
 from reprocheck.errors import UsageError
 from reprocheck.launch import snapshot, tree
 from reprocheck.launch.tree import read_tree
-from reprocheck.launch.wide import MOVE
+from reprocheck.launch.wide_folders import MOVE
 from reprocheck.settings import Settings
 from tests.launch.conftest import Place
 

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.sown import compared
 from reprocheck.model import Cause, Setting
 from reprocheck.model.replay import Replay
-from reprocheck.report import collect_env, issue, smallest
+from reprocheck.report import collect_env, issue, smallest_command
 from tests.report.samples import SAMPLES, led
 
 
@@ -149,7 +149,7 @@ def test_the_smallest_command_has_the_settings_that_matter() -> None:
         Setting(name="workdir", value="inplace", origin="--workdir"),
     )
     check = replace(check, record=replace(check.record, settings=settings))
-    assert smallest.command(check) == (
+    assert smallest_command.command(check) == (
         "reprocheck run --steps 2 --level op --rtol 0.5 --control seed --control fixed-clock"
         " --deterministic train.py --lr 0.1"
     )

@@ -14,8 +14,8 @@ import pytest
 
 from reprocheck.cli import main
 from reprocheck.errors import UsageError
-from reprocheck.resume.elsewhere import Elsewhere
-from reprocheck.resume.outside import outside
+from reprocheck.resume.external_checkpoint import Elsewhere
+from reprocheck.resume.uncovered_checkpoint import outside
 
 MOVED = """
 import os, pickle, shutil, sys

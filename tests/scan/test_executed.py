@@ -17,8 +17,8 @@ import pytest
 
 from reprocheck.causes.executed import executed
 from reprocheck.child.reprocheck_child.deep_levels.executed_functions import Reached, counter
-from reprocheck.report import static
-from reprocheck.trace.reached import Ran, read_reached
+from reprocheck.report import scan_findings
+from reprocheck.trace.executed_code import Ran, read_reached
 from tests.child.recording import interpreters
 from tests.conftest import CHILD, ROOT, check
 
@@ -338,7 +338,8 @@ def test_a_check_that_fails_says_what_of_the_source_ran_before(tmp_path: Path) -
         )
     assert outcome.folder is not None
     assert all(
-        static.MEANS in (outcome.folder / name).read_text() for name in ("report.html", "report.md")
+        scan_findings.MEANS in (outcome.folder / name).read_text()
+        for name in ("report.html", "report.md")
     )
     assert not [
         line

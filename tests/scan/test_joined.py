@@ -9,7 +9,7 @@ from typing import Any
 from reprocheck.causes.scanned import suspected
 from reprocheck.model import Cause, Ladder, Rung, SourceLine
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
-from reprocheck.report import static
+from reprocheck.report import scan_findings
 from reprocheck.rules import entry
 
 
@@ -78,8 +78,12 @@ def test_one_sentence_says_how_much_of_it_ran() -> None:
         ): "The scan finds 3 places in 2 files: 2 were executed, 1 of them before the first difference; "
         "the function of 1 other ran.",
     }
-    assert {found: static.sentence(StaticScan(findings=found, files=2)) for found in said} == said
-    assert [row[3] for row in static.rows(StaticScan(findings=(before, ran, entered, unseen)))] == [
+    assert {
+        found: scan_findings.sentence(StaticScan(findings=found, files=2)) for found in said
+    } == said
+    assert [
+        row[3] for row in scan_findings.rows(StaticScan(findings=(before, ran, entered, unseen)))
+    ] == [
         "executed before the first difference",
         "executed",
         "its function ran",

@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.fixability import promised
 from reprocheck.scan.judge import findings
 from reprocheck.scan.programs import of_text
-from reprocheck.scan.promise import promised
 
 TRAIN = "torch.manual_seed(0)\ntorch.nn.Linear(3, 1)(x).backward()\n"
 HEAD = "import torch\nfrom queue import Queue\nfrom words import Vocabulary\n\n"

@@ -24,7 +24,7 @@ from reprocheck.recording import record
 from reprocheck.report.why import evidence
 from reprocheck.settings import Settings
 from reprocheck.workflow.escalation import around, iteration_of
-from reprocheck.workflow.own_pair import explains, own_pair
+from reprocheck.workflow.recorded_pair import explains, own_pair
 from reprocheck.workflow.replay import explained
 from tests.conftest import check, reprocheck
 from tests.report.samples import bitwise_equal, forward_fails, script_failed, two_ranks

@@ -11,7 +11,7 @@ from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
-    from reprocheck.suite.bisect.find import Options
+    from reprocheck.suite.bisect.change_search import Options
     from reprocheck.suite.bisect.plan import Candidate, Plan
     from reprocheck.suite.bisect.result import Bisected, Checked
 
@@ -99,8 +99,8 @@ def command(
     format: FormatOption = "text",
 ) -> int:
     """Search for the change between two nights; return 0 where it is found, 1 where not."""
+    from reprocheck.suite.bisect.change_search import Options
     from reprocheck.suite.bisect.environments import GIB, Environments, default_folder
-    from reprocheck.suite.bisect.find import Options
     from reprocheck.suite.bisect.plan import Asked
 
     for flag, given, allowed in (
@@ -136,7 +136,7 @@ def _bisect(target: str, options: Options, format: str) -> int:
 
     from reprocheck.cli.failure import Interrupted
     from reprocheck.cli.terminal import standard_output
-    from reprocheck.suite.bisect.find import find
+    from reprocheck.suite.bisect.change_search import find
     from reprocheck.suite.history import open_history
     from reprocheck.suite.targets import load
 

@@ -14,7 +14,7 @@ from reprocheck.errors import UsageError
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
     from reprocheck.suite.targets.scripts import Script
-    from reprocheck.suite.targets.written import Named
+    from reprocheck.suite.targets.target_table import Named
 
 EXAMPLE = '[[target]]\nname = "resnet"\nrun = "train.py --epochs 1"'
 
@@ -30,7 +30,7 @@ def command(
 ) -> int:
     """Find training scripts, and add those that no target starts yet to the settings file."""
     from reprocheck.cli.terminal import standard_error, standard_output
-    from reprocheck.suite.targets import places, written
+    from reprocheck.suite.targets import places, target_table
 
     here = Path.cwd()
     where = (here / folder).resolve()
@@ -43,13 +43,13 @@ def command(
     if not new:
         standard_output().paragraph(f"{_counted(len(found))}, and {file.name} names all of them.")
         return 0
-    named = written.named(new, where, [target.name for target in targets])
-    text = written.tables(named, file, with_suite=suite is None)
+    named = target_table.named(new, where, [target.name for target in targets])
+    text = target_table.tables(named, file, with_suite=suite is None)
     if dry_run:
         standard_output().data(text.encode())
         standard_error().paragraph(f"{os.path.relpath(file)} is as it was.", style="dim")
         return 0
-    written.append(text, file)
+    target_table.append(text, file)
     _print(standard_output(), named, file)
     return 0
 

@@ -14,7 +14,7 @@ from reprocheck.errors import ReprocheckError, UsageError
 if TYPE_CHECKING:
     from reprocheck.cli.suite.night_view import NightView
     from reprocheck.suite.execution import Executor
-    from reprocheck.suite.execution.local import LocalExecutor
+    from reprocheck.suite.execution.local_executor import LocalExecutor
     from reprocheck.suite.execution.ray_cluster import RayExecutor
     from reprocheck.suite.history import History
     from reprocheck.suite.night import Options, Outcome
@@ -145,7 +145,7 @@ def command(
 def _executor(name: str, jobs: int, address: str) -> LocalExecutor | RayExecutor:
     """Return the executor of that name. Raises UsageError where there is none."""
     if name == "local":
-        from reprocheck.suite.execution.local import LocalExecutor
+        from reprocheck.suite.execution.local_executor import LocalExecutor
 
         return LocalExecutor(jobs)
     if name == "ray":

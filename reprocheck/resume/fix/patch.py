@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from reprocheck.resume.fix import edits
 from reprocheck.resume.fix.draft import Draft
-from reprocheck.resume.fix.going_on import before_the_loop, pass_over, within_the_loop
+from reprocheck.resume.fix.loop_patch import before_the_loop, pass_over, within_the_loop
 from reprocheck.resume.fix.passes import Pass, has_own_position, loop_around, pass_of
 from reprocheck.resume.fix.source import Source, read
 from reprocheck.resume.fix.states import State, generators, of_the_order, parts, value_of

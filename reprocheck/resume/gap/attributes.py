@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reprocheck.resume.gap.evidence import AttributeGap, Gap, StepGap
-from reprocheck.resume.gap.held import compared, held
 from reprocheck.resume.gap.sides import Side
+from reprocheck.resume.gap.training_state import compared, held
 from reprocheck.resume.model import StateRungName
 
 

@@ -22,9 +22,9 @@ from reprocheck.resume.gap import (
     generators,
     mechanisms,
     optimizers,
-    own,
     sentences,
     state,
+    weight_copies,
 )
 from reprocheck.resume.gap.archive import archive_of, parts_of, provenance
 from reprocheck.resume.gap.batches import Data
@@ -40,10 +40,10 @@ from reprocheck.resume.gap.evidence import (
     WeightsGap,
 )
 from reprocheck.resume.gap.generators import NO_RANKS, States
-from reprocheck.resume.gap.held import compared_rungs, held, named_alike
 from reprocheck.resume.gap.lines import lines_of
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
 from reprocheck.resume.gap.source import Trees
+from reprocheck.resume.gap.training_state import compared_rungs, held, named_alike
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
@@ -388,7 +388,7 @@ def found_of(
             gaps[name], iterations[name] = gap, iteration
     gaps.update(attributes.behind(continued, resumed, gaps))
     if not (any(name != "update" and iterations.get(name, 1) == 1 for name in gaps)):
-        gaps.update(own.lost(continued, resumed))
+        gaps.update(weight_copies.lost(continued, resumed))
     undecided = dict(_open(continued, resumed, gaps, others))
     if "batch" in gaps and "step counter" in gaps:  # it may count what was taken of the data
         undecided["step counter"] = gaps.pop("step counter")
@@ -403,7 +403,7 @@ def found_of(
         iterations=iterations,
         marked=continued.marked and (resumed.marked or not resumed.iterations),
         steps=last_step(pair.first.seen) if continued.rested or resumed.rested else None,
-        beside=own.beside(continued, resumed, gaps),
+        beside=weight_copies.beside(continued, resumed, gaps),
         apart=generators.apart(continued, resumed, others),
         archive=archive_of(continued, resumed, files),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reprocheck.resume.gap.evidence import Content, OptimizerGap
-from reprocheck.resume.gap.held import Facts, Held, compared, unequal_leaves
+from reprocheck.resume.gap.training_state import Facts, Held, compared, unequal_leaves
 from reprocheck.trace.deep import Seen
 
 

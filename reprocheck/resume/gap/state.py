@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reprocheck.resume.gap.evidence import AverageGap, ScheduleGap, WeightsGap
-from reprocheck.resume.gap.held import Facts, Held, agrees, compared, unequal_leaves
 from reprocheck.resume.gap.sides import Side
+from reprocheck.resume.gap.training_state import Facts, Held, agrees, compared, unequal_leaves
 from reprocheck.trace.deep import Leaf, Seen
 
 

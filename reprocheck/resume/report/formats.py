@@ -10,7 +10,7 @@ from reprocheck.errors import UsageError
 from reprocheck.redaction import Redaction, redacted, redaction_of
 from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.report import document, markdown, page
-from reprocheck.resume.written import put
+from reprocheck.resume.report_files import put
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reprocheck.report import about, document
+from reprocheck.report import document, provenance
 from reprocheck.report.markdown import block, document as joined, md, pipe_table
 from reprocheck.resume.model import Outcome, ResumeCheck
 from reprocheck.resume.report import rows
@@ -18,7 +18,7 @@ def render(check: ResumeCheck) -> bytes:
 def _lines(check: ResumeCheck) -> Iterator[str]:
     known = document.facts(check)
     yield md("## reprocheck: {}", check.title)
-    yield from (md("{}", about.versions(known, check.record.reprocheck_version)), "")
+    yield from (md("{}", provenance.versions(known, check.record.reprocheck_version)), "")
     for outcome in check.outcomes:
         yield from _place(outcome, several=len(check.outcomes) > 1)
     if check.caveats:

@@ -13,8 +13,8 @@ from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.report.why import SIGN
 from reprocheck.resume import model, sentences
-from reprocheck.resume.asked import GO_ON, WITHIN
 from reprocheck.resume.confirm.search import LOOKED_INTO
+from reprocheck.resume.request import GO_ON, WITHIN
 
 MOST_LOSSES = 10
 ROLES: Mapping[model.Role, str] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import streams
 from reprocheck.scan.entry import is_guard
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module

@@ -22,15 +22,15 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import (
     beside,
     files,
-    private,
+    private_generators,
     reach,
-    replaced,
+    replaced_weights,
     streams,
     tables,
     training,
 )
 from reprocheck.scan.index import within
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -220,7 +220,7 @@ def _is_left_out(order: Order, hit: Hit) -> int:
     """It happens where a caller passes no number, and no caller in the program is seen."""
     if not isinstance(hit.step, Call) or (order.whole and hit.step.by is None):
         return 0
-    return int(private.is_in_fallback(hit.step))
+    return int(private_generators.is_in_fallback(hit.step))
 
 
 def _is_under_condition(order: Order, hit: Hit) -> int:
@@ -249,7 +249,7 @@ def _is_drawn_again(order: Order, hit: Hit) -> int:
 
 def _fills_parameters(step: Step) -> bool:
     """`parameter.normal_()` in a loop over parameters, whatever their number of dimensions."""
-    if step.method not in replaced.DRAWS or "parameters()" not in getattr(step, "name", ""):
+    if step.method not in replaced_weights.DRAWS or "parameters()" not in getattr(step, "name", ""):
         return False
     tests = (ast.unparse(one.test) for one in step.conditions)
     return not any(map(_BY_SHAPE.search, tests))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from reprocheck.scan.checks.streams import every, given
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step

@@ -12,7 +12,7 @@ from itertools import filterfalse, islice
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import reach, shown, streams
+from reprocheck.scan.checks import display_draws, reach, streams
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -127,7 +127,7 @@ _MOST_WRAPPED = 20
 def _samples(order: Order) -> Iterator[Hit]:
     """Yield the first action that is drawn, where no space is seeded."""
     samples = _named(order.methods("sample"), _SAMPLE)
-    sample = next((one for one in samples if not shown.is_for_show(order, one)), None)
+    sample = next((one for one in samples if not display_draws.is_for_show(order, one)), None)
     if sample is None or any(map(_seeds_space, streams.closure(order))):
         return
     owner = _owner(sample) or "env.action_space"

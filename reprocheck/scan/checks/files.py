@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, reach, sequences, streams, unread
+from reprocheck.scan.checks import beside, order_use, reach, sequences, streams
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.order import Order
@@ -236,7 +236,7 @@ def _assigned(order: Order, call: Call) -> sequences.Use | None:
     """Return a list of names that is kept and not looked at any more."""
     match call.statement:
         case ast.Assign(value=kept) if kept is call.node:
-            if not any(order.uses(call.result)) and not unread.is_only_asked(call):
+            if not any(order.uses(call.result)) and not order_use.is_only_asked(call):
                 return sequences.Use(call, False, "they are kept in that order")
     return None
 

@@ -13,7 +13,7 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.index import of_kind
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_part, last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module

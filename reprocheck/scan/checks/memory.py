@@ -13,7 +13,7 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside
 from reprocheck.scan.checks.streams import given, seeded_before
 from reprocheck.scan.index import within
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from reprocheck.language import tr
-from reprocheck.scan.checks import beside, reach, shown, streams, unread
+from reprocheck.scan.checks import beside, display_draws, order_use, reach, streams
 from reprocheck.scan.checks.streams import Drawing, at, given, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
@@ -110,6 +110,6 @@ def _is_seeded_there(order: Order, drawing: Drawing, pool: Call) -> bool:
 
 def _matters(order: Order, drawing: Drawing, pool: Call) -> bool:
     """Return whether what the workers give may reach a training."""
-    if unread.is_each_by_itself(pool) or shown.is_for_show(order, drawing.call):
+    if order_use.is_each_by_itself(pool) or display_draws.is_for_show(order, drawing.call):
         return False
     return streams.uses_framework(order)

@@ -11,8 +11,8 @@ from itertools import chain, starmap
 from operator import attrgetter
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import called, streams
-from reprocheck.scan.kept import kept
+from reprocheck.scan.checks import reachable_functions, streams
+from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -88,7 +88,7 @@ def _first_name(order: Order) -> str:
 @kept
 def _mentioned(project: Project) -> frozenset[str]:
     """Return what the modules of a project mention, imports left out."""
-    return frozenset(chain.from_iterable(map(called.mentions, project)))
+    return frozenset(chain.from_iterable(map(reachable_functions.mentions, project)))
 
 
 def _is_decorated(module: Module, name: str) -> bool:

@@ -19,9 +19,9 @@ from dataclasses import replace
 from reprocheck.language import mark, tr
 from reprocheck.rules import Entry
 from reprocheck.scan.checks import streams
-from reprocheck.scan.checks.private import SAMPLES, is_drawn_in_samples
+from reprocheck.scan.checks.private_generators import SAMPLES, is_drawn_in_samples
 from reprocheck.scan.index import of_kind, within
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit

@@ -15,7 +15,7 @@ from typing import cast
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import tables, unread
+from reprocheck.scan.checks import order_use, tables
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
@@ -116,7 +116,7 @@ def _of_conversion(order: Order, call: Call, depth: int) -> Use | None:
     """Return a call made a sequence."""
     if is_blindly_used(call.node, call):
         return None
-    ways = (unread.is_paired_with_constants, unread.is_only_counted)
+    ways = (order_use.is_paired_with_constants, order_use.is_only_counted)
     is_numbered = call.name in _NUMBERED and not any(holds(call) for holds in ways)
     return _of_sequence(order, call, call.result, depth, strong=is_numbered)
 
@@ -125,7 +125,7 @@ def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: b
     """A sequence was made: it counts unless it is sorted later, or all that is done with it is
     blind to order.
     """
-    if is_sorted_later(order, made) or _is_added_and_sorted(step) or unread.is_unread(step):
+    if is_sorted_later(order, made) or _is_added_and_sorted(step) or order_use.is_unread(step):
         return None
     if strong:
         return Use(step, True, "it is numbered in that order")
@@ -154,7 +154,7 @@ def _is_blind(step: Step) -> bool:
     """
     is_harmless = step.called in _HARMLESS_CALLS or step.method in _HARMLESS_METHODS
     goes_over = isinstance(step, Loop)
-    return is_harmless or goes_over or unread.is_each_by_itself(step)
+    return is_harmless or goes_over or order_use.is_each_by_itself(step)
 
 
 _TESTS = (ast.Compare, ast.FormattedValue, ast.Raise)
@@ -173,7 +173,7 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
             return _takes_blindly(parent, step)
         case ast.For(body=body):
             return all(map(_is_said, body))
-    return isinstance(parent, _TESTS) or unread.is_asked(step.module, node)
+    return isinstance(parent, _TESTS) or order_use.is_asked(step.module, node)
 
 
 def _takes_blindly(call: ast.Call, step: Step) -> bool:

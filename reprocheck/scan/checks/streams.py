@@ -15,10 +15,10 @@ import msgspec
 
 from reprocheck.language import mark
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import amounts, called, tables
+from reprocheck.scan.checks import amounts, reachable_functions, tables
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import holds, of_kind, within
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -148,7 +148,7 @@ def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
         return True
     modules = closure(order)
     return any(
-        called.may_run(order, modules, module, call)
+        reachable_functions.may_run(order, modules, module, call)
         for module in modules
         for call in _seeding_in_text(module, streams)
     )
@@ -164,7 +164,7 @@ def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
             function = module.function_of(call)
             if function is None or not _only_seeds(function):
                 continue
-            if not called.may_run(order, modules, module, call):
+            if not reachable_functions.may_run(order, modules, module, call):
                 return Unused(module, function)
     return None
 

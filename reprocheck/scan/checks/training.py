@@ -13,7 +13,7 @@ from typing import TypeGuard
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import reach, streams
 from reprocheck.scan.index import of_kind
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.steps import Call, Condition, Loop, Step

@@ -15,16 +15,16 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import (
     beside,
     devices,
+    display_draws,
     hyper,
+    order_use,
     processes,
     reach,
-    replaced,
+    replaced_weights,
     seed_values,
     seeding,
-    shown,
     streams,
     training,
-    unread,
 )
 from reprocheck.scan.checks.streams import Drawing, at, short, title
 from reprocheck.scan.order import Order
@@ -111,7 +111,7 @@ def _in_program(order: Order) -> Iterator[Hit]:
         if enough or not _matters(order, drawing, kind):
             continue
         looked_at[key] += 1
-        if kind == "weights" and replaced.are_replaced(order, drawing.call):
+        if kind == "weights" and replaced_weights.are_replaced(order, drawing.call):
             continue
         if kind == "weights" and optional is None:
             weights.setdefault(key, []).append(drawing)
@@ -287,7 +287,7 @@ def _fills_weight(draw: Call) -> bool:
 def _is_of_weight(step: Step) -> bool:
     """Return whether a method is called on a weight or a bias."""
     receiver = getattr(step, "receiver", None) or UNKNOWN
-    return not _TRAINED.isdisjoint(replaced.keys(islice(receiver.origin(), 20)))
+    return not _TRAINED.isdisjoint(replaced_weights.keys(islice(receiver.origin(), 20)))
 
 
 def _is_sample(call: Call) -> bool:
@@ -368,15 +368,15 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
     is shown.
     """
     call = drawing.call
-    if drawing.draws.when == "call" and shown.is_tried_out(order, call):
+    if drawing.draws.when == "call" and display_draws.is_tried_out(order, call):
         return False
     if kind == "order":
         evaluates = reach.is_evaluation(call) or reach.is_in_evaluation(order, call)
-        is_beside = shown.is_for_show(order, call) or evaluates
-        return not unread.is_order_unused(call) and not is_beside
+        is_beside = display_draws.is_for_show(order, call) or evaluates
+        return not order_use.is_order_unused(call) and not is_beside
     if kind != "number":
         return not _is_of_trained_checkpoint(call)
-    if shown.is_for_show(order, call) or seed_values.feeds_seed(order, call):
+    if display_draws.is_for_show(order, call) or seed_values.feeds_seed(order, call):
         return False
     if reach.is_in_evaluation(order, call):
         return False

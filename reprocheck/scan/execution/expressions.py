@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from reprocheck.scan.aliases import free_name
 from reprocheck.scan.execution.calls import Calls
+from reprocheck.scan.execution.conditions import compared, computed, truth
 from reprocheck.scan.execution.elements import EACH
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import Arguments
-from reprocheck.scan.execution.truth import compared, computed, truth
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.names import COMPREHENSIONS
 from reprocheck.scan.steps import Condition

@@ -8,11 +8,11 @@ from enum import IntEnum
 from functools import reduce
 from typing import ClassVar
 
+from reprocheck.scan.execution.conditions import compared, truth
 from reprocheck.scan.execution.expressions import combined
 from reprocheck.scan.execution.frame import Frame, merged
 from reprocheck.scan.execution.imports import Imports
 from reprocheck.scan.execution.machine import Arguments
-from reprocheck.scan.execution.truth import compared, truth
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Condition
 from reprocheck.scan.values import (

@@ -22,14 +22,14 @@ from reprocheck.suite.bisect import packages
 from reprocheck.suite.bisect.commits import root_of
 from reprocheck.suite.bisect.environments import Environments, digest_of
 from reprocheck.suite.bisect.memory import Remembered
-from reprocheck.suite.bisect.own_code import search_path
 from reprocheck.suite.bisect.packages import Requirements
 from reprocheck.suite.bisect.plan import Candidate, Plan
 from reprocheck.suite.bisect.result import By
+from reprocheck.suite.bisect.user_packages import search_path
 from reprocheck.suite.bisect.uv import Refused
 from reprocheck.suite.execution import Job, Performed, read
 from reprocheck.suite.execution.job import Kind, resume_words
-from reprocheck.suite.execution.local import LocalExecutor
+from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, TargetCheck
 from reprocheck.suite.target import Target
 

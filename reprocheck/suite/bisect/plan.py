@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from reprocheck.errors import UsageError
-from reprocheck.suite.bisect import as_in_night, commits, packages
+from reprocheck.suite.bisect import commits, night_options, packages
 from reprocheck.suite.bisect.packages import Environment
 from reprocheck.suite.bisect.search import Graph
 from reprocheck.suite.bisect.uv import Uv, find_uv
@@ -201,6 +201,6 @@ def elsewhere(good: TargetCheck, bad: TargetCheck) -> dict[str, tuple[str, str]]
     moved = {change.name for change in packages.changes(had, have)}
     return {
         name: (then.get(name, ""), now.get(name, ""))
-        for name in sorted({*then, *now} - as_in_night.facts_told(good, bad))
+        for name in sorted({*then, *now} - night_options.facts_told(good, bad))
         if then.get(name) != now.get(name) and packages.about(name) not in moved
     }

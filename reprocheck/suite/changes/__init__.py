@@ -11,7 +11,7 @@ words     the sentence of a state
 """
 
 from reprocheck.suite.changes.known import Known
-from reprocheck.suite.changes.of_night import states_of_night
+from reprocheck.suite.changes.night_states import states_of_night
 from reprocheck.suite.changes.states import classify
 
 __all__ = ["Known", "classify", "states_of_night"]

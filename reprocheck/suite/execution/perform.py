@@ -23,7 +23,7 @@ import msgspec
 
 from reprocheck.errors import ReportError, ReprocheckError
 from reprocheck.launch.archive import BEFORE, MEANWHILE
-from reprocheck.launch.left_behind import put_back, told
+from reprocheck.launch.interrupted_checks import put_back, told
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.snapshot import STORE
 from reprocheck.redaction import identity, mask_log

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from reprocheck.report import about
+from reprocheck.report import provenance
 from reprocheck.report.markdown import Markdown, block, document, folded, md, row
 from reprocheck.report.text import seconds
 from reprocheck.suite.model import Night, NightReport, TargetReport
@@ -122,7 +122,7 @@ def _issue(night: Night, one: TargetReport) -> Iterator[str]:
     yield md("# {}: {} since night {}", one.name, one.word, words.since(one))
     if one.check is not None:
         known = {f"{name}.version": version for name, version in one.check.key.facts.items()}
-        yield md("{}", about.versions({**one.check.beside, **known}, night.reprocheck_version))
+        yield md("{}", provenance.versions({**one.check.beside, **known}, night.reprocheck_version))
     yield from ("", words.sentence(one), "", md("## What changed"), "")
     yield from (md("- {}: {}", name, said) for name, said in words.facts(one))
     yield from ("", md("## The night"), "")

@@ -21,7 +21,7 @@ from reprocheck.suite.model import (
     short,
 )
 from reprocheck.suite.pages import links, sparkline, words
-from reprocheck.suite.pages.past import Past
+from reprocheck.suite.pages.recent_nights import Past
 from reprocheck.suite.pages.timeline import EnvironmentChange
 
 _CALM = ("unchanged", "fixed", "new target")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from reprocheck.errors import SettingsError, UsageError
-from reprocheck.resume.asked import PLACES, SIGNALS, places
+from reprocheck.resume.request import PLACES, SIGNALS, places
 from reprocheck.suite.model import Allow, Resources
 from reprocheck.suite.targets import names
 

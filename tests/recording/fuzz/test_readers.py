@@ -24,7 +24,7 @@ from reprocheck.recording import bundle
 from reprocheck.report import document, junit, markdown
 from reprocheck.trace import events
 from reprocheck.trace.deep_run import read_deep
-from reprocheck.trace.reached import read_reached
+from reprocheck.trace.executed_code import read_reached
 from reprocheck.workflow import replay
 from tests.recording.recordings import process, recording, training
 

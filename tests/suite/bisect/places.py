@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reprocheck.suite.bisect.change_search import Options, find
 from reprocheck.suite.bisect.environments import Environments
-from reprocheck.suite.bisect.find import Options, find
 from reprocheck.suite.bisect.plan import Candidate, Plan
 from reprocheck.suite.bisect.result import Bisected, Checked
-from reprocheck.suite.execution.local import LocalExecutor
+from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.history import open_history
 from reprocheck.suite.night import Options as NightOptions, run
 from reprocheck.suite.targets import load

@@ -11,7 +11,7 @@ import pytest
 from reprocheck.suite.baselines import accept
 from reprocheck.suite.curves import pack
 from reprocheck.suite.execution import Job, Performed
-from reprocheck.suite.execution.local import LocalExecutor
+from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import Baseline, Key, TargetCheck, TargetState
 from reprocheck.suite.night import Options, Outcome, run

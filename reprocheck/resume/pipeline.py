@@ -11,13 +11,13 @@ from reprocheck.causes.usercode import keep_sources
 from reprocheck.fixes.patched_files import SOURCES, written
 from reprocheck.launch.teller import Teller
 from reprocheck.model import EntryPoint
-from reprocheck.resume.asked import Asked
 from reprocheck.resume.check import load, recording
 from reprocheck.resume.confirm.search import next_rungs
 from reprocheck.resume.confirm.words import objects
-from reprocheck.resume.fix.tried import proposed
-from reprocheck.resume.gap.handed import batches
+from reprocheck.resume.fix.patch_trial import proposed
+from reprocheck.resume.gap.replacement_batches import batches
 from reprocheck.resume.model import ResumeCheck
+from reprocheck.resume.request import Asked
 from reprocheck.resume.runs import Further, Wanted, recorded
 from reprocheck.scan.fix import difference
 from reprocheck.settings import Settings

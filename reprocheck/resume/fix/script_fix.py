@@ -12,8 +12,8 @@ from dataclasses import replace
 from reprocheck.causes.usercode import UserCode
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import patched
+from reprocheck.resume.fix.patch_trial import lost_of
 from reprocheck.resume.fix.states import DEFAULTS, OWN, key_of, value_of
-from reprocheck.resume.fix.tried import lost_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.counters import OF_SCRIPTS
 from reprocheck.resume.gap.twister import class_of

@@ -16,7 +16,7 @@ from itertools import chain
 from reprocheck.scan import syntax
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import children
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.vocabulary import words

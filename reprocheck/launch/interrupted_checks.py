@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.launch import cleanup
-from reprocheck.launch.files_after import note_files, sentences
+from reprocheck.launch.changed_files import note_files, sentences
 from reprocheck.launch.heartbeat import POINTER, SCRATCH, without_word
 from reprocheck.launch.snapshot import OWNER, STORE, started, summary
 from reprocheck.model import FilesAfter

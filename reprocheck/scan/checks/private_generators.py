@@ -11,7 +11,7 @@ from itertools import islice, pairwise, takewhile
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import entropy, hyper, seed_values, shown, tables
+from reprocheck.scan.checks import display_draws, entropy, hyper, seed_values, tables
 from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.checks.streams import every, seeded_before
 from reprocheck.scan.index import of_kind, within
@@ -218,7 +218,9 @@ def _is_for_others(made: _Generator) -> bool:
 
 
 def _changes_no_training(order: Order, draw: Call) -> bool:
-    return hyper.is_pause(draw) or hyper.is_for_others(draw) or shown.is_for_show(order, draw)
+    return (
+        hyper.is_pause(draw) or hyper.is_for_others(draw) or display_draws.is_for_show(order, draw)
+    )
 
 
 def _is_for_seeds(made: _Generator) -> bool:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.suite import curves
-from reprocheck.suite.bisect import as_in_night, commits, packages
+from reprocheck.suite.bisect import commits, night_options, packages
 from reprocheck.suite.bisect.checking import Checker, apart, target_with_interpreter
 from reprocheck.suite.bisect.environments import Environments, default_folder
 from reprocheck.suite.bisect.memory import Memory, Remembered
@@ -92,7 +92,7 @@ def find(
     for why in (_intermittent(good, bad, history, options), _no_reason(good, bad, options)):
         if why is not None:
             raise why
-    changed = dict(as_in_night.changed(good, bad, tolerances=options.by == "verdict"))
+    changed = dict(night_options.changed(good, bad, tolerances=options.by == "verdict"))
     if changed and not anything_to_search(of_suite, good, bad):
         return Bisected(
             target=good.target,
@@ -109,7 +109,7 @@ def find(
     if changed and options.as_in is None:
         raise _two_ways_to_run(good, bad)
     run_as = {"good": good, "bad": bad}[options.as_in or "good"]
-    target, python = target_with_interpreter(as_in_night.as_in(of_suite, run_as))
+    target, python = target_with_interpreter(night_options.as_in(of_suite, run_as))
     found = plan(target.workdir, python, good, bad, options.asked)
     found = replace(found, notes=(*found.notes, *_run_otherwise_now(of_suite, run_as)))
     place = f"bisect/{folder_name(target.name)}/{good.night}--{bad.night}--{options.by}"
@@ -309,7 +309,7 @@ def _good_end_does_not_run(reason: str) -> UsageError:
 
 def _run_otherwise_now(target: Target, then: TargetCheck) -> Iterator[str]:
     """Yield the sentence that the suite has the target with other options by now."""
-    differs = as_in_night.now_otherwise(target, then)
+    differs = night_options.now_otherwise(target, then)
     if differs is not None:
         was, now = differs
         yield f"The night {then.night} ran `{was}`, and so did this search; now it is `{now}`."

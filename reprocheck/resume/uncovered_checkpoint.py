@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from reprocheck.errors import UsageError
-from reprocheck.resume.elsewhere import Elsewhere, absolute
+from reprocheck.resume.external_checkpoint import Elsewhere, absolute
 
 NUMBERED = re.compile(
     r"\d+|(?:[a-z]*[-_]?(?:ckpt|checkpoint|step|epoch|iter(?:ation)?)[-_=]?\d+[-_,]?)+",

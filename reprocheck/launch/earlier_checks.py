@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 
 from reprocheck.errors import ReportError
+from reprocheck.launch.changed_files import MOST_NAMED, real
 from reprocheck.launch.deeper import made_elsewhere
 from reprocheck.launch.file_events import read_events
-from reprocheck.launch.files_after import MOST_NAMED, real
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record

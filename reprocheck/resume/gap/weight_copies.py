@@ -10,8 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reprocheck.resume.gap.evidence import AttributeGap, Gap, ScheduleGap, WeightsGap
-from reprocheck.resume.gap.held import Facts, agrees, compared, held, held_next, unequal_leaves
 from reprocheck.resume.gap.sides import Side
+from reprocheck.resume.gap.training_state import (
+    Facts,
+    agrees,
+    compared,
+    held,
+    held_next,
+    unequal_leaves,
+)
 from reprocheck.resume.model import StateRungName
 
 

@@ -10,7 +10,7 @@ from operator import attrgetter
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import reach, streams
 from reprocheck.scan.index import of_kind, within
-from reprocheck.scan.kept import kept
+from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
