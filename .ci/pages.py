@@ -16,8 +16,8 @@ from operator import methodcaller
 from pathlib import Path
 from typing import get_args
 
+from reprocheck.language.letters import capital
 from reprocheck.model import evidence
-from reprocheck.model.letters import capital
 from reprocheck.redaction.fields import EACH, TABLES
 from reprocheck.rules import catalogue, operator_lists
 from reprocheck.rules.catalogue import GROUPS, Entry

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from reprocheck.cli.parameters import option, with_settings
 from reprocheck.errors import UsageError
-from reprocheck.model.letters import small
+from reprocheck.language.letters import small
 
 if TYPE_CHECKING:
     from reprocheck.settings.controls import Control

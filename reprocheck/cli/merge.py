@@ -34,7 +34,7 @@ def merge(
         )
     from reprocheck.cli import summary
     from reprocheck.cli.terminal import standard_error, standard_output
-    from reprocheck.model.ranks import named
+    from reprocheck.language.ranks import named
     from reprocheck.workflow import merge as merging
 
     made = merging.merge(nodes, output)

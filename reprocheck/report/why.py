@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from reprocheck import language
 from reprocheck.language import form, mark, tr
+from reprocheck.language.ranks import named
 from reprocheck.model import (
     Cause,
     Check,
@@ -19,7 +20,6 @@ from reprocheck.model import (
     RungName,
     SourceLine,
 )
-from reprocheck.model.ranks import named
 from reprocheck.report.text import joined, line, number, printable
 
 STATUS: Mapping[str, str] = {

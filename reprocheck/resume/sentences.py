@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from reprocheck.language import count
+from reprocheck.language.letters import capital
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import Run
-from reprocheck.model.letters import capital
 from reprocheck.report import text
 from reprocheck.resume import model
 from reprocheck.resume.other_files import Unkept

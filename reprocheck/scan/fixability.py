@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, starmap
 from typing import TYPE_CHECKING
 
-from reprocheck.model.letters import capital, small
+from reprocheck.language.letters import capital, small
 from reprocheck.scan.finding import Finding, file_of
 from reprocheck.scan.index import grouped
 from reprocheck.scan.project import Project

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 
 from reprocheck.language import form, joined, listed, mark, tr
-from reprocheck.model.ranks import named
+from reprocheck.language.ranks import named
 from reprocheck.trace.origin import Origins
 from reprocheck.trace.process import Recorded
 

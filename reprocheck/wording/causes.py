@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reprocheck.language import form, joined, mark, sentences, tr
+from reprocheck.language.letters import capital
 from reprocheck.model import Cause, Check
-from reprocheck.model.letters import capital
 from reprocheck.model.statements.causes import (
     Circumstance,
     Doing,

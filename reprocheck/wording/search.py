@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from reprocheck.language import count, form, joined, mark, sentences, shortlist, tr
+from reprocheck.language.letters import capital, small
 from reprocheck.model import Check, Tried
 from reprocheck.model.controls import controls_in, fixes_in
-from reprocheck.model.letters import capital, small
 from reprocheck.model.reason import Reason, ReasonKey
 from reprocheck.model.statements.search import (
     ActedAt,

@@ -19,9 +19,9 @@ from pathlib import Path, PurePath
 
 from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
+from reprocheck.language.ranks import named
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, DeeperPair, Ended, FileChanges, Run, RunRecord
-from reprocheck.model.ranks import named
 from reprocheck.recording import bundle, record as records, sides
 
 _WORST: tuple[Ended, ...] = ("failed", "timed_out", "interrupted", "stopped", "completed")

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from reprocheck.errors import ReportError
 from reprocheck.ladder.given import VARIABLE
 from reprocheck.language import again, count, mark, tr
+from reprocheck.language.letters import capital
+from reprocheck.language.ranks import named
 from reprocheck.launch.check import CHANGES
 from reprocheck.launch.observer import Observer
 from reprocheck.model import (
@@ -29,8 +31,7 @@ from reprocheck.model import (
     Run,
     Trace,
 )
-from reprocheck.model.letters import capital
-from reprocheck.model.ranks import named, together
+from reprocheck.model.ranks import together
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
 from reprocheck.wording import told

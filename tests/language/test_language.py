@@ -19,8 +19,8 @@ from reprocheck.language import (
     tag,
     tr,
 )
+from reprocheck.language.letters import capital, clause
 from reprocheck.language.spacing import filled
-from reprocheck.model.letters import capital, clause
 from reprocheck.settings import options
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reprocheck.model.letters import capital, small
+from reprocheck.language.letters import capital, small
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.formats import sentence, text
 from reprocheck.scan.judge import findings

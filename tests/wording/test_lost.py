@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reprocheck.model.ranks import named
+from reprocheck.language.ranks import named
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import LostOnNode, LostRank, RanksBehind, RanksLost
 from reprocheck.wording import say

@@ -12,7 +12,7 @@ from reprocheck._version import __version__
 from reprocheck.cli.progress import duration
 from reprocheck.cli.terminal import Stream
 from reprocheck.language import count
-from reprocheck.model.letters import capital
+from reprocheck.language.letters import capital
 from reprocheck.suite.execution import Job, Performed
 from reprocheck.suite.model import Night, TargetCheck
 

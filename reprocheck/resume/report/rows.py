@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 
+from reprocheck.language.letters import capital
 from reprocheck.model import LossSeries, Run
-from reprocheck.model.letters import capital
 from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.report.why import SIGN

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from reprocheck.model.letters import capital
+from reprocheck.language.letters import capital
 
 if TYPE_CHECKING:
     from reprocheck.scan.finding import Finding, Result

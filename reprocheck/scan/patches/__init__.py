@@ -14,7 +14,7 @@ from functools import wraps
 
 import libcst as cst
 
-from reprocheck.model.letters import small
+from reprocheck.language.letters import small
 from reprocheck.scan.finding import Finding, file_of
 from reprocheck.scan.patches.attributes import (
     made_deterministic,

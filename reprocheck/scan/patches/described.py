@@ -13,7 +13,7 @@ from itertools import filterfalse
 from operator import attrgetter
 
 from reprocheck.language import joined, tr
-from reprocheck.model.letters import small
+from reprocheck.language.letters import small
 from reprocheck.scan.index import last_line, within
 
 LONGEST = 160

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reprocheck.language import mark, shortlist, tr
+from reprocheck.language.letters import capital, clause
 from reprocheck.model.evidence import (
     ChangedAfterBackward,
     ReducedDiffers,
     UpdateDiffers,
     WeightWritten,
 )
-from reprocheck.model.letters import capital, clause
 from reprocheck.model.statements.backward import BehindBackward, OutputGradient, ParameterGradient
 from reprocheck.model.statements.difference import Fact
 from reprocheck.wording.ladder import words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reprocheck.language import mark, shortlist, tr
-from reprocheck.model.letters import capital
+from reprocheck.language.letters import capital
 from reprocheck.model.statements.difference import Fact
 from reprocheck.model.statements.forward import (
     Agreed,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reprocheck.language import form, joined, sentences, shortlist, tr
+from reprocheck.language.letters import capital
 from reprocheck.model.evidence import WeightsDiffer
-from reprocheck.model.letters import capital
 from reprocheck.model.statements.difference import Fact
 from reprocheck.model.statements.start import OtherHyperParameter, OtherWeights, Shapes
 from reprocheck.wording.ladder import words

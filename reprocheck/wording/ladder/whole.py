@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reprocheck.language import joined, mark, tr
-from reprocheck.model.letters import capital, clause, small, unended
-from reprocheck.model.ranks import named
+from reprocheck.language.letters import capital, clause, small, unended
+from reprocheck.language.ranks import named
 from reprocheck.model.statements.given import LeftFiles
 from reprocheck.model.statements.ladder import (
     Consequence,

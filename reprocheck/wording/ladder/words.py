@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from reprocheck.language import changed, form, mark, shortlist, tr
-from reprocheck.model.letters import capital
+from reprocheck.language.letters import capital
 from reprocheck.model.statements.difference import THE_MODEL, Fact
 
 _KEY = re.compile(r"jax \((.+:\d+)\)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from reprocheck.language import count, form, joined, tr
-from reprocheck.model.ranks import named
+from reprocheck.language.ranks import named
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import (
     LostOnNode,

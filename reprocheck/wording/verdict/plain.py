@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from reprocheck.language import mark, tr
-from reprocheck.model.ranks import named
+from reprocheck.language.ranks import named
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import (
     BeyondDoubles,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reprocheck.language import replaced
-from reprocheck.model.ranks import named
+from reprocheck.language.ranks import named
 
 RANKS = "RANKS"
 """Stands in a sentence for the ranks that it is about."""

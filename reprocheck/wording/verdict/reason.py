@@ -7,9 +7,9 @@ from math import inf, isfinite
 from operator import attrgetter
 
 from reprocheck.language import count, form, joined, mark, tr
+from reprocheck.language.letters import capital
+from reprocheck.language.ranks import named
 from reprocheck.model import SERIES_RULE, Comparison, Divergence, SeriesComparison, Verdict
-from reprocheck.model.letters import capital
-from reprocheck.model.ranks import named
 from reprocheck.model.statements.verdict import (
     Agreement,
     LossesDiffer,

@@ -1,0 +1,32 @@
+"""How sets of ranks are named in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reprocheck.language import form, listed, tr
+
+_MOST = 8
+"""Stretches of consecutive ranks that are named."""
+
+
+def named(ranks: Sequence[int]) -> str:
+    """`rank 3`, `ranks 0–2 and 7`; of many stretches the first eight."""
+    spans: list[list[int]] = []
+    for rank in sorted(ranks):
+        if spans and rank == spans[-1][1] + 1:
+            spans[-1][1] = rank
+        else:
+            spans.append([rank, rank])
+    words = [text for first, last in spans for text in _words(first, last)]
+    if len(words) > _MOST:
+        words[_MOST:] = [tr("{number} more", number=len(words) - _MOST)]
+    return form(len(ranks), "rank {listed}", "ranks {listed}", listed=listed(words))
+
+
+def _words(first: int, last: int) -> list[str]:
+    if first == last:
+        return [str(first)]
+    if last == first + 1:
+        return [str(first), str(last)]
+    return [f"{first}–{last}"]
