@@ -500,8 +500,8 @@ def test_of_two_runs_one_is_longer() -> None:
             " of the training.",
         ),
         (
-            EndedOtherwise(run=2, ending=replace(BY_ERROR, iteration=0), recorded=1, lost=None),
-            "Run 2 ended with ValueError: x, after 1 recorded iteration.",
+            EndedOtherwise(run=2, ending=BY_ERROR, recorded=1, lost=None),
+            "Run 2 ended after iteration 2 with ValueError: x, after 1 recorded iteration.",
         ),
         (
             RanksOfRun(run=1, ranks=UnevenRanks(lengths=((10, (0, 2)), (8, (1,))))),

@@ -69,7 +69,7 @@ def run_ending(ending: RunEnding) -> str:
 
 def _ending(ending: RunEnding, *, runs: int) -> str:
     reached = _reached(ending.iteration, unfinished=ending.unfinished)
-    place = reached and f" {reached}"
+    place = reached and " " + reached
     if ending.how == "timed out":
         return form(
             runs,
