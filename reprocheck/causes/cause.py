@@ -17,6 +17,7 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.advice import advised, with_names_of
 from reprocheck.model import Cause, Check, Ladder, Rung
 from reprocheck.model.evidence import GivenOtherwise
+from reprocheck.model.statement import Statement
 from reprocheck.model.statements.causes import Circumstance, FilesOfRun1
 from reprocheck.rules import entry
 
@@ -119,6 +120,13 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
 
 def _joined(first: Cause, again: Cause) -> Cause:
     """Return one cause that was found twice: the first, with the evidence of both."""
-    # what holds recorded values cannot be hashed
-    new = tuple(one for one in again.statements if one not in first.statements)
-    return replace(first, statements=(*first.statements, *new), calls=(*first.calls, *again.calls))
+    statements = stated_once(first, again)
+    return replace(first, statements=statements, calls=(*first.calls, *again.calls))
+
+
+def stated_once(first: Cause, again: Cause) -> tuple[Statement | str, ...]:
+    """Return what speaks for either of two causes, each once: statements that hold recorded values
+    cannot be hashed.
+    """
+    new = (one for one in again.statements if one not in first.statements)
+    return (*first.statements, *new)

@@ -12,6 +12,7 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from reprocheck import rules
+from reprocheck.causes.cause import stated_once
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised, after_control
@@ -354,8 +355,7 @@ def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[
     if control != PRIVATE or not is_vague(cause):
         return cause
     why = _implied(check, control, frameworks)
-    statements = tuple(dict.fromkeys((*why.statements, *cause.statements)))
-    return replace(why, statements=statements, source=None)
+    return replace(why, statements=stated_once(why, cause), source=None)
 
 
 def _from_differing(check: Check, drawing: Sequence[Place]) -> list[Place]:
