@@ -299,7 +299,14 @@ def _folder(folder: Path) -> Iterator[str]:
             "| file | what it is for |",
             "|---|---|",
         )
-        yield from (f"| `{name}` | {_line(text)} |" for name, text in files)
+        yield from (f"| `{name}` | {_without_links(_line(text))} |" for name, text in files)
+
+
+def _without_links(text: str) -> str:
+    """Return a text in which brackets are no links; those in code are none."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("[", "\\[") for part in parts[::2]]
+    return "`".join(parts)
 
 
 def _about(file: Path) -> str:
