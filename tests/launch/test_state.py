@@ -25,7 +25,8 @@ from reprocheck.model import Check
 from reprocheck.report import document, files
 from reprocheck.report.next_step import next_command
 from reprocheck.settings import Settings
-from reprocheck.wording import told
+from reprocheck.wording import say, told
+from reprocheck.wording.left_files import OUTSIDE
 from reprocheck.workflow import escalation, left_files, replay
 from tests.causes.cause_ladders import ladder
 from tests.launch.conftest import Place
@@ -222,8 +223,8 @@ def test_copies_hold_what_an_earlier_check_left(place: Place) -> None:
     older = replace(
         copied.record, earlier={**copied.record.earlier, "first": copied.record.started}
     )
-    (said,) = left_files.of_earlier(older, copied.runs)
-    assert "and what else such checks left (first)" in said, (
+    (left,) = left_files.of_earlier(older, copied.runs)
+    assert left.others == ("first",) and "such checks left (first)" in say(left), (
         "else the next start would find that one"
     )
     (place.path / "last").write_text("7")
@@ -273,7 +274,7 @@ def test_a_checkpoint_in_a_cache_is_state_left_by_run_1(place: Place, cache: Pat
     assert check.verdict.verdict == "not_reproducible"
     assert check.state_left == ("~/.cache/x/last.txt",)
     assert any(
-        "a later run read ~/.cache/x/last.txt" in caveat and left_files.OUTSIDE in caveat
+        "a later run read ~/.cache/x/last.txt" in caveat and OUTSIDE in caveat
         for caveat in check.caveats
     )
 
