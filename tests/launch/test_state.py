@@ -21,7 +21,7 @@ from reprocheck.causes.cause import causes_of
 from reprocheck.launch import record_deeper
 from reprocheck.launch.deeper import made_elsewhere
 from reprocheck.launch.entry_point import entry_point
-from reprocheck.model import Check
+from reprocheck.model import Cause, Check
 from reprocheck.report import document, files
 from reprocheck.report.next_step import next_command
 from reprocheck.settings import Settings
@@ -45,6 +45,12 @@ def judged_as(place: Place, text: str, **settings: object) -> Check:
     """The check of a whole script."""
     place.check(text, **settings)
     return told(replay.judged(place.folder))
+
+
+def first_cause(check: Check) -> Cause:
+    """The best cause of a check, with its sentences."""
+    assert check.folder is not None
+    return told(replace(check, causes=tuple(causes_of(check, check.folder)))).causes[0]
 
 
 def visible_caveat(check: Check) -> list[str]:
@@ -186,9 +192,7 @@ def test_a_folder_that_the_runs_made_is_removed_whole_and_beside_it_only_files(
     )
     check = told(replay.judged(place.folder))
     assert check.state_left == ("last/model",)
-    cause = causes_of(
-        replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder
-    )[0]
+    cause = first_cause(replace(check, ladder=ladder("files and arguments", place="last/model")))
     assert "\nrm -f log\nrm -rf last\n" in cause.fix
 
 
@@ -200,9 +204,7 @@ def test_a_folder_that_holds_what_somebody_else_wrote_is_not_removed(place: Plac
         f"{LOSSES}offset = len(Path('last', 'model').read_text()) + 1 if Path('last').exists() else 0\n{writes}\n{program}{TRAIN}"
     )
     check = told(replay.judged(place.folder))
-    cause = causes_of(
-        replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder
-    )[0]
+    cause = first_cause(replace(check, ladder=ladder("files and arguments", place="last/model")))
     assert "\nrm -f last/model\n" in cause.fix and "rm -rf" not in cause.fix
 
 
@@ -211,9 +213,7 @@ def test_copies_hold_what_an_earlier_check_left(place: Place) -> None:
     place.check(LOSSES + READ_BACK)
     check = told(replay.judged(place.folder))
     assert not [caveat for caveat in check.caveats if "earlier check" in caveat]
-    cause = causes_of(
-        replace(check, ladder=ladder("files and arguments", place="last")), place.folder
-    )[0]
+    cause = first_cause(replace(check, ladder=ladder("files and arguments", place="last")))
     assert "\nrm -f last\n" in cause.fix
     assert cause.fix.startswith("# in the script: ") and "--resume" in cause.fix.partition("\n")[0]
     copied = judged_as(place, LOSSES + READ_BACK, workdir="copy")
