@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain, starmap
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from reprocheck.errors import ReportError
 from reprocheck.ladder.given import VARIABLE
@@ -32,6 +32,7 @@ from reprocheck.model.statement import Statement
 from reprocheck.model.statements.check import (
     CutTrace,
     EachRank,
+    Explained,
     FromTheStart,
     LeftAlive,
     LossesRecorded,
@@ -247,9 +248,7 @@ def _with_hidden_difference(check: Check, folder: Path) -> Check:
     return replace(check, cautions=_unique((*check.cautions, *cautions)))
 
 
-def _without(
-    check: Check, what: Literal["cause", "beside the losses", "source"], error: Exception
-) -> Check:
+def _without(check: Check, what: Explained, error: Exception) -> Check:
     """Return the check with the part of its explanation that an error ended in its coverage."""
     ended = Undetermined(what=what, error=f"{type(error).__name__}: {error}".rstrip(": "))
     return replace(check, unrecorded=(*check.unrecorded, ended))

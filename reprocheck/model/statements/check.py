@@ -10,6 +10,9 @@ from typing import Literal
 
 from reprocheck.model.statement import Statement
 
+Explained = Literal["cause", "beside the losses", "source"]
+"""Parts of the explanation of a check."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NothingOfRun(Statement):
@@ -86,7 +89,7 @@ class FromTheStart(Statement):
 class Undetermined(Statement):
     """A part of the explanation was ended by an error."""
 
-    what: Literal["cause", "beside the losses", "source"]
+    what: Explained
     error: str
 
 
