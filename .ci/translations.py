@@ -45,7 +45,7 @@ OF_NUMBERS = {"form": 2, "agreeing": 2, "count": 2, "_more": 3}
 """Functions that say one for one thing and another for several -> which argument is the first."""
 COUNTED = ("count", "_more")
 """Those of them that are given the noun alone."""
-NOT_TRANSLATED = {"child", "suite", "language"}
+NOT_TRANSLATED = {"child", "suite"}
 """Folders whose texts are English in every language."""
 Text = str | tuple[str, str]
 """A message; of one that depends on a number, the form for one and that for several."""

@@ -52,14 +52,21 @@ class Check:
     """
     state_visible: tuple[str, ...] = ()
     """The others of them that stood there when run 2 began."""
-    state_caveat: str = ""
-    """The one of the caveats that says what of run 1 was read."""
-    changed_to_observe: tuple[str, ...] = ()
+    state_caution: Statement | None = None
+    """The one of the cautions that says what of run 1 was read."""
+    changes: tuple[Statement | str, ...] = ()
+    """What was changed to observe the runs, beside what the record holds; here and below, texts are
+    those that a recording holds.
+    """
     cautions: tuple[Statement | str, ...] = ()
-    """What a reader must know beside the verdict; texts are those that a recording holds."""
+    """What a reader must know beside the verdict."""
+    unrecorded: tuple[Statement | str, ...] = ()
+    """What was recorded, and what could not be."""
+    state_caveat: str = ""
+    changed_to_observe: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
-    """The sentences that are made of `cautions`."""
     coverage: tuple[str, ...] = ()
+    """The sentences that are made of these four, once the check is told (`reprocheck.wording`)."""
     ladder: Ladder | None = None
     causes: tuple[Cause, ...] = ()
     """Best first."""

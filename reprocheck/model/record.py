@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reprocheck.model.reason import Reason
+from reprocheck.model.statements.check import AdviceReason
 
 SCHEMA_VERSION = 1
 
@@ -232,13 +233,16 @@ class Side:
 class Advice:
     """Another command line: `before reprocheck run options words`.
 
-    why      what went wrong and what is to be done, a sentence that leads to the command
+    reason   what went wrong and what is to be done
+    why      the same as a sentence that leads to the command: of an older record, which has no
+             reason, or once the check is told (`reprocheck.wording`)
     before   what stands before the command
     options  added to those that were given
     words    the entry point, where it is another one
     """
 
-    why: str
+    reason: AdviceReason | None = None
+    why: str = ""
     before: str = ""
     options: tuple[str, ...] = ()
     words: tuple[str, ...] = ()

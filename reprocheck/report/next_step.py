@@ -121,7 +121,7 @@ def _after_failure(check: Check) -> Step:
     if advice is None:
         return tr("See whether the script runs without reprocheck:"), command(check)
     advised = again(check, " ".join(advice.options), words=advice.words)
-    return line(tr(advice.why)), f"{line(advice.before)} {advised}".strip()
+    return line(advice.why), f"{line(advice.before)} {advised}".strip()
 
 
 def _after_timeout(check: Check) -> Step:

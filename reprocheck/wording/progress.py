@@ -1,4 +1,4 @@
-"""What is told of a search while it is under way."""
+"""What is told of a check while it is under way."""
 
 from __future__ import annotations
 
@@ -63,4 +63,54 @@ def edited(files: Iterable[str]) -> str:
     return tr(
         "Changed while the patch was tried, which is for the text before: {edited}.",
         edited=", ".join(files),
+    )
+
+
+def useless() -> str:
+    """Return why no run follows run 1."""
+    return tr("Run 1 ended before the checks could be made: run 2 is not started.")
+
+
+def comparing() -> str:
+    """Return what is done once the runs have ended."""
+    return tr("comparing the runs")
+
+
+def looking() -> str:
+    """Return what is done once the runs at a deeper level have ended."""
+    return tr("looking for the first difference")
+
+
+def recording(operator: str) -> str:
+    """Return what a run for the values of tensors is for."""
+    return tr("recording what {name} is given", name=operator)
+
+
+def series_differs(command: str) -> str:
+    """Return that only a series differs, and how its cause is searched."""
+    return tr(
+        "All losses agree, and a series beside them differs: `{command}` searches for the cause.",
+        command=command,
+    )
+
+
+def no_losses() -> str:
+    """Return that the check shows no difference that can be searched."""
+    return tr("No losses that differ were recorded, so no control can be tried.")
+
+
+def nothing_to_explain() -> str:
+    """Return that the check passes."""
+    return tr(
+        "No difference was seen beyond the tolerance: there is nothing to explain. `--runs N`"
+        " looks for one that is intermittent."
+    )
+
+
+def longer(first: int | None) -> str:
+    """Return that one run goes on where another ended, from this iteration on."""
+    missing = tr("iteration {first_iteration:,} is missing in the other", first_iteration=first)
+    return tr(
+        "No loss that both runs recorded differs, but one run is longer: {missing}.",
+        missing=missing,
     )

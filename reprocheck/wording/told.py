@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reprocheck.model import Check
-from reprocheck.wording import causes, fixes, ladder, search, verdict
+from reprocheck.wording import causes, check as whole, fixes, ladder, search, verdict
 
 
 def told(check: Check) -> Check:
     """Return the check with its sentences, in the language that is spoken."""
-    check = verdict.told(check)
+    check = whole.told(verdict.told(check))
     check = ladder.told(check)
     check = search.told(check)
     check = causes.told(check)

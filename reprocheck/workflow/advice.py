@@ -18,13 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.errors import ReprocheckError
-from reprocheck.language import mark
-from reprocheck.launch.snapshot import summary
 from reprocheck.model import Advice, Check, Run
+from reprocheck.model.statements.check import AdviceReason
 from reprocheck.redaction import Redaction, identity
 from reprocheck.settings.options import OPTIONS
 
 ANSWER_SECONDS = 30.0
+_MOST_KEPT = 3
+"""Files of those that run 1 left that the advice holds."""
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _RELATIVE = "ImportError: attempted relative import with no known parent package"
 _END_OF_INPUT = "EOFError: EOF when reading a line"
@@ -61,40 +62,13 @@ def advice(check: Check) -> Advice | None:
     return next(filter(None, found), None)
 
 
-_HOME = mark("PYTHONHOME is {folder}, where the interpreter finds no standard library. Unset it:")
-_INPUT = mark(
-    "The script reads standard input, which is empty in a run. Write what it asks for into"
-    " answers.txt:"
-)
-_ELSEWHERE = mark(
-    "{python}, which ran the script, has no module {module}. The interpreter of the active"
-    " environment has it:"
-)
-_NOWHERE = mark(
-    "{python}, which ran the script, has no module {module}. Install it there, or name the"
-    " interpreter that has it:"
-)
-_IN_PACKAGE = mark("The script uses relative imports, so run it as a module of its package:")
-_OUR_OPTIONS = mark("`{options}` is an option of reprocheck: write it before {word}:")
-_LEFT = mark(
-    "Run {number} failed where run 1 did not. It found what run 1 had left: {paths}. Give each run"
-    " its own copy of the folder, so that it starts as run 1 did:"
-)
-_MADE = mark(
-    "Run {number} failed on {path}, which run 1 had made. Give each run its own copy of the folder,"
-    " so that it starts as run 1 did:"
-)
-REASONS = (_HOME, _INPUT, _ELSEWHERE, _NOWHERE, _IN_PACKAGE, _OUR_OPTIONS, _LEFT, _MADE)
-"""Why something is advised, as the record keeps it in English."""
-
-
 def _wrong_home(check: Check, run: Run) -> Advice | None:
     """Python did not find its own library, where a variable said."""
     home = os.environ.get("PYTHONHOME")
     if run.processes or not home or _NO_LIBRARY not in run.stderr_tail:
         return None
-    why = _HOME.format(folder=_masked(home))
-    return Advice(why=why, before="env -u PYTHONHOME")
+    reason = AdviceReason(kind="wrong home", place=_masked(home))
+    return Advice(reason=reason, before="env -u PYTHONHOME")
 
 
 def _reads_input(check: Check, run: Run) -> Advice | None:
@@ -102,7 +76,8 @@ def _reads_input(check: Check, run: Run) -> Advice | None:
     if not _ended_by(run, _END_OF_INPUT):
         return None
     command = " ".join(map(_quoted, _started(check)))
-    return Advice(why=_INPUT, words=("--", "sh", "-c", f"{command} < answers.txt"))
+    reason = AdviceReason(kind="reads input")
+    return Advice(reason=reason, words=("--", "sh", "-c", f"{command} < answers.txt"))
 
 
 def _lacks_module(check: Check, run: Run) -> Advice | None:
@@ -114,14 +89,10 @@ def _lacks_module(check: Check, run: Run) -> Advice | None:
     module = found[1].partition(".")[0]
     other = interpreter_with(module, besides=_absolute(own))
     if other is not None:
-        return Advice(
-            why=_ELSEWHERE.format(python=own, module=module),
-            options=("--python", _masked(other)),
-        )
-    return Advice(
-        why=_NOWHERE.format(python=own, module=module),
-        options=("--python", "PATH/TO/python"),
-    )
+        reason = AdviceReason(kind="module elsewhere", place=own, names=(module,))
+        return Advice(reason=reason, options=("--python", _masked(other)))
+    reason = AdviceReason(kind="module nowhere", place=own, names=(module,))
+    return Advice(reason=reason, options=("--python", "PATH/TO/python"))
 
 
 def _is_in_package(check: Check, run: Run) -> Advice | None:
@@ -135,7 +106,8 @@ def _is_in_package(check: Check, run: Run) -> Advice | None:
     before = ""
     if root != Path.cwd():
         before = f"cd {_quoted(_masked(os.path.relpath(root)))} &&"
-    return Advice(why=_IN_PACKAGE, before=before, words=("-m", name, *arguments))
+    reason = AdviceReason(kind="in package")
+    return Advice(reason=reason, before=before, words=("-m", name, *arguments))
 
 
 def _got_our_options(check: Check, run: Run) -> Advice | None:
@@ -147,12 +119,8 @@ def _got_our_options(check: Check, run: Run) -> Advice | None:
     ours, theirs = _apart(words, refused)
     if not ours:
         return None
-    named = " ".join(ours)
-    return Advice(
-        why=_OUR_OPTIONS.format(options=named, word=_first_word(words)),
-        options=ours,
-        words=theirs,
-    )
+    reason = AdviceReason(kind="our options", place=_first_word(words), names=ours)
+    return Advice(reason=reason, options=ours, words=theirs)
 
 
 def _apart(words: tuple[str, ...], refused: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -183,12 +151,17 @@ def _found_leftovers(check: Check, run: Run) -> Advice | None:
     if run.record.number == 1 or first.ended == "failed" or first.files.copied or not left:
         return None
     error = _last_line(run)
+    reason = AdviceReason(
+        kind="found leftovers",
+        run=run.record.number,
+        names=left[:_MOST_KEPT],
+        others=max(0, len(left) - _MOST_KEPT),
+    )
     named = [path for path in left if path in error]
-    number = run.record.number
-    why = _LEFT.format(number=number, paths=summary(left))
     if named:
-        why = _MADE.format(number=number, path=max(named, key=len))
-    return Advice(why=why, options=("--workdir", "copy"))
+        path = max(named, key=len)
+        reason = AdviceReason(kind="failed on leftover", run=run.record.number, names=(path,))
+    return Advice(reason=reason, options=("--workdir", "copy"))
 
 
 KINDS: tuple[Callable[[Check, Run], Advice | None], ...] = (

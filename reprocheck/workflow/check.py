@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError
-from reprocheck.language import tr
 
 if TYPE_CHECKING:
     from reprocheck.launch.deeper import Level
@@ -41,7 +40,7 @@ def checked(
     """
     from reprocheck import launch
     from reprocheck.recording import record
-    from reprocheck.wording import told
+    from reprocheck.wording import progress, told
     from reprocheck.workflow import replay
     from reprocheck.workflow.escalation import escalate
     from reprocheck.workflow.operands import with_operands
@@ -51,7 +50,7 @@ def checked(
     with _alone(settings, teller):
         launch.check(entry, settings, folder, teller, output=teller.output, enough=enough)
         teller.clear()
-        teller.status(tr("comparing the runs"))
+        teller.status(progress.comparing())
         if search:
             record.write(folder, replace(record.read(folder), searched=True))
         found = escalate(replay.judged(folder), entry, settings, folder, teller)
@@ -84,6 +83,7 @@ def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller
 def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
     from reprocheck import launch
     from reprocheck.causes.usercode import keep_sources
+    from reprocheck.model.statements.check import Unfinished
     from reprocheck.workflow import replay
     from reprocheck.workflow.escalation import keep_caveat, up_to_checks
 
@@ -105,14 +105,7 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
                 output=teller.output,
             )
         except ReprocheckError as error:
-            keep_caveat(
-                folder,
-                tr(
-                    "The run at level {level} could not be recorded: {message}",
-                    level=level,
-                    message=error.message,
-                ),
-            )
+            keep_caveat(folder, Unfinished(what="half", level=level, message=error.message))
         finally:
             teller.clear()
     keep_sources(replay.with_record(check, folder), folder)

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError, message
-from reprocheck.language import tr
 from reprocheck.model import rules_of
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.check import Unfinished
+from reprocheck.wording import progress, say
 from reprocheck.wording.verdict import worded
 from reprocheck.workflow import advice
 from reprocheck.workflow.recorded_pair import (
@@ -241,17 +243,10 @@ def _recorded(
             output=teller.output,
         )
     except Exception as error:
-        keep_caveat(
-            folder,
-            tr(
-                "The runs at level {level} could not be recorded: {message}",
-                level=level,
-                message=message(error),
-            ),
-        )
+        keep_caveat(folder, Unfinished(what="pair", level=level, message=message(error)))
     finally:
         teller.clear()
-    teller.status(tr("looking for the first difference"))
+    teller.status(progress.looking())
     try:
         return _explained(check, folder)
     finally:
@@ -270,10 +265,10 @@ def _explained(check: Check, folder: Path) -> Check:
         return check
 
 
-def keep_caveat(folder: Path, caveat: str) -> None:
-    """Add a caveat to the record."""
+def keep_caveat(folder: Path, caution: Statement) -> None:
+    """Add a caveat to the record, which keeps it as a sentence."""
     from reprocheck.recording import record
 
     with suppress(ReprocheckError):
         held = record.read(folder)
-        record.write(folder, replace(held, caveats=(*held.caveats, caveat)))
+        record.write(folder, replace(held, caveats=(*held.caveats, say(caution))))

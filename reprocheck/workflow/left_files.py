@@ -12,22 +12,14 @@ from functools import partial
 from itertools import chain, filterfalse
 from operator import attrgetter
 
-from reprocheck.language import mark, sentences, tr
-from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, Run, is_elsewhere
+from reprocheck.model.statements.check import LeftByEarlier, ReadLeft, VisibleLeft
 
-FIRST_NAMED = 5
-OWN_FOLDER = mark("`--workdir copy` gives each run its own folder.")
-OUTSIDE = mark(
-    "Every run sees what lies outside of the working directory, also with `--workdir copy`."
-)
 _OF_LIBRARIES = re.compile(
     r"(^|/)(\.keras/keras\.json$|wandb/settings$|\.(cache|config)/matplotlib/|\.triton/cache/"
     r"|torchinductor_|\.nv/ComputeCache/|\.cache/huggingface/(?!datasets))"
 )
 """Where libraries keep settings and caches that hold no numbers of a training."""
-_KEPT_FROM = {False: OWN_FOLDER, True: OUTSIDE}
-"""How to keep later runs from files, by whether these lie elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,71 +80,33 @@ def _read_alike(first: Run, later: Run) -> set[str]:
     return {path for path in one.keys() & other.keys() if one[path].alike(other[path])}
 
 
-def state_caveat(found: Carried) -> str:
-    """Return the sentence that a later run read what run 1 wrote; "" where none did."""
+def read_by_later(found: Carried) -> ReadLeft | None:
+    """Return that a later run read what run 1 wrote; None where none did."""
     if not found.read:
-        return ""
-    same = ""
-    if set(found.alike) == set(found.read):
-        same = tr("Run 1 read the same from there.")
-    left = tr(
-        "State left by run 1: a later run read {paths}, written by run 1.",
-        paths=summary(found.read, FIRST_NAMED),
-    )
-    return sentences(left, same, advice(found.read))
+        return None
+    return ReadLeft(paths=found.read, alike=set(found.alike) == set(found.read))
 
 
-def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
-    """Yield what a reader of the verdict has to know of it."""
-    if found.read:
-        yield state_caveat(found)
-    if found.visible and passed:
-        yield tr(
-            "The runs after run 1 could see what was written while it ran:"
-            " {paths}. None was seen to read it, but not every read is seen:"
-            " {advice}",
-            paths=summary(found.visible),
-            advice=_what_rules_it_out(found),
-        )
+def seen_by_later(found: Carried) -> Iterator[VisibleLeft]:
+    """Yield what later runs of a check that passed could see."""
+    if found.visible:
+        made = found.made.issuperset(found.visible)
+        yield VisibleLeft(paths=found.visible, made=made)
 
 
-def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
-    """Yield the sentence that all runs read what the runs of an earlier check had left: in a
-    copy of the working directory as well.
+def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[LeftByEarlier]:
+    """Yield that all runs read what the runs of an earlier check had left: in a copy of the working
+    directory as well.
     """
     by_all = set(record.earlier).intersection(*map(attrgetter("opened"), runs))
     if not runs or not by_all:
         return
-    read = list(filter(by_all.__contains__, record.earlier))
-    when = datetime.fromisoformat(record.earlier[read[0]])
-    also = ""
-    if others := list(filterfalse(by_all.__contains__, record.earlier)):
-        also = tr(", and what else such checks left ({paths})", paths=summary(others))
-    yield tr(
-        "Each run reads {paths}, which the runs of an earlier check made"
-        " ({when:%Y-%m-%d %H:%M} UTC), so this check does not cover a start"
-        " without it. Remove it{also}, and check again.",
-        paths=summary(read, FIRST_NAMED),
-        when=when,
-        also=also,
+    read = tuple(filter(by_all.__contains__, record.earlier))
+    yield LeftByEarlier(
+        paths=read,
+        when=datetime.fromisoformat(record.earlier[read[0]]),
+        others=tuple(filterfalse(by_all.__contains__, record.earlier)),
     )
-
-
-def advice(paths: Sequence[str]) -> str:
-    """Return how to keep later runs from these files."""
-    places = sorted(set(map(is_elsewhere, paths)))
-    return sentences(*(tr(_KEPT_FROM[place]) for place in places))
-
-
-def _what_rules_it_out(found: Carried) -> str:
-    elsewhere = set(filter(is_elsewhere, found.visible))
-    if not elsewhere:
-        return tr("`--workdir copy` rules it out.")
-    if len(elsewhere) < len(found.visible):
-        return tr("`--workdir copy` rules it out for those in the working directory.")
-    if elsewhere <= found.made:
-        return tr("remove these files before each run to rule it out.")
-    return tr("look in the script for what reads them; `--workdir copy` does not copy them.")
 
 
 def _in_order(paths: set[str]) -> tuple[str, ...]:

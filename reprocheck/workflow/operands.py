@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
-from reprocheck.language import mark, tr
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.check import NoValues, Unfinished, ValuesMissing
+from reprocheck.wording import progress
 from reprocheck.workflow.escalation import keep_caveat
 
 if TYPE_CHECKING:
@@ -14,10 +16,6 @@ if TYPE_CHECKING:
     from reprocheck.model import Check, EntryPoint
     from reprocheck.model.replay import Replay
     from reprocheck.settings import Settings
-
-NO_OPERATOR = mark(
-    "No values of tensors were recorded: no operator is known to make the difference."
-)
 
 
 def with_operands(
@@ -34,11 +32,11 @@ def with_operands(
         culprit = check.ladder.replay
     if culprit is None and not check.verdict.exit_code:
         return check
-    caveat = tr(NO_OPERATOR)
+    caution: Statement | None = NoValues(why="no operator")
     if culprit is not None:
-        caveat = _recorded(culprit, check, entry, held, folder, teller)
-    if caveat:
-        keep_caveat(folder, caveat)
+        caution = _recorded(culprit, check, entry, held, folder, teller)
+    if caution is not None:
+        keep_caveat(folder, caution)
     return replay.explained(check, folder)
 
 
@@ -49,23 +47,19 @@ def _recorded(
     held: Settings,
     folder: Path,
     teller: Teller,
-) -> str:
-    """Record the values; return what is to be said where not all of them are there."""
+) -> Statement | None:
+    """Record the values; return what is to be told where not all of them are there."""
     from reprocheck import launch
     from reprocheck.replay import values
 
     pair = next((one for one in check.record.deeper if one.level == "op"), None)
     if culprit.of != "operator" or pair is None:
-        return tr(NO_OPERATOR)
-    name = f"`{culprit.name}`"
+        return NoValues(why="no operator")
     inputs = values.wanted(culprit)
     if not inputs:
-        return tr(
-            "No values of tensors were recorded: {name} is given none, or none of a known type.",
-            name=name,
-        )
+        return NoValues(why="no input", operator=culprit.name)
     wanted = {"operator": culprit.name, "inputs": inputs, "most": values.MOST_BYTES}
-    teller.status(tr("recording what {name} is given", name=culprit.name))
+    teller.status(progress.recording(culprit.name))
     try:
         found = launch.record_operands(
             entry,
@@ -78,23 +72,14 @@ def _recorded(
             output=teller.output,
         )
     except Exception as error:
-        return tr("No values of tensors were recorded: {message}", message=message(error))
+        return Unfinished(what="values", message=message(error))
     finally:
         teller.clear()
     if not found:
-        return tr(
-            "No values of tensors were recorded: in a further run {name} was not given the same"
-            " again.",
-            name=name,
-        )
+        return NoValues(why="not again", operator=culprit.name)
     kept = values.with_values(culprit, folder).values
-    missing = ", ".join(f"`{path}`" for path in inputs if path not in kept)
-    if missing:
-        return tr(
-            "Of the tensors that {name} is given, values of at most {most} MB are recorded, the"
-            " smallest tensors first: not those of {missing}.",
-            name=name,
-            most=values.MOST_BYTES // 1_000_000,
-            missing=missing,
-        )
-    return ""
+    missing = tuple(path for path in inputs if path not in kept)
+    if not missing:
+        return None
+    most = values.MOST_BYTES // 1_000_000
+    return ValuesMissing(operator=culprit.name, most=most, paths=missing)

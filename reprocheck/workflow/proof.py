@@ -12,8 +12,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
-from reprocheck.language import tr
 from reprocheck.model.controls import controls_in, fixes_in
+from reprocheck.model.statements.check import Unfinished
 
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
@@ -62,9 +62,7 @@ def searched(
         _in_turn(check, shared)
         repair(_again(folder), entry, settings, folder, teller)
     except Exception as error:
-        keep_caveat(
-            folder, tr("The search for the cause ended early: {message}", message=message(error))
-        )
+        keep_caveat(folder, Unfinished(what="search", message=message(error)))
     finally:
         teller.clear()
     return _again(folder)
@@ -200,29 +198,16 @@ def _again(folder: Path) -> Check:
 
 
 def _nothing_to_search(check: Check) -> str:
-    """Return where the check passes, or says nothing."""
+    """Return why there is nothing to search: the check passes, or says nothing."""
     from reprocheck.report import words
+    from reprocheck.wording import progress
 
-    found = check.verdict.bitwise
-    if found.equal and check.verdict.differing_series:
+    bitwise = check.verdict.bitwise
+    if bitwise.equal and check.verdict.differing_series:
         rule = f"--fail-on {shlex.quote(check.verdict.next_rule)}"
-        return tr(
-            "All losses agree, and a series beside them differs:"
-            " `{command}` searches for the cause.",
-            command=words.search_with(check, rule),
-        )
+        return progress.series_differs(words.search_with(check, rule))
     if check.verdict.exit_code != 0:
-        return tr("No losses that differ were recorded, so no control can be tried.")
-    if found.equal is not False:
-        return tr(
-            "No difference was seen beyond the tolerance: there is nothing to explain. `--runs N`"
-            " looks for one that is intermittent."
-        )
-    missing = tr(
-        "iteration {first_iteration:,} is missing in the other",
-        first_iteration=found.first_iteration,
-    )
-    return tr(
-        "No loss that both runs recorded differs, but one run is longer: {missing}.",
-        missing=missing,
-    )
+        return progress.no_losses()
+    if bitwise.equal is not False:
+        return progress.nothing_to_explain()
+    return progress.longer(bitwise.first_iteration)

@@ -14,10 +14,6 @@ from typing import Any, TypeVar
 
 from reprocheck.errors import ReportError
 from reprocheck.ladder.given import VARIABLE
-from reprocheck.language import again, count, mark, tr
-from reprocheck.language.letters import capital
-from reprocheck.language.ranks import named
-from reprocheck.launch.check import CHANGES
 from reprocheck.launch.observer import Observer
 from reprocheck.model import (
     Arm,
@@ -32,19 +28,34 @@ from reprocheck.model import (
     Trace,
 )
 from reprocheck.model.ranks import together
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.check import (
+    CutTrace,
+    EachRank,
+    Explained,
+    FromTheStart,
+    LeftAlive,
+    LossesRecorded,
+    NoFingerprints,
+    NotDeep,
+    NothingOfRun,
+    OthersDiffer,
+    PairEnded,
+    PrintedDiffers,
+    StopReached,
+    Undetermined,
+    ValuesMasked,
+)
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
-from reprocheck.wording import told
-from reprocheck.wording.ladder import of_ladder
-from reprocheck.workflow.advice import REASONS
-from reprocheck.workflow.left_files import carried, caveats, of_earlier, state_caveat
+from reprocheck.wording import progress, told
+from reprocheck.workflow.left_files import carried, of_earlier, read_by_later, seen_by_later
 from reprocheck.workflow.output_difference import first_printed_difference
 from reprocheck.workflow.recorded_pair import explains, own_pair
 
 _Line = TypeVar("_Line", bound=Hashable)
 _TO_EXPLAIN = ("not_reproducible", "script_failed")
 """Verdicts that have reasons, also where nothing was recorded beside the runs."""
-_CUT = mark("the last line of the trace is incomplete")
 
 
 def load(folder: str | Path) -> Check:
@@ -132,10 +143,12 @@ def judged(folder: Path) -> Check:
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge, paired
 
-    record = _told(records.read(folder))
+    record = records.read(folder)
     runs = paired([read_run(folder, run) for run in record.runs], record.tolerance)
     verdict = judge(runs, record.tolerance, fail_on=record.fail_on)
     found = carried(record, runs)
+    read = read_by_later(found)
+    seen = seen_by_later(found) if verdict.verdict == "reproducible" else ()
     return Check(
         record=record,
         runs=runs,
@@ -144,14 +157,8 @@ def judged(folder: Path) -> Check:
         state_left=found.read,
         state_alike=found.alike,
         state_visible=found.visible,
-        state_caveat=state_caveat(found),
-        changed_to_observe=_unique(
-            (
-                *record.changed_to_observe,
-                *_of_runs(runs, "changed_to_observe"),
-                *changed_by_stops(runs),
-            )
-        ),
+        state_caution=read,
+        changes=_unique((*_of_runs(runs, "changed_to_observe"), *changed_by_stops(runs))),
         cautions=_unique(
             (
                 *verdict.cautions,
@@ -159,21 +166,13 @@ def judged(folder: Path) -> Check:
                 *record.caveats,
                 *_of_runs(runs, "caveats"),
                 *_left_alive(runs),
-                *caveats(found, passed=verdict.verdict == "reproducible"),
+                *filter(None, (read,)),
+                *seen,
             )
         ),
-        coverage=_unique((*_coverage(runs), *_masked(record))),
+        unrecorded=_unique((*_coverage(runs), *_masked(record))),
         folder=folder.absolute(),
     )
-
-
-def _told(record: CheckRecord) -> CheckRecord:
-    """Return the record with its own sentences in the language that is spoken."""
-    changed = tuple(again(said, CHANGES) for said in record.changed_to_observe)
-    advice = record.advice
-    if advice is not None:
-        advice = replace(advice, why=again(advice.why, REASONS))
-    return replace(record, changed_to_observe=changed, advice=advice)
 
 
 def nothing_to_compare(folder: Path, observer: Observer) -> bool:
@@ -189,7 +188,7 @@ def nothing_to_compare(folder: Path, observer: Observer) -> bool:
         return False
     useless = ended_before_checks(read_run(folder, record.runs[0]))
     if useless:
-        observer.message(tr("Run 1 ended before the checks could be made: run 2 is not started."))
+        observer.message(progress.useless())
     return useless
 
 
@@ -221,7 +220,7 @@ def explained(check: Check, folder: Path) -> Check:
         check,
         record=replace(record, deeper=whole),
         cautions=_unique((*check.cautions, *record.caveats)),
-        coverage=_unique((*check.coverage, *missing)),
+        unrecorded=_unique((*check.unrecorded, *missing)),
     )
     if whole or record.arms or check.verdict.verdict in _TO_EXPLAIN:
         check = _with_reasons(check, folder)
@@ -234,33 +233,25 @@ def explained(check: Check, folder: Path) -> Check:
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:
     """Add a caveat to a pass whose losses are equal for each thing beside them that differs."""
-    caveats: list[str] = []
+    cautions: list[Statement] = []
     try:
         ladder = _ladder_of_pass(check, folder)
     except Exception as error:
-        what = f"{type(error).__name__}: {error}".rstrip(": ")
-        line = tr("What differs beside the losses could not be determined: {what}", what=what)
-        return replace(check, coverage=(*check.coverage, line))
+        return _without(check, "beside the losses", error)
     if ladder is not None and ladder.first not in (None, "environment", "files and arguments"):
-        caveats.append(
-            tr(
-                "All losses are equal, and not all that the runs made beside them. {sentence}",
-                sentence=of_ladder(ladder).sentence,
-            )
-        )
+        cautions.append(OthersDiffer(first=ladder.statement or ""))
     number = None
     if not check.verdict.differing_series:
         number = first_printed_difference(check, folder)
     if number is not None:
-        caveats.append(
-            tr(
-                "What the runs printed differs from line {number:,} of `stdout.log` on, and no"
-                " recorded value does; clocks, speeds, paths and numbers of processes are not"
-                " compared.",
-                number=number,
-            )
-        )
-    return replace(check, cautions=_unique((*check.cautions, *caveats)))
+        cautions.append(PrintedDiffers(line=number))
+    return replace(check, cautions=_unique((*check.cautions, *cautions)))
+
+
+def _without(check: Check, what: Explained, error: Exception) -> Check:
+    """Return the check with the part of its explanation that an error ended in its coverage."""
+    ended = Undetermined(what=what, error=f"{type(error).__name__}: {error}".rstrip(": "))
+    return replace(check, unrecorded=(*check.unrecorded, ended))
 
 
 def _ladder_of_pass(check: Check, folder: Path) -> Ladder | None:
@@ -285,15 +276,13 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         ladder = ladder_of(check, folder)
         if ladder is not None:
             check = replace(check, ladder=_with_values(ladder, folder))
-            missing = (*of_ladder(ladder).coverage, *_from_the_start(check))
-            check = replace(check, coverage=_unique((*check.coverage, *missing)))
+            missing = (*ladder.unrecorded, *_from_the_start(check))
+            check = replace(check, unrecorded=_unique((*check.unrecorded, *missing)))
         check = _with_scan(replace(check, causes=tuple(causes_of(check, folder))), folder)
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
     except Exception as error:
-        what = f"{type(error).__name__}: {error}".rstrip(": ")
-        line = tr("The cause of the difference could not be determined: {what}", what=what)
-        check = replace(check, coverage=(*check.coverage, line))
+        check = _without(check, "cause", error)
     return replace(check, lead=lead_of(check))
 
 
@@ -349,67 +338,35 @@ def _with_scan(check: Check, folder: Path) -> Check:
     try:
         return with_scan(check, folder)
     except Exception as error:
-        line = tr(
-            "The source could not be scanned: {kind}: {error}",
-            kind=type(error).__name__,
-            error=error,
-        ).rstrip(": ")
-        return replace(check, coverage=(*check.coverage, line))
-
-
-def _not_deep(trace: Trace) -> str:
-    """Return what level `auto` did not record of level `module`, and why; empty where nothing is
-    missing.
-    """
-    if trace.deep and not trace.left_because:
-        return ""
-    why = tr(trace.left_because) or tr("of this training, level `auto` records the losses alone")
-    if trace.deep:
-        return tr(
-            "level `module` was left after {iterations}: {why}.",
-            iterations=count(trace.deep, "iteration"),
-            why=why,
-        )
-    return tr("level `module` was not recorded: {why}.", why=why)
+        return _without(check, "source", error)
 
 
 def _whole(pair: DeeperPair) -> bool:
     return len(pair.runs) == 2 and all(run.ended != "interrupted" for run in pair.runs)
 
 
-def _deeper_coverage(pair: DeeperPair) -> Iterator[str]:
+def _deeper_coverage(pair: DeeperPair) -> Iterator[PairEnded]:
     """Yield what is missing of a deeper pair."""
-    name = tr("level {level}", level=pair.level)
     if pair.half:
         return
     if not _whole(pair):
-        yield tr("The two runs at {name} ended early, so they were not compared.", name=name)
+        yield PairEnded(level=pair.level)
         return
     for run in pair.runs:
-        endings = {
-            "failed": tr("failed with exit status {exit_status}", exit_status=run.exit_status),
-            "timed_out": tr("was ended by the timeout"),
-        }
-        if ending := endings.get(run.ended):
-            yield tr(
-                "Run {number} at {name} {ending}; what it recorded until then was compared.",
-                number=run.number,
-                name=name,
-                ending=ending,
+        if run.ended == "failed" or run.ended == "timed_out":
+            yield PairEnded(
+                level=pair.level, run=run.number, ended=run.ended, exit_status=run.exit_status
             )
 
 
-def _from_the_start(check: Check) -> Iterator[str]:
+def _from_the_start(check: Check) -> Iterator[FromTheStart]:
     """Operators that had to be recorded from the start, although the difference lies behind it."""
     rung = check.first_rung
     is_late = rung is not None and (rung.iteration or 0) > 2
     if not is_late or own_pair(check) is not None:
         return
     if any(pair.level == "op" and pair.begin == 1 for pair in check.record.deeper):
-        yield tr(
-            "Level op was recorded from the start: this training cannot be left alone until the"
-            " iteration before the difference."
-        )
+        yield FromTheStart()
 
 
 def _unique(lines: Iterable[_Line]) -> tuple[_Line, ...]:
@@ -420,30 +377,14 @@ def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[Any]:
     return chain.from_iterable(map(attrgetter(attribute), runs))
 
 
-def changed_by_stops(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield one sentence where all runs ended alike; else one for each of them."""
+def changed_by_stops(runs: Sequence[Run]) -> Iterator[StopReached]:
+    """Yield one and the same where all runs ended alike; else one for each of them."""
     found = [(run, last) for run in runs if (last := _stopped_at(run)) is not None]
     kinds = {(run.record.ended == "stopped", last) for run, last in found}
     alike = len(kinds) == 1 and len(found) == len(runs)
     for run, last in found:
-        who = tr("run {number}", number=run.number)
-        if alike:
-            who = tr("each run")
-        if run.record.ended == "stopped":
-            yield tr(
-                "Early stop: {who} was ended after iteration {last} (`--steps all` records the"
-                " whole training).",
-                who=who,
-                last=last,
-            )
-        else:
-            kept = tr(
-                "of each training in {who} iterations 1 to {last} were recorded, and its processes"
-                " ran to their own end",
-                who=who,
-                last=last,
-            )
-            yield tr("Not ended early: {kept} (`--steps all` records them whole).", kept=kept)
+        number = 0 if alike else run.number
+        yield StopReached(run=number, last=last, ended=run.record.ended == "stopped")
 
 
 def _stopped_at(run: Run) -> int | None:
@@ -452,14 +393,10 @@ def _stopped_at(run: Run) -> int | None:
     return max(stops, default=None)
 
 
-def _left_alive(runs: Sequence[Run]) -> Iterator[str]:
+def _left_alive(runs: Sequence[Run]) -> Iterator[LeftAlive]:
     for run in runs:
         if run.record.killed and run.record.ended in ("completed", "failed"):
-            yield tr(
-                "Run {number} left {processes} alive at its end, which reprocheck killed.",
-                number=run.number,
-                processes=count(run.record.killed, "process", "processes"),
-            )
+            yield LeftAlive(run=run.number, processes=run.record.killed)
 
 
 def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
@@ -509,71 +446,38 @@ def _side_differences(record: CheckRecord, runs: Sequence[Run]) -> Iterator[Envi
     yield from _differing(2, *each)
 
 
-def _coverage(runs: Sequence[Run]) -> Iterator[str]:
+def _coverage(runs: Sequence[Run]) -> Iterator[Statement | str]:
     """Yield what was recorded, and what could not be."""
     for run in runs:
-        if not run.processes:
-            yield tr(
-                "Run {number}: no process loaded the recorder. An interpreter started with -I,"
-                " -E or -S ignores PYTHONPATH, a script can reset it, and a program that is not"
-                " Python has no hooks.",
-                number=run.number,
-            )
-        elif not run.traces:
-            yield tr(
-                "Run {number}: {processes} loaded the recorder,"
-                " and none recorded a loss or an update.",
-                number=run.number,
-                processes=count(len(run.processes), "process", "processes"),
-            )
+        if not run.processes or not run.traces:
+            yield NothingOfRun(run=run.number, processes=len(run.processes))
     for run in runs[:1]:
-        said = ((trace.rank, line) for trace in run.traces for line in _of_rank(run, trace))
-        for ranks, sentence in together(said):
-            each = tr(", each") if len(ranks) > 1 else ""
-            yield tr(
-                "{ranks}{each}: {sentence}",
-                ranks=capital(named(ranks)),
-                each=each,
-                sentence=sentence,
-            )
+        recorded = ((trace.rank, each) for trace in run.traces for each in _of_rank(run, trace))
+        for ranks, statement in together(recorded):
+            yield EachRank(ranks=ranks, statement=statement)
     yield from _of_runs(runs, "problems")
     for run in runs:
-        cut = ((trace.rank, _CUT) for trace in run.traces if trace.cut)
-        for ranks, sentence in together(cut):
-            yield tr(
-                "Run {number}, {ranks}: {sentence}; the lines before it were kept.",
-                number=run.number,
-                ranks=named(ranks),
-                sentence=tr(sentence),
-            )
+        cut = sorted({trace.rank for trace in run.traces if trace.cut})
+        if cut:
+            yield CutTrace(run=run.number, ranks=tuple(cut))
 
 
-def _masked(record: CheckRecord) -> Iterator[str]:
+def _masked(record: CheckRecord) -> Iterator[ValuesMasked]:
     """Yield how many values were masked before anything was written."""
     beside: tuple[DeeperPair | Arm, ...] = (*record.deeper, *record.arms)
     further = chain.from_iterable(one.runs for one in beside)
     in_logs = sum(run.masked for run in (*record.runs, *further))
     if record.masked or in_logs:
-        yield tr(
-            "Values that look like secrets or addresses were masked: {masked} in the"
-            " command and the settings, {in_logs} in the logs. Tracebacks and kept source go"
-            " through the same patterns.",
-            masked=record.masked,
-            in_logs=in_logs,
-        )
+        yield ValuesMasked(in_record=record.masked, in_logs=in_logs)
 
 
-def _of_rank(run: Run, trace: Trace) -> Iterator[str]:
-    frameworks = ", ".join(map(" ".join, trace.frameworks.items())) or tr("none")
-    yield tr(
-        "{values} losses in {losses} iterations; frameworks imported: {frameworks}.",
+def _of_rank(run: Run, trace: Trace) -> Iterator[Statement]:
+    yield LossesRecorded(
         values=len(trace.losses.values),
-        losses=len(trace.losses),
-        frameworks=frameworks,
+        iterations=len(trace.losses),
+        frameworks=tuple(trace.frameworks.items()),
     )
-    if run.level == "auto" and (missing := _not_deep(trace)):
-        yield missing
+    if run.level == "auto" and (trace.left_because or not trace.deep):
+        yield NotDeep(iterations=trace.deep, because=trace.left_because)
     if not trace.weights_seen:
-        yield tr(
-            "weights were not fingerprinted, so whether the first update changed them is not known."
-        )
+        yield NoFingerprints()

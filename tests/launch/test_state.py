@@ -21,11 +21,12 @@ from reprocheck.causes.cause import causes_of
 from reprocheck.launch import record_deeper
 from reprocheck.launch.deeper import made_elsewhere
 from reprocheck.launch.entry_point import entry_point
-from reprocheck.model import Check
+from reprocheck.model import Cause, Check
 from reprocheck.report import document, files
 from reprocheck.report.next_step import next_command
 from reprocheck.settings import Settings
-from reprocheck.wording import told
+from reprocheck.wording import say, told
+from reprocheck.wording.left_files import OUTSIDE
 from reprocheck.workflow import escalation, left_files, replay
 from tests.causes.cause_ladders import ladder
 from tests.launch.conftest import Place
@@ -44,6 +45,12 @@ def judged_as(place: Place, text: str, **settings: object) -> Check:
     """The check of a whole script."""
     place.check(text, **settings)
     return told(replay.judged(place.folder))
+
+
+def first_cause(check: Check) -> Cause:
+    """The best cause of a check, with its sentences."""
+    assert check.folder is not None
+    return told(replace(check, causes=tuple(causes_of(check, check.folder)))).causes[0]
 
 
 def visible_caveat(check: Check) -> list[str]:
@@ -185,9 +192,7 @@ def test_a_folder_that_the_runs_made_is_removed_whole_and_beside_it_only_files(
     )
     check = told(replay.judged(place.folder))
     assert check.state_left == ("last/model",)
-    cause = causes_of(
-        replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder
-    )[0]
+    cause = first_cause(replace(check, ladder=ladder("files and arguments", place="last/model")))
     assert "\nrm -f log\nrm -rf last\n" in cause.fix
 
 
@@ -199,9 +204,7 @@ def test_a_folder_that_holds_what_somebody_else_wrote_is_not_removed(place: Plac
         f"{LOSSES}offset = len(Path('last', 'model').read_text()) + 1 if Path('last').exists() else 0\n{writes}\n{program}{TRAIN}"
     )
     check = told(replay.judged(place.folder))
-    cause = causes_of(
-        replace(check, ladder=ladder("files and arguments", place="last/model")), place.folder
-    )[0]
+    cause = first_cause(replace(check, ladder=ladder("files and arguments", place="last/model")))
     assert "\nrm -f last/model\n" in cause.fix and "rm -rf" not in cause.fix
 
 
@@ -210,9 +213,7 @@ def test_copies_hold_what_an_earlier_check_left(place: Place) -> None:
     place.check(LOSSES + READ_BACK)
     check = told(replay.judged(place.folder))
     assert not [caveat for caveat in check.caveats if "earlier check" in caveat]
-    cause = causes_of(
-        replace(check, ladder=ladder("files and arguments", place="last")), place.folder
-    )[0]
+    cause = first_cause(replace(check, ladder=ladder("files and arguments", place="last")))
     assert "\nrm -f last\n" in cause.fix
     assert cause.fix.startswith("# in the script: ") and "--resume" in cause.fix.partition("\n")[0]
     copied = judged_as(place, LOSSES + READ_BACK, workdir="copy")
@@ -222,8 +223,8 @@ def test_copies_hold_what_an_earlier_check_left(place: Place) -> None:
     older = replace(
         copied.record, earlier={**copied.record.earlier, "first": copied.record.started}
     )
-    (said,) = left_files.of_earlier(older, copied.runs)
-    assert "and what else such checks left (first)" in said, (
+    (left,) = left_files.of_earlier(older, copied.runs)
+    assert left.others == ("first",) and "such checks left (first)" in say(left), (
         "else the next start would find that one"
     )
     (place.path / "last").write_text("7")
@@ -273,7 +274,7 @@ def test_a_checkpoint_in_a_cache_is_state_left_by_run_1(place: Place, cache: Pat
     assert check.verdict.verdict == "not_reproducible"
     assert check.state_left == ("~/.cache/x/last.txt",)
     assert any(
-        "a later run read ~/.cache/x/last.txt" in caveat and left_files.OUTSIDE in caveat
+        "a later run read ~/.cache/x/last.txt" in caveat and OUTSIDE in caveat
         for caveat in check.caveats
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reprocheck.model import Ended, Run
+from reprocheck.wording import say
 from reprocheck.workflow.replay import changed_by_stops
 from tests.causes.cause_ladders import check
 
@@ -39,7 +40,10 @@ def test_each_run_is_said_to_be_ended_early_or_not(
 ) -> None:
     found = list(
         dict.fromkeys(
-            changed_by_stops([run(number, end) for number, end in enumerate(ends, start=1)])
+            map(
+                say,
+                changed_by_stops([run(number, end) for number, end in enumerate(ends, start=1)]),
+            )
         )
     )
     assert len(found) == len(said)

@@ -20,6 +20,7 @@ from reprocheck.model import (
     SeriesPlace,
     Setting,
 )
+from reprocheck.model.statements.check import Undetermined
 from reprocheck.recording import record
 from reprocheck.report.why import evidence
 from reprocheck.settings import Settings
@@ -254,4 +255,6 @@ def test_a_pass_stands_where_what_lies_beside_its_losses_cannot_be_compared(
     monkeypatch.setattr(rungs, "ladder_of", broken)
     found = explained(deep(base, *[2] * len(base.runs)), tmp_path)
     assert found.verdict.passed
-    assert "ValueError: no such rung" in found.coverage[-1]
+    assert found.unrecorded[-1] == Undetermined(
+        what="beside the losses", error="ValueError: no such rung"
+    )
