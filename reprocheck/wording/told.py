@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from reprocheck.model import Check
-from reprocheck.wording import causes, fixes, ladder, search, verdict
+from reprocheck.wording import causes, fixes, ladder, search, trace, verdict
 
 
 def told(check: Check) -> Check:
     """Return the check with its sentences, in the language that is spoken."""
+    check = trace.told(check)
     check = verdict.told(check)
     check = ladder.told(check)
     check = search.told(check)
