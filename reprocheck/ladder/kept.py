@@ -14,6 +14,7 @@ from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.unseen import unequal_at_the_start, unseen_weights
 from reprocheck.model import RungName
+from reprocheck.model.statement import Statement
 from reprocheck.trace.deep import DeepTrace
 
 
@@ -28,7 +29,7 @@ class Kept:
     states                whether the state of any generator was recorded
     unequal_at_the_start  generators whose states differ where those weights may come from them
     unused                generators that differ, and that nobody draws from before the first one
-    unrecorded            what could not be recorded, in words
+    unrecorded            what could not be recorded
     """
 
     recorded: frozenset[RungName]
@@ -38,7 +39,7 @@ class Kept:
     states: bool
     unequal_at_the_start: tuple[str, ...]
     unused: tuple[str, ...]
-    unrecorded: tuple[str, ...]
+    unrecorded: tuple[Statement | str, ...]
 
 
 def kept(pair: Pair, first: Finding | None) -> Kept:
@@ -57,6 +58,6 @@ def kept(pair: Pair, first: Finding | None) -> Kept:
     )
 
 
-def _unrecorded(trace: DeepTrace) -> tuple[str, ...]:
+def _unrecorded(trace: DeepTrace) -> tuple[Statement | str, ...]:
     places = [": ".join(filter(None, parts)) for parts in trace.unrecorded]
     return (*places, *trace.problems)

@@ -278,7 +278,7 @@ def _unrecorded(ranks: Sequence[Rank], alone: Sequence[int]) -> tuple[Statement,
     found: list[Statement] = []
     if alone:
         found.append(OfOneRun(ranks=tuple(alone)))
-    of_line: dict[str, list[int]] = {}
+    of_line: dict[Statement | str, list[int]] = {}
     for rank in ranks:
         for line in rank.kept.unrecorded:
             of_line.setdefault(line, []).append(rank.number)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from reprocheck._version import __version__
 from reprocheck.errors import UsageError
-from reprocheck.language import mark
 from reprocheck.launch import environment, snapshot
 from reprocheck.launch.archive import ARCHIVES
 from reprocheck.launch.devices import accelerators
@@ -117,17 +116,16 @@ def record_of(made: Plan) -> CheckRecord:
     )
 
 
-_VARIABLES = mark("These environment variables are set for the runs: {names}.")
-_NO_INPUT = mark("Standard input is empty.")
-_COPIES = mark("The working directory of each run is a copy.")
-_SIDE_BY_SIDE = mark(
+# the record holds these in English; `wording.recorded` says them in the language that is spoken
+_VARIABLES = "These environment variables are set for the runs: {names}."
+_NO_INPUT = "Standard input is empty."
+_COPIES = "The working directory of each run is a copy."
+_SIDE_BY_SIDE = (
     "Up to {jobs} runs were under way side by side, in working directories of different names."
 )
-_WAITING = mark(
+_WAITING = (
     "{name}=passive: waiting threads of one run sleep, so that they do not slow down the other."
 )
-CHANGES = (_VARIABLES, _NO_INPUT, _COPIES, _SIDE_BY_SIDE, _WAITING)
-"""What the launcher changes, as the record keeps it in English."""
 
 
 def _changed(made: Plan, added: Mapping[str, str]) -> tuple[str, ...]:

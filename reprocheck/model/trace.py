@@ -201,11 +201,11 @@ class Trace:
     frameworks: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, object] = field(default_factory=dict)
     changed_to_observe: tuple[str, ...] = ()
-    caveats: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    caveats: tuple[Statement | str, ...] = ()
+    problems: tuple[Statement | str, ...] = ()
     cut: bool = False
     """True if the trace ends in mid-line: the process was killed while it wrote."""
-    broken: str = ""
+    broken: Statement | str = ""
     """Why the recording breaks off while the training went on (a full disk); "" where it does not.
     """
     unfinished: bool = False
@@ -327,9 +327,9 @@ class Run:
     frameworks: Mapping[str, str] = field(default_factory=dict)
     changed_to_observe: tuple[str, ...] = ()
     caveats: tuple[Statement | str, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[Statement | str, ...] = ()
     """These four: of all processes of the run, training or not, without repetition."""
-    broken: str = ""
+    broken: Statement | str = ""
     """Why the recording of a process of it breaks off; "" where none does."""
     refused_loss: str = ""
     """Why what the script gave `log_loss` is no loss; "" where each was one."""

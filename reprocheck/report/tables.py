@@ -19,6 +19,7 @@ from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
 from reprocheck.report.text import UNKNOWN, fact, joined, line, loss, number, ulps
 from reprocheck.report.why import origin
+from reprocheck.wording import say
 
 LOSS_ROWS = 10
 CHECK_ROWS = 32
@@ -306,7 +307,9 @@ def _remarks(trace: Trace) -> Iterator[str]:
     if trace.skipped:
         iterations = count(len(trace.skipped), "iteration")
         yield tr("the gradient scaler skipped a step in {iterations}", iterations=iterations)
-    yield from (tr("recorder: {problem}", problem=line(problem)) for problem in trace.problems[:3])
+    yield from (
+        tr("recorder: {problem}", problem=line(say(problem))) for problem in trace.problems[:3]
+    )
 
 
 def ladder(found: Ladder) -> Table:

@@ -21,6 +21,7 @@ from reprocheck.resume.other_files import beyond_snapshots, checkpoints, found_b
 from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
 from reprocheck.trace import collector
 from reprocheck.wording import say
+from reprocheck.wording.trace import told_run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +50,7 @@ def recording(folder: Path) -> Recording:
     from reprocheck.trace import read_run
 
     record = check_records.read(folder)
-    runs = tuple(read_run(folder, run) for run in record.runs)
+    runs = tuple(told_run(read_run(folder, run)) for run in record.runs)
     return Recording(folder=folder, record=record, resume=records.read(folder), runs=runs)
 
 
@@ -75,7 +76,7 @@ def load(folder: Path) -> model.ResumeCheck:
             *sentences.caveats(found, outcomes, held.resume),
             *dict.fromkeys((*held.record.caveats, *caveats)),
         ),
-        coverage=tuple(dict.fromkeys(line for run in held.runs for line in run.problems)),
+        coverage=tuple(dict.fromkeys(say(line) for run in held.runs for line in run.problems)),
         folder=folder.absolute(),
     )
 

@@ -6,10 +6,10 @@ Imports the model, and the grouping that it shares with the recorder.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from reprocheck.files.limits import content
 from reprocheck.files.regular_file import open_regular
@@ -22,6 +22,7 @@ __all__ = ["read_run"]
 
 _TAIL_BYTES, _TAIL_LINES = 8192, 40
 _NANOSECONDS = re.compile("[0-9]{1,29}")
+_Stated = TypeVar("_Stated", bound=Hashable)
 
 
 def read_run(folder: Path, record: RunRecord) -> Run:
@@ -251,6 +252,6 @@ def _tail(path: Path) -> str:
     return "".join(lines[-_TAIL_LINES:])
 
 
-def _once(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return texts in their order, without repetition."""
-    return tuple(dict.fromkeys(texts))
+def _once(statements: Iterable[_Stated]) -> tuple[_Stated, ...]:
+    """Return statements in their order, without repetition."""
+    return tuple(dict.fromkeys(statements))

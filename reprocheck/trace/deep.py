@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from reprocheck.files.limits import open_limited
+from reprocheck.model.statement import Statement
 from reprocheck.trace import events
 
 
@@ -203,7 +204,7 @@ class DeepTrace:
     unrecorded: tuple[tuple[str, str], ...] = ()
     algorithm: str = ""
     frameworks: dict[str, str] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
+    problems: tuple[Statement | str, ...] = ()
     worker_seeds: tuple[Seen, ...] = ()
     """Seeds that the workers of its loaders set by themselves."""
     ended: bool = False

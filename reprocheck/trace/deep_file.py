@@ -12,7 +12,7 @@ import msgspec
 from reprocheck.child.reprocheck_child.shared.iterations import Grouping
 from reprocheck.child.reprocheck_child.shared.trainings import Trainings
 from reprocheck.files.limits import NO_EVENT, Budget
-from reprocheck.language import tr
+from reprocheck.model.statements.trace import Unreadable
 from reprocheck.trace import events
 from reprocheck.trace.deep import (
     UNREADABLE,
@@ -121,9 +121,7 @@ def read(
                         break
                 at += len(line)
     except OSError as error:
-        file.recorded.problems.append(
-            tr("a trace could not be read: {strerror}", strerror=error.strerror or error)
-        )
+        file.recorded.problems.append(Unreadable(error=str(error.strerror or error)))
     return file
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
-from reprocheck.language import tr
 from reprocheck.model import RunRecord
+from reprocheck.model.statements.trace import LinesLeftOut
 from reprocheck.trace import ranks
 from reprocheck.trace.deep import DeepTrace, Seen
 from reprocheck.trace.deep_file import DeepFile, read
@@ -67,20 +67,9 @@ class DeepRun:
         """Return the trace of a rank, as far as its file was read."""
         problems = [*file.recorded.problems, *unknown(file.recorded.process.v, {})]
         if file.garbage:
-            problems.append(
-                tr(
-                    "lines of a trace that are no events were left out: {garbage}",
-                    garbage=file.garbage,
-                )
-            )
+            problems.append(LinesLeftOut(kind="no events", number=file.garbage))
         if file.left_out:
-            problems.append(
-                tr(
-                    "{left_out} facts after the first {most} were left out",
-                    left_out=file.left_out,
-                    most=file.most,
-                )
-            )
+            problems.append(LinesLeftOut(kind="facts", number=file.left_out, most=file.most))
         return DeepTrace(
             rank=rank,
             path=file.path,

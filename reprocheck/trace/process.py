@@ -21,8 +21,16 @@ from reprocheck.child.reprocheck_child.shared.iterations import (
 from reprocheck.child.reprocheck_child.shared.lost_lines import LOST
 from reprocheck.child.reprocheck_child.shared.regular_stretch import stored
 from reprocheck.files.limits import MOST_RANKS, VALUE, TooMuchError, content, too_large
-from reprocheck.language import tr
 from reprocheck.model import Checked, LossSeries
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.trace import (
+    Incomplete,
+    LinesLeftOut,
+    NewerFormat,
+    NoSuchRank,
+    TraceBreaksOff,
+    Unreadable,
+)
 from reprocheck.trace import events
 from reprocheck.trace.controls import AnyControlEvent
 from reprocheck.trace.events import Loss, Update
@@ -83,8 +91,8 @@ class Recorded:
     inputs: list[events.Input] = field(default_factory=list)
     variables: list[events.Variable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    caveats: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    caveats: list[Statement | str] = field(default_factory=list)
+    problems: list[Statement | str] = field(default_factory=list)
     controls: list[AnyControlEvent] = field(default_factory=list)
     series: Columns = field(default_factory=Columns)
     stopped_at: int | None = None
@@ -97,7 +105,7 @@ class Recorded:
     error: str = ""
     failed_at: str = ""
     cut: bool = False
-    broken: str = ""
+    broken: Statement | str = ""
     """Why lines are missing in it; "" where it is whole."""
     broken_after: int | None = None
     """The last iteration before them."""
@@ -141,12 +149,12 @@ class Recorded:
             return None
         return int(first)
 
-    def breaks(self, why: str) -> None:
+    def breaks(self, why: Statement | str) -> None:
         """Lines are missing behind those that were read so far."""
         if self.broken_after is None:
             _end_stretch(self, events.Irregular(u=False))
             self.broken, self.broken_after = why, self.grouping.closed
-            self.problems.append(tr("the trace breaks off: {why}", why=why))
+            self.problems.append(TraceBreaksOff(why=why))
 
     @property
     def trained(self) -> bool:
@@ -163,7 +171,7 @@ def read_process(path: Path) -> Recorded:
         if column.exists():
             why = too_large(column)
             if why:
-                recorded.problems.append(tr("{why}, so it was not read", why=why))
+                recorded.problems.append(Unreadable(left_alone=why))
             else:
                 recorded.column = stored(content(column))
                 reading.budget.add(column)
@@ -173,60 +181,32 @@ def read_process(path: Path) -> Recorded:
             reading.budget.spend(len(recorded.values) - before, VALUE, "losses")
         _end_stretch(recorded, events.Irregular(u=False))
         if reading.cut:
-            recorded.breaks(tr("its last line is incomplete"))
+            recorded.breaks(Incomplete(kind="last line"))
         if path.with_suffix(LOST).exists():
-            recorded.breaks(tr("it could not be written to its end"))
+            recorded.breaks(Incomplete(kind="not written"))
     except TooMuchError as error:
         recorded.breaks(str(error.strerror))
     except OSError as error:
-        recorded.problems.append(
-            tr("a trace could not be read: {strerror}", strerror=error.strerror or error)
-        )
+        recorded.problems.append(Unreadable(error=str(error.strerror or error)))
     recorded.cut = reading.cut
     if reading.garbage:
-        recorded.problems.append(
-            tr(
-                "lines of a trace that are no events were left out: {garbage}",
-                garbage=reading.garbage,
-            )
-        )
+        recorded.problems.append(LinesLeftOut(kind="no events", number=reading.garbage))
     if recorded.left_out:
-        recorded.problems.append(
-            tr(
-                "events of a trace beyond what is kept of one process were left out: {left_out}",
-                left_out=recorded.left_out,
-            )
-        )
+        recorded.problems.append(LinesLeftOut(kind="too many", number=recorded.left_out))
     recorded.problems += unknown(recorded.process.v, reading.unknown)
     recorded.grouping.finish()
     return recorded
 
 
-def unknown(version: int, kinds: Mapping[str, int]) -> list[str]:
-    """Return what is to be said of a trace in a newer format, and of events that are not known
-    here.
-    """
-    said = []
+def unknown(version: int, kinds: Mapping[str, int]) -> list[Statement]:
+    """Return what is not known here: the newer format of a trace, and kinds of events."""
+    statements: list[Statement] = []
     if version > events.FORMAT_VERSION:
-        said.append(
-            tr(
-                "a trace was written by a newer reprocheck (format {version}; this one reads"
-                " {format_version}), so parts of it may be missing here; upgrade reprocheck",
-                version=version,
-                format_version=events.FORMAT_VERSION,
-            )
-        )
-    names = sorted(kinds)
-    if names:
-        count = sum(kinds.values())
-        said.append(
-            tr(
-                "events of a trace that are of unknown kinds were left out ({count}): {names}",
-                count=count,
-                names=", ".join(names[:5])[:200],
-            )
-        )
-    return said
+        statements.append(NewerFormat(version=version, known=events.FORMAT_VERSION))
+    if kinds:
+        names, number = tuple(sorted(kinds)), sum(kinds.values())
+        statements.append(LinesLeftOut(kind="unknown", number=number, names=names))
+    return statements
 
 
 def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
@@ -314,7 +294,7 @@ def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
     losses = recorded.column[begin : None if event.n is None else begin + max(event.n, 0)]
     recorded.in_stretches = begin + len(losses)
     if event.n is not None and len(losses) < event.n:
-        missing = tr("{n} losses of a trace are missing", n=event.n - len(losses))
+        missing = LinesLeftOut(kind="losses", number=event.n - len(losses))
         recorded.keep(recorded.problems, missing, MOST_SENTENCES)
     count_loss, update = recorded.grouping.loss, recorded.grouping.update
     for place, value in enumerate(losses):
@@ -400,13 +380,7 @@ def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None
     if world is None:
         world = recorded.world
     if max(world or 0, event.rank or 0) > MOST_RANKS or min(world or 0, event.rank or 0) < 0:
-        recorded.problems.append(
-            tr(
-                "a trace says that it is rank {rank} of {world}, which is not believed",
-                rank=event.rank,
-                world=event.world,
-            )
-        )
+        recorded.problems.append(NoSuchRank(rank=event.rank, world=event.world))
         return
     recorded.rank, recorded.world = event.rank, world
 

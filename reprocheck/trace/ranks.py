@@ -10,13 +10,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isnan
 
-from reprocheck.language import form, joined, listed, mark, tr
-from reprocheck.language.ranks import named
+from reprocheck.model.statement import Statement
+from reprocheck.model.statements.trace import (
+    RanksGiven,
+    RanksMissing,
+    SecondProcess,
+    TrainingsInThreads,
+)
 from reprocheck.trace.origin import Origins
 from reprocheck.trace.process import Recorded
-
-_MOST_NAMED = 8
-"""Trainings of which the thread is named."""
 
 
 def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[int, Recorded]:
@@ -61,51 +63,24 @@ def _over_before(one: Recorded, other: Recorded) -> bool:
     return one.over is not None and one.over <= other.process.time
 
 
-def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
-    """Return what is to be said of processes that were given a number."""
+def numbered(by_rank: Mapping[int, Recorded]) -> list[Statement]:
+    """Return which processes were given a rank here."""
     given = {rank: one for rank, one in by_rank.items() if one.origin and not one.training}
-    second, unsaid = [], []
-    for rank, one in given.items():
-        if one.rank is None:
-            unsaid.append(rank)
-            continue
-        second.append(
-            tr(
-                "A second process trained as rank {rank}; it is reported as rank {reported}.",
-                rank=one.rank,
-                reported=rank,
-            )
-        )
-    if len(by_rank) < 2 or not unsaid:
-        return second
-    said = form(
-        len(unsaid),
-        "A process trained without saying its rank; it is reported as {named}.",
-        "Several processes trained without saying their ranks; they are reported as {named}.",
-        named=named(unsaid),
-    )
-    return [*second, said]
+    statements: list[Statement] = [
+        SecondProcess(rank=one.rank, reported=rank)
+        for rank, one in given.items()
+        if one.rank is not None
+    ]
+    without = tuple(rank for rank, one in given.items() if one.rank is None)
+    if len(by_rank) > 1 and without:
+        statements.append(RanksGiven(ranks=without))
+    return statements
 
 
-def in_threads(by_rank: Mapping[int, Recorded]) -> list[str]:
-    """Return what is to be said of trainings in threads or tasks of one process."""
-    said = [
-        tr("rank {rank} is {name}", rank=rank, name=one.training[-1] or tr("the main thread"))
-        for rank, one in by_rank.items()
-        if one.training
-    ]
-    if not said:
-        return []
-    if len(said) > _MOST_NAMED:
-        said[_MOST_NAMED:] = [tr("{number} more", number=len(said) - _MOST_NAMED)]
-    return [
-        tr(
-            "Several trainings run in threads or tasks of one process: {trainings}. What they"
-            " share, such as a generator, they use in the order of a race; where they differ, let"
-            " one run at a time (`n_jobs=1`). What they report beside losses is not compared.",
-            trainings=listed(said),
-        )
-    ]
+def in_threads(by_rank: Mapping[int, Recorded]) -> list[Statement]:
+    """Return which ranks are trainings in threads or tasks of one process."""
+    named = tuple((rank, one.training[-1]) for rank, one in by_rank.items() if one.training)
+    return [TrainingsInThreads(trainings=named)] if named else []
 
 
 def _order(recorded: Recorded) -> tuple[object, ...]:
@@ -143,26 +118,20 @@ def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
     return tuple(sorted(set(range(said)) - by_rank.keys()))
 
 
-def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[str]:
-    """Return what is known of the ranks that recorded nothing: those of which no process was seen,
-    and those of which one was.
+def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[Statement]:
+    """Return which ranks recorded nothing: those of which no process was seen, and those of which
+    one was.
     """
     lost = absent(by_rank)
     if not lost:
         return []
     started = {one.rank for one in processes if one.rank is not None and not one.trained}
-    quiet, unseen = sorted(started & set(lost)), sorted(set(lost) - started)
-    kinds = (
-        (mark("no process of {ranks} loaded the recorder"), unseen),
-        (mark("{ranks} started and recorded none"), quiet),
-    )
-    parts = [tr(said, ranks=named(some)) for said, some in kinds if some]
     return [
-        tr(
-            "{number} of {world} ranks reported a loss or an update: {parts}.",
-            number=len(by_rank),
+        RanksMissing(
+            recorded=len(by_rank),
             world=world(by_rank),
-            parts=joined(tr(", and "), parts),
+            unseen=tuple(sorted(set(lost) - started)),
+            silent=tuple(sorted(started & set(lost))),
         )
     ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.child.reprocheck_child.shared.iterations import Grouping
 from reprocheck.child.reprocheck_child.shared.trainings import Trainings
-from reprocheck.language import mark, tr
+from reprocheck.model.statements.trace import LossesOfSeveral
 from reprocheck.trace import events
 from reprocheck.trace.events import Irregular, Loss, Optimizer, Regular, Update
 from reprocheck.trace.process import Recorded, take
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reprocheck.child.reprocheck_child.shared.trainings import Member
 
 _LONGEST_NAME = 60
-_NOT_DEEP = mark("several trainings run in threads or tasks of one process")
+_NOT_DEEP = "several trainings run in threads or tasks of one process"
 _OF_A_TRAINING = (Loss, Optimizer, Update, Regular, Irregular)
 
 
@@ -52,12 +52,7 @@ def _say_unknown(recorded: Recorded, found: Trainings) -> None:
     """Say that several trainings may run whose losses cannot be told apart."""
     of_optimizers = [group for group in found.groups if group - found.losses.keys()]
     if len(of_optimizers) > 1:
-        recorded.caveats.append(
-            tr(
-                "Optimizers step in several threads or tasks, and which losses belong to which is"
-                " not known; where the runs differ, let one training run at a time (`n_jobs=1`)."
-            )
-        )
+        recorded.caveats.append(LossesOfSeveral())
 
 
 def _found(path: Path) -> Trainings:

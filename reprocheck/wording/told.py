@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reprocheck.model import Check
-from reprocheck.wording import causes, check as whole, fixes, ladder, search, verdict
+from reprocheck.wording import causes, check as whole, fixes, ladder, search, trace, verdict
 
 
 def told(check: Check) -> Check:
     """Return the check with its sentences, in the language that is spoken."""
-    check = whole.told(verdict.told(check))
+    check = whole.told(verdict.told(trace.told(check)))
     check = ladder.told(check)
     check = search.told(check)
     check = causes.told(check)

@@ -10,6 +10,7 @@ from pathlib import Path
 from reprocheck.child.reprocheck_child.recorder.trace_file import TraceFile
 from reprocheck.child.reprocheck_child.recorder.writer import Writer
 from reprocheck.model import Run, RunRecord, Tolerance
+from reprocheck.model.statements.trace import Incomplete
 from reprocheck.model.statements.verdict import BreaksOff, NotCompared
 from reprocheck.trace import read_run
 from reprocheck.verdict import judge
@@ -73,7 +74,7 @@ def test_where_nothing_can_be_written_to_the_end_a_mark_says_so(tmp_path: Path) 
     recording, run = recorded(tmp_path / "hole", 100)
     assert recording.events("broken") == [] and recording.events("exit") == []
     (trace,) = run.traces
-    assert trace.broken == "it could not be written to its end"
+    assert trace.broken == Incomplete(kind="not written")
     assert judge((whole, run), Tolerance()).first_divergence is None
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.model import Run, RunRecord, Tolerance, Verdict
+from reprocheck.model.statements.trace import LossesOfSeveral, TrainingsInThreads
 from reprocheck.trace import read_run
 from reprocheck.trace.deep_run import read_deep
 from reprocheck.verdict import judge, paired
@@ -116,9 +117,10 @@ def test_each_training_is_compared_with_its_own(
         second = 2 if program == BY_HAND else 3
         assert all(trace.backward and trace.backward.iteration == second for trace in run.traces)
     assert not read_deep(tmp_path / "1", RECORD).ranks  # whose its facts are is not known
-    said = runs[0].caveats[0]
-    assert "`n_jobs=1`" in said
-    assert all(f"rank {rank} is {name}" in said for rank, name in enumerate(names))
+    (caveat,) = runs[0].caveats
+    assert isinstance(caveat, TrainingsInThreads)
+    of_ranks = zip(caveat.trainings, enumerate(names), strict=True)
+    assert all(rank == own and name.startswith(thread) for (rank, name), (own, thread) in of_ranks)
 
 
 @pytest.mark.parametrize("program", [LONG, TASKS, POOL], ids=["threads", "tasks", "pool"])
@@ -183,7 +185,7 @@ def test_losses_that_belong_to_no_thread_are_said_to_be_of_several_trainings(
     whose = "def loss(number, step):\n    recorder.loss([1.0], 'float32', thread='')\n"
     recorded(tmp_path / "1", whose + program)
     run = read_run(tmp_path / "1", RECORD)
-    assert len(run.traces) == 1 and "`n_jobs=1`" in run.caveats[0]
+    assert len(run.traces) == 1 and run.caveats == (LossesOfSeveral(),)
 
 
 def test_threads_with_one_loss_each_are_no_trainings(tmp_path: Path) -> None:
@@ -197,4 +199,6 @@ def test_the_main_thread_is_a_training_beside_its_threads(tmp_path: Path) -> Non
     recorded(tmp_path / "1", program)
     run = read_run(tmp_path / "1", RECORD)
     assert [trace.losses.values[0] for trace in run.traces] == [6.0, 1.0, 2.0]
-    assert "rank 0 is the main thread" in run.caveats[0]
+    (caveat,) = run.caveats
+    assert isinstance(caveat, TrainingsInThreads)
+    assert caveat.trainings[0] == (0, "")

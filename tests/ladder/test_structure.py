@@ -16,6 +16,7 @@ from reprocheck.model import (
     EnvironmentDifference,
     Ladder,
 )
+from reprocheck.model.statements.trace import LinesLeftOut
 from reprocheck.trace.deep import sketched
 from reprocheck.trace.deep_run import read_deep
 from tests.ladder.ladder_traces import (
@@ -176,7 +177,7 @@ def test_damaged_traces(tmp_path: Path) -> None:
     deeper = pair_of(tmp_path, [content], [damaged + b"\0" * 100])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
     trace = read_deep(tmp_path, deeper.runs[1]).read(0)
-    assert any("no events" in problem for problem in trace.problems)
+    assert LinesLeftOut(kind="no events", number=2) in trace.problems
     ladder = told(check, tmp_path)
     assert any("no events" in line for line in ladder.coverage)
 
@@ -219,7 +220,7 @@ def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
     for place, one in reduced.items():
         assert one.outputs == gradients[place].outputs and one.at > gradients[place].at
         assert sketched(trace, one) == sketched(trace, gradients[place]) != ({}, {})
-    assert trace.problems == ("lines of a trace that are no events were left out: 1",)
+    assert trace.problems == (LinesLeftOut(kind="no events", number=1),)
 
 
 def test_a_trace_that_is_missing(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.model import Run, RunRecord
+from reprocheck.model.statements.trace import RanksGiven, RanksMissing, SecondProcess
 from reprocheck.trace import read_run
 
 RECORD = RunRecord(
@@ -96,9 +97,7 @@ def test_a_rank_that_did_not_report_is_a_caveat(tmp_path: Path) -> None:
         process(1.0, *losses(2.5), rank=2, world=3),
     )
     assert ranks(run) == {0: 0.5, 2: 2.5}
-    assert run.caveats == (
-        "2 of 3 ranks reported a loss or an update: no process of rank 1 loaded the recorder.",
-    )
+    assert run.caveats == (RanksMissing(recorded=2, world=3, unseen=(1,), silent=()),)
 
 
 def test_a_training_in_a_forked_child(tmp_path: Path) -> None:
@@ -114,9 +113,7 @@ def test_two_trainings_one_after_the_other_are_told_apart_by_their_order(tmp_pat
     )
     assert ranks(run) == {0: 1.5, 1: 0.5}
     assert [trace.process.origin[-1] for trace in run.traces] == ["start 1", "start 2"]
-    assert run.caveats == (
-        "Several processes trained without saying their ranks; they are reported as ranks 0 and 1.",
-    )
+    assert run.caveats == (RanksGiven(ranks=(0, 1)),)
 
 
 def test_two_trainings_at_the_same_time_are_not(tmp_path: Path) -> None:
@@ -179,10 +176,10 @@ def test_two_processes_that_claim_one_rank(tmp_path: Path) -> None:
         process(4.0, *losses(3.5), rank=1, world=2),
     )
     assert ranks(run) == {0: 0.5, 1: 1.5, 2: 2.5, 3: 3.5}
-    assert [("rank 0" in caveat, "rank 2" in caveat) for caveat in run.caveats] == [
-        (True, True),
-        (False, False),
-    ]
+    assert run.caveats == (
+        SecondProcess(rank=0, reported=2),
+        SecondProcess(rank=1, reported=3),
+    )
 
 
 def test_process_ids_do_not_decide(tmp_path: Path) -> None:

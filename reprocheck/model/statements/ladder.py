@@ -91,7 +91,7 @@ class OfOneRun(Statement):
 class NotRecorded(Statement):
     """What could not be recorded, as a trace says it; `ranks`: where there are several."""
 
-    line: str
+    line: Statement | str
     ranks: tuple[int, ...] = ()
 
 

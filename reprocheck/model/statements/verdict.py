@@ -172,7 +172,7 @@ class NotCompared(Statement):
         "interrupted", "broken", "no process", "no number", "no framework", "no loss", "one run"
     ]
     run: int = 0
-    says: str = ""
+    says: Statement | str = ""
     frameworks: tuple[str, ...] = ()
 
 
@@ -356,7 +356,7 @@ class BreaksOff(OfRanks):
 
     run: int
     closed: int
-    why: str
+    why: Statement | str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,6 +19,7 @@ from reprocheck.suite.execution.lines import first_line, without_log
 from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.target import Target
 from reprocheck.trace import read_run
+from reprocheck.wording.trace import told_run
 
 
 def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
@@ -26,7 +27,7 @@ def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
     ReportError.
     """
     check = load(folder)
-    runs = [read_run(folder, run) for run in check_records.read(folder).runs]
+    runs = [told_run(read_run(folder, run)) for run in check_records.read(folder).runs]
     outcome = check.decisive
     tolerance = check.record.tolerance
     row = replace(

@@ -149,8 +149,8 @@ def of_one_run(alone: OfOneRun) -> str:
 def not_recorded(missing: NotRecorded) -> str:
     """Say what could not be recorded, with the ranks where there are several."""
     if not missing.ranks:
-        return missing.line
-    return tr("{ranks}: {line}", ranks=capital(named(missing.ranks)), line=missing.line)
+        return say(missing.line)
+    return tr("{ranks}: {line}", ranks=capital(named(missing.ranks)), line=say(missing.line))
 
 
 _WHY: Mapping[Missing, str] = {

@@ -61,9 +61,10 @@ def plain(statement: Statement) -> str:
     """Say what is found out, by the message of its class."""
     values = {field.name: getattr(statement, field.name) for field in fields(statement)}  # type: ignore[arg-type]
     ranks, run = values.pop("ranks", ()), values.get("run")
+    spoken = {name: say(value) for name, value in values.items() if isinstance(value, Statement)}
     text = tr(
         _MESSAGES[type(statement)],
-        **values,
+        **{**values, **spoken},
         number=run,
         where=run,
         who=who(run),

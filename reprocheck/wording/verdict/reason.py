@@ -139,8 +139,8 @@ def not_compared(nothing: NotCompared) -> str:
     return tr(
         _NOT_COMPARED[nothing.why],
         number=nothing.run,
-        why=nothing.says,
-        error=nothing.says,
+        why=say(nothing.says),
+        error=say(nothing.says),
         names=joined(tr(" and "), nothing.frameworks),
         call_log_loss=tr(CALL_LOG_LOSS),
     )
