@@ -13,6 +13,7 @@ import pytest
 from reprocheck.files.imports import bound_to
 from reprocheck.fixes.seeded_call import Advice, seeded_call
 from reprocheck.model import Cause, SourceLine, Touch, TouchedLine
+from reprocheck.model.statements.fixes import SeedCall
 from reprocheck.search.confirmed import confirmed
 from reprocheck.search.place import Place, _known
 from tests.causes.cause_ladders import check, ladder
@@ -86,18 +87,27 @@ folds = KFold(5, shuffle=True, random_state=None)
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
-        ("action = env.action_space.sample()", "Give `env.action_space` a seed where it is made"),
-        ("x = torch.tensor(sampler.random(8))", "Give `sampler` a seed where it is made"),
+        (
+            "action = env.action_space.sample()",
+            SeedCall(
+                kind="where its owner is made",
+                call="env.action_space.sample",
+                owner="env.action_space",
+            ),
+        ),
+        (
+            "x = torch.tensor(sampler.random(8))",
+            SeedCall(kind="where its owner is made", call="sampler.random", owner="sampler"),
+        ),
         (
             "sampler = qmc.LatinHypercube(d=2)",
-            "`qmc.LatinHypercube()` makes a generator without a seed",
+            SeedCall(kind="by an argument", call="qmc.LatinHypercube"),
         ),
-        ("value = (", ""),
+        ("value = (", None),
     ],
 )
-def test_what_is_not_known_is_no_code_to_paste(line: str, hint: str) -> None:
-    found = advice(line).hint
-    assert found.startswith(hint) and bool(found) is bool(hint)
+def test_what_is_not_known_is_no_code_to_paste(line: str, hint: SeedCall | None) -> None:
+    assert advice(line).hint == hint
 
 
 def test_what_may_be_made_often_is_given_no_fixed_stream() -> None:
@@ -105,7 +115,7 @@ def test_what_may_be_made_often_is_given_no_fixed_stream() -> None:
     file = f"{LINES}def item(index):\n    {line}\n"
     found = advice(line, file, "reset(seed)", line=7)
     assert not found.fix
-    assert found.hint.startswith("Give the generator a seed that is another one each time")
+    assert found.hint == SeedCall(kind="each time")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +155,7 @@ def test_the_fix_is_that_of_the_line_that_the_cause_names() -> None:
         title="",
         confidence="suspected",
         source=SourceLine(file="train.py", line=32),
-        fix="seed it",
+        remedy="seed it",
     )
     made = Place(
         line=SourceLine(file="train.py", line=29),
@@ -159,9 +169,9 @@ def test_the_fix_is_that_of_the_line_that_the_cause_names() -> None:
     )
     differs = check(ladder("batch"), causes=(named,))
     first, *_ = confirmed(differs, ["private-rng"], AGREED, places={"private-rng": (made, reset)})
-    assert (first.source, first.fix) == (named.source, "envs.reset(seed=0)")
+    assert (first.source, first.remedy) == (named.source, "envs.reset(seed=0)")
     first, *_ = confirmed(differs, ["private-rng"], AGREED, places={"private-rng": (made,)})
-    assert (first.source, first.fix) == (named.source, "seed it"), (
+    assert (first.source, first.remedy) == (named.source, "seed it"), (
         "a fix of another line does not fit"
     )
 
