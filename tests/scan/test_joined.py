@@ -11,6 +11,7 @@ from reprocheck.model import Cause, Ladder, Rung, SourceLine
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.report import scan_findings
 from reprocheck.rules import entry
+from reprocheck.wording import say
 
 
 def finding(
@@ -94,7 +95,7 @@ def test_one_sentence_says_how_much_of_it_ran() -> None:
 def test_a_finding_alone_is_suspected_and_only_where_it_fits_and_may_have_run_before() -> None:
     before = finding("executed", precedes=True)
     (cause,) = suspected(check(StaticScan(findings=(before, before))))
-    assert (cause.code, cause.confidence, cause.source, cause.fix) == (
+    assert (cause.code, cause.confidence, cause.source, cause.remedy) == (
         "RC104",
         "suspected",
         before.source,
@@ -113,7 +114,9 @@ def test_a_finding_alone_is_suspected_and_only_where_it_fits_and_may_have_run_be
         == ()
     )
     (possible,) = suspected(check(StaticScan(findings=(finding("not_seen"),))))
-    assert possible.evidence == ("The scan: names in no order. Whether the line ran was not seen.",)
+    assert list(map(say, possible.statements)) == [
+        "The scan: names in no order. Whether the line ran was not seen."
+    ]
     assert (
         suspected(
             check(StaticScan(findings=(finding("executed", precedes=True, severity="note"),)))
@@ -131,7 +134,6 @@ def test_an_error_on_the_way_comes_before_causes_that_name_no_line() -> None:
         code="RC504",
         title="a private generator",
         confidence="suspected",
-        evidence=(),
         source=None,
         fix="",
     )
@@ -167,12 +169,12 @@ def test_a_line_of_the_scan_for_a_cause_without_one() -> None:
         code="RC512",
         title="a split",
         confidence="observed",
-        evidence=("the subset takes others",),
+        statements=("the subset takes others",),
         source=None,
         fix="",
     )
     (cause,) = suspected(check(StaticScan(findings=(split,)), observed))
-    assert (cause.code, cause.confidence, cause.source, cause.fix) == (
+    assert (cause.code, cause.confidence, cause.source, cause.remedy) == (
         "RC512",
         "observed",
         split.source,
@@ -198,7 +200,6 @@ def test_a_finding_at_the_line_of_the_first_difference_says_why() -> None:
         code="RC604",
         title="something else",
         confidence="observed",
-        evidence=(),
         source=here,
         fix="",
     )
@@ -215,9 +216,8 @@ def test_a_source_of_randomness_on_the_way_leads_where_nothing_else_says_why() -
         code="RC604",
         title="something else",
         confidence="observed",
-        evidence=(),
         source=here,
-        fix="print it",
+        remedy="print it",
     )
     drawn = replace(
         finding("executed", precedes=True),
@@ -226,7 +226,7 @@ def test_a_source_of_randomness_on_the_way_leads_where_nothing_else_says_why() -
         fix="seed it earlier",
     )
     first, second = suspected(check(StaticScan(findings=(drawn,)), vague, first="forward", at=here))
-    assert (first.code, first.confidence, first.source, first.fix) == (
+    assert (first.code, first.confidence, first.source, first.remedy) == (
         "RC406",
         "suspected",
         drawn.source,
@@ -262,7 +262,7 @@ def test_a_draw_that_ran_in_time_leads_over_hints_in_lines_at_which_the_scan_fin
     )
     made = SourceLine(file="a.py", line=14)
     hints = [
-        Cause(code=code, title="", confidence="suspected", evidence=(), source=made, fix="")
+        Cause(code=code, title="", confidence="suspected", source=made, fix="")
         for code in ("RC303", "RC304")
     ]
     assert entry("RC303").scan, "the scan has a rule for it"
@@ -280,15 +280,14 @@ def test_where_no_record_tells_which_lines_ran_a_finding_that_stands_alone_leads
         code="RC604",
         title="something else",
         confidence="observed",
-        evidence=(),
         source=None,
-        fix="print it",
+        remedy="print it",
     )
     drawn = replace(
         finding("not_seen", precedes=None), code="RC406", name="unseeded-draw", fix="random_state=0"
     )
     (first, second) = suspected(check(StaticScan(findings=(drawn,)), vague, first="loss"))
-    assert (first.code, first.confidence, first.source, first.fix) == (
+    assert (first.code, first.confidence, first.source, first.remedy) == (
         "RC406",
         "suspected",
         drawn.source,
@@ -306,9 +305,8 @@ def test_what_leads_must_be_random_and_have_run_in_time() -> None:
         code="RC604",
         title="something else",
         confidence="observed",
-        evidence=(),
         source=None,
-        fix="print it",
+        remedy="print it",
     )
     drawn = replace(finding("executed", precedes=True), code="RC406", name="unseeded-draw")
     kernel = replace(drawn, code="RC010", name=entry("RC010").name)
@@ -338,9 +336,7 @@ def test_a_cause_on_a_line_that_the_scan_found_comes_before_a_suspected_one_with
     None
 ):
     made = replace(finding("not_seen", severity="error"), code="RC504", name="private-augmentation")
-    bare = Cause(
-        code="RC503", title="a worker", confidence="suspected", evidence=(), source=None, fix=""
-    )
+    bare = Cause(code="RC503", title="a worker", confidence="suspected", source=None, fix="")
     own = replace(bare, code="RC504", title="a private generator")
     assert [cause.code for cause in suspected(check(StaticScan(findings=(made,)), bare, own))] == [
         "RC504",
