@@ -23,8 +23,10 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
+from reprocheck.child.reprocheck_child.shared.trainings import SEVERAL
 from reprocheck.language import CATALOGUES, LANGUAGES
 from reprocheck.model import CheckKind, Confidence, RungName
+from reprocheck.model.record import CHANGES
 from reprocheck.rules.catalogue import ENTRIES
 from reprocheck.settings import controls
 
@@ -105,7 +107,9 @@ def _in_template(file: Path) -> Iterator[Text]:
 
 
 def _in_tables() -> Iterator[Found]:
-    """What stands in data: causes, operators, classes of drift, controls."""
+    """Yield what stands in data: in records, traces, causes, operators, drift and controls."""
+    yield from ((text, "reprocheck/model/record.py") for text in CHANGES.values())
+    yield SEVERAL, "reprocheck/child/reprocheck_child/shared/trainings.py"
     for file in sorted(ENTRIES.glob("*.toml")):
         for entry in tomllib.loads(file.read_text("utf-8"))["entry"]:
             yield from ((text, _shown(file)) for text in _of_entry(entry))
@@ -187,7 +191,7 @@ def others() -> list[str]:
 
 
 def main() -> int:
-    """As the module says."""
+    """Write the catalogues, and print how much of each is translated."""
     for language in others():
         held = catalogue(language)
         lacking = missing(held)

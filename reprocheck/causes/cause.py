@@ -55,9 +55,8 @@ def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iter
     for rung in _looked_at(ladder, ladder.first_rung):
         rung = replace(rung, source=code.with_text(rung.source))
         look = Look(check=check, ladder=ladder, rung=rung, code=code, frameworks=frameworks)
-        detail = tuple(filter(None, [rung.statement]))
         for suspect in suspects(look):
-            statements = (*detail, *suspect.statements)
+            statements = (*rung.statements, *suspect.statements)
             yield replace(suspect, statements=statements, source=suspect.source or rung.source)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reprocheck.language import form, listed, tr
+from reprocheck.language import form, shortlist
 
 _MOST = 8
 """Stretches of consecutive ranks that are named."""
@@ -19,9 +19,7 @@ def named(ranks: Sequence[int]) -> str:
         else:
             spans.append([rank, rank])
     words = [text for first, last in spans for text in _words(first, last)]
-    if len(words) > _MOST:
-        words[_MOST:] = [tr("{number} more", number=len(words) - _MOST)]
-    return form(len(ranks), "rank {listed}", "ranks {listed}", listed=listed(words))
+    return form(len(ranks), "rank {listed}", "ranks {listed}", listed=shortlist(words, _MOST))
 
 
 def _words(first: int, last: int) -> list[str]:

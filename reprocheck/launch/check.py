@@ -14,6 +14,7 @@ from pathlib import Path
 
 from reprocheck._version import __version__
 from reprocheck.errors import UsageError
+from reprocheck.files.summary import summary
 from reprocheck.launch import environment, snapshot
 from reprocheck.launch.archive import ARCHIVES
 from reprocheck.launch.devices import accelerators
@@ -27,6 +28,7 @@ from reprocheck.launch.tail import Output
 from reprocheck.launch.variables import WAIT_POLICY, users_environment
 from reprocheck.launch.wide_folders import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
+from reprocheck.model.record import CHANGES
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.settings import Settings
@@ -116,27 +118,15 @@ def record_of(made: Plan) -> CheckRecord:
     )
 
 
-# the record holds these in English; `wording.recorded` says them in the language that is spoken
-_VARIABLES = "These environment variables are set for the runs: {names}."
-_NO_INPUT = "Standard input is empty."
-_COPIES = "The working directory of each run is a copy."
-_SIDE_BY_SIDE = (
-    "Up to {jobs} runs were under way side by side, in working directories of different names."
-)
-_WAITING = (
-    "{name}=passive: waiting threads of one run sleep, so that they do not slow down the other."
-)
-
-
 def _changed(made: Plan, added: Mapping[str, str]) -> tuple[str, ...]:
     """Return what the launcher itself changes, in words."""
-    found = [_VARIABLES.format(names=", ".join(added)), _NO_INPUT]
+    found = [CHANGES["variables"].format(names=", ".join(added)), CHANGES["no input"]]
     if made.settings.workdir == "copy":
-        found.append(_COPIES)
+        found.append(CHANGES["copies"])
     if made.jobs > 1:
-        found.append(_SIDE_BY_SIDE.format(jobs=made.jobs))
+        found.append(CHANGES["side by side"].format(jobs=made.jobs))
     if WAIT_POLICY in added:
-        found.append(_WAITING.format(name=WAIT_POLICY))
+        found.append(CHANGES["waiting"].format(name=WAIT_POLICY))
     return tuple(found)
 
 
@@ -152,7 +142,7 @@ def _refuse(settings: Settings) -> None:
     if found and not settings.jobs_on_accelerator:
         raise UsageError(
             f"--jobs {settings.jobs} would run the script side by side on an accelerator"
-            f" ({snapshot.summary(found)}), which can change its results.",
+            f" ({summary(found)}), which can change its results.",
             "Leave --jobs at 1, hide the device from the script (CUDA_VISIBLE_DEVICES=-1, for"
             " example), or add --jobs-on-accelerator.",
         )

@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from reprocheck.files.summary import summary
 from reprocheck.launch import cleanup
 from reprocheck.launch.changed_files import note_files, sentences
 from reprocheck.launch.heartbeat import POINTER, SCRATCH, without_word
-from reprocheck.launch.snapshot import OWNER, STORE, started, summary
+from reprocheck.launch.snapshot import OWNER, STORE, started
 from reprocheck.model import FilesAfter
 
 SLACK = 2.0

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from reprocheck import interrupts
-from reprocheck.launch import cleanup, notebook, snapshot
+from reprocheck.files.summary import summary
+from reprocheck.launch import cleanup, notebook
 from reprocheck.launch.archive import Archive
 from reprocheck.launch.control_variables import Under, under_controls
 from reprocheck.launch.entry_point import CALL
@@ -197,7 +198,7 @@ class Plan:
         if self.elsewhere:
             self.observer.message(
                 "Not in the copy, so these runs find what earlier ones left:"
-                f" {snapshot.summary(self.elsewhere)}."
+                f" {summary(self.elsewhere)}."
             )
         return Copies(
             self.cwd,

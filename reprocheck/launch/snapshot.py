@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -405,15 +405,6 @@ def clone(source: Path, target: Path) -> bool:
             target.unlink()
             return False
     return True
-
-
-def summary(paths: Iterable[str], most: int = 3) -> str:
-    """Return `a, b, c and 4 more`."""
-    names = tuple(paths)
-    named = ", ".join(names[:most])
-    if len(names) <= most:
-        return named
-    return f"{named} and {len(names) - most} more"
 
 
 def _entries_of(identities: frozenset[tuple[int, int]], root: Path, tree: Tree) -> frozenset[str]:

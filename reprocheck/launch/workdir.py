@@ -15,6 +15,7 @@ from typing import Protocol
 
 from reprocheck.errors import ReportError
 from reprocheck.files.anchored_paths import Anchor
+from reprocheck.files.summary import summary
 from reprocheck.launch import snapshot
 from reprocheck.launch.archive import LEFT, Archive
 from reprocheck.launch.changed_files import events_of, real, relative_to, seen_by, sentences
@@ -113,7 +114,7 @@ class InPlace:
         if self._tree.mounted:
             self._say(
                 "On another device, and neither watched nor kept:"
-                f" {snapshot.summary(self._tree.mounted)}. What the script overwrites or deletes"
+                f" {summary(self._tree.mounted)}. What the script overwrites or deletes"
                 " there cannot be put back."
             )
         unkept = snapshot.keep(self.path, self._tree, self._store, runs=self._archive.place)
@@ -123,7 +124,7 @@ class InPlace:
         """Name what cannot be put back, before the script may overwrite it."""
         if unkept.unreadable:
             self._say(
-                f"Cannot be read, and so not kept: {snapshot.summary(unkept.unreadable)}. If the"
+                f"Cannot be read, and so not kept: {summary(unkept.unreadable)}. If the"
                 " script overwrites or deletes them, they cannot be put back."
             )
         too_large = unkept.too_large
@@ -131,7 +132,7 @@ class InPlace:
             size = sum(self._tree.entries[name].size for name in too_large) / 1e6
             advice = COPY_ADVICE if has_room(self.path, self._leave_out, self._folder) else NO_ROOM
             self._say(
-                f"Too large to keep: {snapshot.summary(too_large)} ({size:,.0f} MB in all). If the"
+                f"Too large to keep: {summary(too_large)} ({size:,.0f} MB in all). If the"
                 f" script overwrites or deletes them, they cannot be put back. {advice}"
             )
 
@@ -203,8 +204,7 @@ class InPlace:
             return after
         left = self._archive.path(LEFT)
         self._say(
-            f"{self._why_moved}, and moved to {os.path.relpath(left, self.path)}:"
-            f" {snapshot.summary(moved)}."
+            f"{self._why_moved}, and moved to {os.path.relpath(left, self.path)}: {summary(moved)}."
         )
         return replace(after, moved=moved, left=os.path.relpath(left, self._folder))
 
@@ -279,7 +279,7 @@ class InPlaceAgain(InPlace):
         if missed:
             say(
                 "Could not be set aside, so the runs that follow find what earlier runs left:"
-                f" {snapshot.summary(missed)}."
+                f" {summary(missed)}."
             )
         self._tree = self._start = read_tree(self.path, leave_out)
 
@@ -306,7 +306,7 @@ def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
         return files
     say(
         "Too large to be set aside, so the runs that follow find what earlier runs left:"
-        f" {snapshot.summary(list(elsewhere))}."
+        f" {summary(list(elsewhere))}."
     )
     return {}
 
@@ -374,12 +374,12 @@ class Copies:
         if tree.mounted and not self._told:
             self._say(
                 "On another device, and shared by the runs and their copies:"
-                f" {snapshot.summary(tree.mounted)}."
+                f" {summary(tree.mounted)}."
             )
         if missed and not self._told:
             self._say(
                 "Not in the copy of the working directory, since they cannot be read:"
-                f" {snapshot.summary(missed)}."
+                f" {summary(missed)}."
             )
         self._told = True
         if self._finish is not None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.errors import UsageError
+from reprocheck.files.summary import summary
 from reprocheck.interrupts import waiting
 from reprocheck.launch import snapshot
 from reprocheck.launch.guard import descendants
@@ -92,7 +93,7 @@ def worktree(
             if left:
                 say(
                     f"Not in the worktree of {commit.shown}, as they are large and git does not"
-                    f" track them: {snapshot.summary(left)}."
+                    f" track them: {summary(left)}."
                 )
             yield there
         finally:

@@ -11,6 +11,19 @@ from reprocheck.model.statements.check import AdviceReason
 
 SCHEMA_VERSION = 1
 
+CHANGES: Mapping[str, str] = {
+    "variables": "These environment variables are set for the runs: {names}.",
+    "no input": "Standard input is empty.",
+    "copies": "The working directory of each run is a copy.",
+    "side by side": (
+        "Up to {jobs} runs were under way side by side, in working directories of different names."
+    ),
+    "waiting": (
+        "{name}=passive: waiting threads of one run sleep, so that they do not slow down the other."
+    ),
+}
+"""What the launcher changes, in the English that records hold; `wording` says it again."""
+
 Ended = Literal["completed", "stopped", "failed", "timed_out", "interrupted"]
 
 

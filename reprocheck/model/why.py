@@ -130,6 +130,11 @@ class Rung:
     recorded_at: TracePosition | None = None
 
     @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What was found out of it; nothing where it has no difference."""
+        return () if self.statement is None else (self.statement,)
+
+    @property
     def blamed(self) -> Culprit | None:
         """What makes the difference; None where that is not known."""
         if isinstance(self.statement, FirstDifference) and self.statement.blames:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared.patterns import fixed_start
 from reprocheck.errors import UsageError
-from reprocheck.launch.snapshot import summary
+from reprocheck.files.summary import summary
 
 
 def absolute(pattern: str, cwd: Path) -> str:

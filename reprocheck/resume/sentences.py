@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from reprocheck.files.summary import summary
 from reprocheck.language import count
 from reprocheck.language.letters import capital
-from reprocheck.launch.snapshot import summary
 from reprocheck.model import Run
 from reprocheck.report import text
 from reprocheck.resume import model

@@ -33,7 +33,7 @@ from reprocheck.search.asked import FRESH, Found
 from reprocheck.search.confirmed import confirmed
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
-from reprocheck.search.noise import remains, stated
+from reprocheck.search.noise import remains
 from reprocheck.search.place import acted_at
 
 
@@ -50,7 +50,7 @@ def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
 def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Result:
     if book.nothing_to_try:
         rung = check.first_rung
-        given = () if rung is None else stated(rung)
+        given = () if rung is None else rung.statements
         return _unconfirmed(check, book, SearchRemark(kind="nothing to try"), *given)
     if not found.smallest:
         return _nothing_found(check, folder, book, found)

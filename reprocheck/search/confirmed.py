@@ -326,7 +326,7 @@ def _shown(check: Check, rung: Rung) -> tuple[SourceLine | None, tuple[Statement
     with_line = next((cause for cause in observed if cause.source is not None), None)
     if with_line is not None and rung.generators.seeded_unequally:
         return with_line.source, with_line.statements
-    return rung.source, tuple(filter(None, [rung.statement]))
+    return rung.source, rung.statements
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:

@@ -45,7 +45,7 @@ def remains(check: Check, folder: Path, found: Found) -> Remains:
         operator=rung.operator.name if rung.operator else "",
         operators=_operators(check, rung),
         suspect=NamedCause.of(suspect) if suspect else None,
-        given=stated(rung) if after_search.kind == "given" else _also(check),
+        given=rung.statements if after_search.kind == "given" else _also(check),
     )
 
 
@@ -76,18 +76,13 @@ def _out_of_reach(check: Check, folder: Path) -> Iterator[tuple[str, str]]:
             yield hint.source.at, hint.name
 
 
-def stated(rung: Rung) -> tuple[Statement, ...]:
-    """Return what a rung has found out; nothing where it has no difference."""
-    return () if rung.statement is None else (rung.statement,)
-
-
 def _also(check: Check) -> tuple[Statement | str, ...]:
     """Return what the runs were not given alike, where that was not taken for the cause."""
     if check.ladder is None:
         return ()
     files = check.ladder.rung("files and arguments")
     if isinstance(files.evidence, GivenOtherwise) and files.evidence.names_the_run:
-        return stated(files)
+        return files.statements
     return ()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.child.reprocheck_child.shared.iterations import Grouping
-from reprocheck.child.reprocheck_child.shared.trainings import Trainings
+from reprocheck.child.reprocheck_child.shared.trainings import SEVERAL, Trainings
 from reprocheck.model.statements.trace import LossesOfSeveral
 from reprocheck.trace import events
 from reprocheck.trace.events import Irregular, Loss, Optimizer, Regular, Update
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from reprocheck.child.reprocheck_child.shared.trainings import Member
 
 _LONGEST_NAME = 60
-_NOT_DEEP = "several trainings run in threads or tasks of one process"
 _OF_A_TRAINING = (Loss, Optimizer, Update, Regular, Irregular)
 
 
@@ -82,7 +81,7 @@ def _part(recorded: Recorded, group: set[Member]) -> Recorded:
         in_stretches=0,
         rank=None,
         deep=False,
-        left_because=_NOT_DEEP,
+        left_because=SEVERAL,
         training=(f"rank {recorded.rank}", threads[0][:_LONGEST_NAME]),
     )
 

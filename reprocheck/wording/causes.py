@@ -46,7 +46,12 @@ def told(check: Check) -> Check:
 
 
 def _told(cause: Cause) -> Cause:
-    return replace(cause, title=tr(cause.title), evidence=tuple(map(say, cause.statements)))
+    return replace(
+        cause,
+        title=tr(cause.title),
+        evidence=tuple(map(say, cause.statements)),
+        fix=say(cause.remedy),
+    )
 
 
 _DOES: Mapping[Doing, str] = {

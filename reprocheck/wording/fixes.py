@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from reprocheck.language import changed, count, joined, mark, tr
-from reprocheck.model import Cause, Check
 from reprocheck.model.statements.fixes import (
     AtLines,
     CatalogueFix,
@@ -24,19 +22,6 @@ from reprocheck.rules.fix_text import in_names_of
 from reprocheck.settings import controls
 from reprocheck.wording.ladder.given import called
 from reprocheck.wording.say import say
-
-
-def told(check: Check) -> Check:
-    """Return the check with the fixes of its causes, and that of its search."""
-    search = check.search
-    if search is not None:
-        fixes = dict.fromkeys(map(say, search.remedies))
-        search = replace(search, fix=joined("\n\n", fixes))
-    return replace(check, causes=tuple(map(_told, check.causes)), search=search)
-
-
-def _told(cause: Cause) -> Cause:
-    return replace(cause, fix=say(cause.remedy))
 
 
 @say.register

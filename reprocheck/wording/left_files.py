@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from reprocheck.files.summary import summary
 from reprocheck.language import mark, sentences, tr
 from reprocheck.model import is_elsewhere
 from reprocheck.model.statements.check import LeftByEarlier, ReadLeft, VisibleLeft
 from reprocheck.wording.say import say
 
-_MOST, _MOST_READ = 3, 5
-"""Files that are named: of those that runs could see, and that they read."""
+_MOST_READ = 5
+"""Files that are named of those that runs read."""
 OUTSIDE = mark(
     "Every run sees what lies outside of the working directory, also with `--workdir copy`."
 )
@@ -18,19 +17,12 @@ _KEPT_FROM = {False: mark("`--workdir copy` gives each run its own folder."), Tr
 """How to keep later runs from files, by whether these lie elsewhere."""
 
 
-def shortened(paths: Sequence[str], most: int = _MOST, others: int = 0) -> str:
-    """Return `a, b, c and 4 more`; `others`: how many there are beside these."""
-    named = ", ".join(paths[:most])
-    others += max(0, len(paths) - most)
-    return f"{named} and {others} more" if others else named
-
-
 @say.register
 def read_left(left: ReadLeft) -> str:
     """Say that a later run read what run 1 wrote, and how to keep it from that."""
     said = tr(
         "State left by run 1: a later run read {paths}, written by run 1.",
-        paths=shortened(left.paths, _MOST_READ),
+        paths=summary(left.paths, _MOST_READ),
     )
     same = tr("Run 1 read the same from there.") if left.alike else ""
     places = sorted(set(map(is_elsewhere, left.paths)))
@@ -44,7 +36,7 @@ def visible_left(left: VisibleLeft) -> str:
         "The runs after run 1 could see what was written while it ran:"
         " {paths}. None was seen to read it, but not every read is seen:"
         " {advice}",
-        paths=shortened(left.paths),
+        paths=summary(left.paths),
         advice=_what_rules_it_out(left),
     )
 
@@ -65,12 +57,12 @@ def left_by_earlier(left: LeftByEarlier) -> str:
     """Say that all runs read what the runs of an earlier check had left."""
     also = ""
     if left.others:
-        also = tr(", and what else such checks left ({paths})", paths=shortened(left.others))
+        also = tr(", and what else such checks left ({paths})", paths=summary(left.others))
     return tr(
         "Each run reads {paths}, which the runs of an earlier check made"
         " ({when:%Y-%m-%d %H:%M} UTC), so this check does not cover a start"
         " without it. Remove it{also}, and check again.",
-        paths=shortened(left.paths, _MOST_READ),
+        paths=summary(left.paths, _MOST_READ),
         when=left.when,
         also=also,
     )

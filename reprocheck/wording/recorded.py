@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from reprocheck.files.summary import summary
 from reprocheck.language import again, mark, tr
 from reprocheck.model import Advice, CheckRecord
+from reprocheck.model.record import CHANGES
 from reprocheck.model.statements.check import AdviceReason, NoValues, Unfinished, ValuesMissing
-from reprocheck.wording.left_files import shortened
 from reprocheck.wording.say import say
 
-_CHANGES = (
-    mark("These environment variables are set for the runs: {names}."),
-    mark("Standard input is empty."),
-    mark("The working directory of each run is a copy."),
-    mark(
-        "Up to {jobs} runs were under way side by side, in working directories of different names."
-    ),
-    mark(
-        "{name}=passive: waiting threads of one run sleep, so that they do not slow down the other."
-    ),
-)
-"""What the launcher changes, as the record keeps it in English."""
 _ADVISED: Mapping[str, str] = {
     "wrong home": mark(
         "PYTHONHOME is {folder}, where the interpreter finds no standard library. Unset it:"
@@ -71,7 +60,7 @@ _NO_VALUES: Mapping[str, str] = {
 
 def told(record: CheckRecord) -> CheckRecord:
     """Return the record with its own sentences in the language that is spoken."""
-    changed = tuple(again(said, _CHANGES) for said in record.changed_to_observe)
+    changed = tuple(again(said, CHANGES.values()) for said in record.changed_to_observe)
     advice = record.advice and _advised(record.advice)
     return replace(record, changed_to_observe=changed, advice=advice)
 
@@ -86,7 +75,7 @@ def _advised(advice: Advice) -> Advice:
 @say.register
 def advice_reason(reason: AdviceReason) -> str:
     """Return what went wrong and what is to be done: a sentence that leads to the command."""
-    files = shortened(reason.names, others=reason.others)
+    files = summary(reason.names, others=reason.others)
     return tr(
         _ADVISED[reason.kind],
         folder=reason.place,

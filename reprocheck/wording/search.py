@@ -45,6 +45,7 @@ def told(check: Check) -> Check:
         tried=tuple(map(_tried, search.tried)),
         sentence=sentences(*map(say, search.statements)),
         confidence=sentences(*map(say, search.certainty)),
+        fix=joined("\n\n", dict.fromkeys(map(say, search.remedies))),
     )
     return replace(check, search=search)
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from reprocheck.model import Check
-from reprocheck.wording import causes, check as whole, fixes, ladder, search, trace, verdict
+from reprocheck.wording import (
+    causes,
+    check as whole,
+    fixes as fixes,
+    ladder,
+    search,
+    trace,
+    verdict,
+)
 
 
 def told(check: Check) -> Check:
@@ -11,5 +19,4 @@ def told(check: Check) -> Check:
     check = whole.told(verdict.told(trace.told(check)))
     check = ladder.told(check)
     check = search.told(check)
-    check = causes.told(check)
-    return fixes.told(check)
+    return causes.told(check)

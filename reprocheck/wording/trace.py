@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from reprocheck.language import form, joined, listed, mark, tr
+from reprocheck.language import form, joined, mark, shortlist, tr
 from reprocheck.language.ranks import named
 from reprocheck.model import Check, Run, Trace
 from reprocheck.model.statements.trace import (
@@ -27,8 +27,6 @@ _MOST_NAMED = 8
 """Trainings of which the thread is named."""
 _MOST_KINDS = 5
 """Kinds of events that are named."""
-NOT_DEEP = mark("several trainings run in threads or tasks of one process")
-"""What a recorder, and the reading of its trace, give as the reason for level `loss` alone."""
 _INCOMPLETE: Mapping[str, str] = {
     "last line": mark("its last line is incomplete"),
     "not written": mark("it could not be written to its end"),
@@ -147,13 +145,11 @@ def trainings_in_threads(several: TrainingsInThreads) -> str:
         tr("rank {rank} is {name}", rank=rank, name=thread or tr("the main thread"))
         for rank, thread in several.trainings
     ]
-    if len(names) > _MOST_NAMED:
-        names[_MOST_NAMED:] = [tr("{number} more", number=len(names) - _MOST_NAMED)]
     return tr(
         "Several trainings run in threads or tasks of one process: {trainings}. What they"
         " share, such as a generator, they use in the order of a race; where they differ, let"
         " one run at a time (`n_jobs=1`). What they report beside losses is not compared.",
-        trainings=listed(names),
+        trainings=shortlist(names, _MOST_NAMED),
     )
 
 

@@ -19,8 +19,8 @@ from pathlib import Path, PurePath
 
 from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
+from reprocheck.files.summary import summary
 from reprocheck.language.ranks import named
-from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, DeeperPair, Ended, FileChanges, Run, RunRecord
 from reprocheck.recording import bundle, record as records, sides
 

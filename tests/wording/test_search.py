@@ -29,7 +29,7 @@ from reprocheck.model.statements.search import (
     SeenUnder,
 )
 from reprocheck.rules.operators import known
-from reprocheck.wording import fixes, progress, say
+from reprocheck.wording import progress, say
 from reprocheck.wording.search import WHY, named, told, why
 from tests.causes.cause_ladders import check, ladder
 
@@ -313,7 +313,7 @@ def test_a_search_is_told_in_the_language_that_is_spoken() -> None:
         remedies=("one", "two"),
     )
     differs = replace(check(ladder("batch")), search=search)
-    english = fixes.told(told(differs)).search
+    english = told(differs).search
     assert english is not None
     assert english.sentence.startswith(
         "The checks pass; what was searched is a difference within the tolerance. `seed` removes "
@@ -322,7 +322,7 @@ def test_a_search_is_told_in_the_language_that_is_spoken() -> None:
     assert english.tried[0].note == "to test whether this set suffices"
     assert english.fix == "one\n\ntwo"
     with spoken("zh"):
-        chinese = fixes.told(told(differs)).search
+        chinese = told(differs).search
     assert chinese is not None
     assert not chinese.confidence.isascii()
     assert chinese.statements == english.statements

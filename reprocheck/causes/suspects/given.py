@@ -48,9 +48,7 @@ def _given(check: Check, below: Rung | None) -> tuple[Given, ...]:
 def _follows(look: Look) -> tuple[Statement, ...]:
     """Return what differs first in the training."""
     below = look.ladder.first_of_training
-    if below is None or below.statement is None:
-        return ()
-    return (below.statement,)
+    return () if below is None else below.statements
 
 
 def _other_source(look: Look, code: Sequence[SourceDifference]) -> Iterator[Suspect]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from reprocheck.files.summary import summary
 from reprocheck.language import count, listed
-from reprocheck.launch.snapshot import summary
 from reprocheck.resume.model import Attempt, Outcome, StateRungName
 
 BROKEN_OFF = "Not confirmed: the search was ended before it came to an end."

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 IMPORTED = "The recorder imported these modules, which the script had not: %s."
-SEVERAL = "several trainings run in threads or tasks of one process"
 REGULAR_AFTER = 3
 """Iterations alike after which a regular stretch begins."""
 
@@ -658,6 +657,8 @@ class Recorder(Writer):
         """
         made = threads.update(thread, index)
         if made and threads.trainings.several():
+            from ..shared.trainings import SEVERAL
+
             self.stay_shallow(SEVERAL)
         return made
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Member = Union[str, int]
     """A thread by its name, or an optimizer by its index."""
 
+SEVERAL = "several trainings run in threads or tasks of one process"
+"""Why a process is not recorded at level `module`."""
 MOST = 200
 """Trainings that are told apart: where there are more, the process is taken as one."""
 

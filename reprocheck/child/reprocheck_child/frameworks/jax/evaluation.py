@@ -91,7 +91,7 @@ class Evaluation:
             decide()
 
     def from_outside(self, numbers: List[List[Any]], arrays: List[Argument]) -> None:
-        """What the function takes without being given it."""
+        """Take what the function uses without being given it."""
         self.hyper += numbers
         self.batch += [[one.name, one.found] for one in arrays]
         if not self.rows:

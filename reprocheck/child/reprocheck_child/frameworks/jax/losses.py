@@ -139,7 +139,7 @@ class _Adapter:
         return list(chain.from_iterable(sums))
 
     def record(self, values: List[float], dtype: str, weights: Tuple[int, ...]) -> None:
-        """One evaluation has its value. May end the process."""
+        """Record the value of an evaluation. May end the process."""
         self.recorder.stay_shallow(STAYS)
         with self.lock:
             changed = None

@@ -218,8 +218,8 @@ class Watcher:
         return nullcontext()
 
     def _draws_follow(self, model: Any) -> None:
-        """What draws in a program that is about to run is known when it has returned; its line
-        stands here, before the loss.
+        """Hold a place before the loss for each draw of a program that is about to run: what draws
+        is known when it has returned.
         """
         inside = {
             id(generator)

@@ -144,7 +144,7 @@ class Layers:
         )
 
     def _keep(self, moved: Any) -> None:
-        """What has drawn here did not draw inside a compiled function."""
+        """Keep the states of what has drawn here, and so not inside a compiled function."""
         for name in moved.get("g2", ()):
             if name in self.watcher.private:
                 self.watcher.known[name] = self.watcher.state(self.watcher.private[name])

@@ -48,7 +48,7 @@ class _Adapter:
         """What records the deeper levels, at those levels."""
 
     def hook_trainer(self) -> None:
-        """One step an execution; `train_on_batch` is a batch."""
+        """Hook the trainer: one step an execution, and `train_on_batch` is a batch."""
         from keras.src.trainers.trainer import Trainer
 
         around(Trainer, "compile", "a model that is compiled", after=self.compiled)

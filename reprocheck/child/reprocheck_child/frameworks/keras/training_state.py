@@ -77,8 +77,8 @@ class Held:
             self._hand_out_states(optimizer, graphs)
 
     def _hand_out_states(self, optimizer: Any, graphs: Any) -> None:
-        """In a function that is being traced its variables have no values before it runs; one that
-        makes variables is traced once more.
+        """Hand the states of an optimizer out of a function that is being traced: its variables
+        have no values before it runs, and one that makes variables is traced once more.
         """
         index = self.watcher.updates.index_of(optimizer)
         named = self.variables(optimizer)

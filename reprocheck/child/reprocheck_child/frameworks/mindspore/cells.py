@@ -209,8 +209,8 @@ class Cells:
             self.given.returned(out)
 
     def _watch_gradient(self, path: str, out: Any) -> None:
-        """Where a gradient is being taken, see that of each output when the backward pass reaches
-        it.
+        """Record the gradient of each output when the backward pass reaches it, where a gradient
+        is being taken.
         """
         # private; MindSpore tells nobody else whether a gradient is being taken. Which module it
         # belongs to differs between versions, and the former one warns where it is imported

@@ -124,7 +124,7 @@ class Given:
             self.facts.batch("inputs of " + name, values)
 
     def returned(self, out: Any) -> None:
-        """What an outermost cell has returned."""
+        """Keep what an outermost cell has returned."""
         if len(self.made) >= self.KEPT:
             self.made.clear()
         self.made.update(

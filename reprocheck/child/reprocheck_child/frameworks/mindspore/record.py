@@ -125,8 +125,8 @@ class Recording:
         self.recorder.update(self._model, None)
 
     def look_by_hand(self, weights: Any) -> None:
-        """Where no optimizer was built: say whether the weights changed since the gradient
-        before.
+        """Say whether the weights changed since the gradient before, where no optimizer was
+        built.
         """
         if weights is None or self.built or not self.recorder.watching():
             return

@@ -56,7 +56,7 @@ class Shallow:
         return []
 
     def nothing(self, *args: Any) -> None:
-        """What there is to be told of is left out."""
+        """Do nothing: this level is told of no fact."""
 
     called = returned = before_gradient = after_gradient = nothing
     differentiated = drew = rooted = ended = nothing
@@ -172,7 +172,7 @@ class Adapter:
                 sink.passed_on(self, *values)
 
     def record(self, kind: str, losses: List[Any], checksums: List[int]) -> None:
-        """One evaluation. May end the process."""
+        """Record an evaluation. May end the process."""
         self.recorder.stay_shallow(STAYS)
         with self.lock:
             self.deep.differentiated(losses)

@@ -173,8 +173,8 @@ class Calls:
         )
 
     def _wanted(self, node: Any, inside: str) -> bool:
-        """In the backward pass, only what belongs to the module: nodes of its operators, and
-        functions of the script.
+        """Return whether a call is recorded: each of a forward pass; of a backward pass inside a
+        module the nodes of its operators, and functions of the script.
         """
         if node is None or not inside:
             return True

@@ -175,7 +175,7 @@ class Loaders:
     def after_epoch(
         self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
     ) -> None:
-        """It was made: what was drawn for that counts to the epoch."""
+        """Count what was drawn to make an iterator to its epoch."""
         epoch = self.epochs.get(iterator)
         if epoch is None or epoch.begun:
             return
@@ -264,7 +264,7 @@ class Loaders:
             epoch.before = self.deep.states()
 
     def after_index(self, indices: Any, iterator: Any) -> None:
-        """It has said them: of the first batch, the whole order may be known."""
+        """Keep the indices of a batch; with those of the first one the whole order may be known."""
         epoch = self.epochs.get(iterator)
         if epoch is None:
             return

@@ -116,7 +116,8 @@ class Gradients:
         self.written.marks.clear()
 
     def rest(self) -> None:
-        """What follows is not recorded: writes to weights that are not seen are not told later."""
+        """Forget the marks of weights: what follows is not recorded, and writes that are not seen
+        are not told later."""
         self.written.marks.clear()
 
     def watch_thawed(self) -> None:

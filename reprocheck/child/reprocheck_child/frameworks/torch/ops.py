@@ -145,7 +145,7 @@ class Operators:
 
     @_guarded
     def leave(self, returned: bool) -> None:
-        """It has returned, or raised: then no backward pass is to be waited for."""
+        """Leave a call that has returned, or raised: then no backward pass is to be waited for."""
         local = self.local
         local.depth -= 1
         takes_away = local.pushed.pop()

@@ -87,7 +87,7 @@ class _Change:
                 self._method(kind, "__call__", self._fixed("albumentations " + name))
 
     def kornia(self, module: Any) -> None:
-        """Of each batch, nothing is chosen to be augmented; crops draw the same parameters."""
+        """Choose nothing of a batch to be augmented; let crops draw the same parameters."""
         base, torch, touched, same = (
             module._BasicAugmentationBase,
             self.torch,

@@ -73,7 +73,7 @@ def dropout_off(torch: Any, active: Any) -> None:
 
 
 def npu(off: "_Off", module: Any) -> None:
-    """What torch_npu has beside the operators of torch."""
+    """Switch off what torch_npu has beside the operators of torch."""
     for name, argument, neutral, at in NPU:
         if hasattr(module, name):
             off.argument(module, name, "torch_npu." + name, argument, neutral, at)
