@@ -4,13 +4,13 @@ model. Never runs anything.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, starmap
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from reprocheck.errors import ReportError
 from reprocheck.ladder.given import VARIABLE
@@ -53,7 +53,6 @@ from reprocheck.workflow.left_files import carried, of_earlier, read_by_later, s
 from reprocheck.workflow.output_difference import first_printed_difference
 from reprocheck.workflow.recorded_pair import explains, own_pair
 
-_Line = TypeVar("_Line", bound=Hashable)
 _TO_EXPLAIN = ("not_reproducible", "script_failed")
 """Verdicts that have reasons, also where nothing was recorded beside the runs."""
 
@@ -158,19 +157,17 @@ def judged(folder: Path) -> Check:
         state_alike=found.alike,
         state_visible=found.visible,
         state_caution=read,
-        changes=_unique((*_of_runs(runs, "changed_to_observe"), *changed_by_stops(runs))),
-        cautions=_unique(
-            (
-                *verdict.cautions,
-                *of_earlier(record, runs),
-                *record.caveats,
-                *_of_runs(runs, "caveats"),
-                *_left_alive(runs),
-                *filter(None, (read,)),
-                *seen,
-            )
+        changes=(*_of_runs(runs, "changed_to_observe"), *changed_by_stops(runs)),
+        cautions=(
+            *verdict.cautions,
+            *of_earlier(record, runs),
+            *record.caveats,
+            *_of_runs(runs, "caveats"),
+            *_left_alive(runs),
+            *filter(None, (read,)),
+            *seen,
         ),
-        unrecorded=_unique((*_coverage(runs), *_masked(record))),
+        unrecorded=(*_coverage(runs), *_masked(record)),
         folder=folder.absolute(),
     )
 
@@ -219,8 +216,8 @@ def explained(check: Check, folder: Path) -> Check:
     check = replace(
         check,
         record=replace(record, deeper=whole),
-        cautions=_unique((*check.cautions, *record.caveats)),
-        unrecorded=_unique((*check.unrecorded, *missing)),
+        cautions=(*check.cautions, *record.caveats),
+        unrecorded=(*check.unrecorded, *missing),
     )
     if whole or record.arms or check.verdict.verdict in _TO_EXPLAIN:
         check = _with_reasons(check, folder)
@@ -245,7 +242,7 @@ def _with_hidden_difference(check: Check, folder: Path) -> Check:
         number = first_printed_difference(check, folder)
     if number is not None:
         cautions.append(PrintedDiffers(line=number))
-    return replace(check, cautions=_unique((*check.cautions, *cautions)))
+    return replace(check, cautions=(*check.cautions, *cautions))
 
 
 def _without(check: Check, what: Explained, error: Exception) -> Check:
@@ -277,7 +274,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         if ladder is not None:
             check = replace(check, ladder=_with_values(ladder, folder))
             missing = (*ladder.unrecorded, *_from_the_start(check))
-            check = replace(check, unrecorded=_unique((*check.unrecorded, *missing)))
+            check = replace(check, unrecorded=(*check.unrecorded, *missing))
         check = _with_scan(replace(check, causes=tuple(causes_of(check, folder))), folder)
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
@@ -367,10 +364,6 @@ def _from_the_start(check: Check) -> Iterator[FromTheStart]:
         return
     if any(pair.level == "op" and pair.begin == 1 for pair in check.record.deeper):
         yield FromTheStart()
-
-
-def _unique(lines: Iterable[_Line]) -> tuple[_Line, ...]:
-    return tuple(dict.fromkeys(lines))
 
 
 def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[Any]:

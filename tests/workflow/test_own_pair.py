@@ -243,6 +243,28 @@ def test_a_pass_names_what_differs_although_no_loss_shows_it(workdir: Path) -> N
     assert "`weight` differs" in caveat and "line 2 of train.py" in caveat
 
 
+@pytest.mark.torch
+def test_a_pass_names_a_hyper_parameter_that_is_a_list(workdir: Path) -> None:
+    """What holds recorded lists cannot be hashed."""
+    lines = (
+        "import random, torch",
+        "model, idle = torch.nn.Linear(4, 1), torch.nn.Parameter(torch.zeros(2))",
+        "torch.nn.init.ones_(model.weight), torch.nn.init.ones_(model.bias)",
+        "scale = torch.tensor([random.random(), 2.0])",
+        "groups = [{'params': model.parameters()}, {'params': [idle], 'scale': scale}]",
+        "optimizer = torch.optim.SGD(groups, lr=0.1)",
+        "for step in range(3):",
+        "    optimizer.zero_grad()",
+        "    model(torch.ones(8, 4)).pow(2).mean().backward()",
+        "    optimizer.step()",
+    )
+    (workdir / "train.py").write_text("\n".join(lines))
+    outcome = check("train.py", cwd=workdir, explain=True)
+    assert outcome.exit_code == 0 and outcome.report["bitwise"]["equal"]
+    (caveat,) = [one for one in outcome.report["caveats"] if one.startswith("All losses are equal")]
+    assert "`param_groups[1].scale" in caveat
+
+
 def test_a_pass_stands_where_what_lies_beside_its_losses_cannot_be_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
