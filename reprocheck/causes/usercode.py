@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
+from reprocheck.causes.deep_code import imported
 from reprocheck.causes.program import Program, program_of, shown_line
-from reprocheck.causes.ran import imported
 from reprocheck.files.imports import bound_to, module_names, modules, places
 from reprocheck.ladder.sources import Recorded, Sources, close
 from reprocheck.model import Ladder, SourceLine

@@ -15,9 +15,9 @@ from types import MappingProxyType
 from reprocheck.fixes import left_state
 from reprocheck.ladder.device import CPU, device_of
 from reprocheck.model import Cause, Check, SourceLine
+from reprocheck.model.explanation import FixFrom
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.fixes import CatalogueFix, ControlFix, InNames
-from reprocheck.model.why import FixFrom
 from reprocheck.report.command_line import again, in_shell
 from reprocheck.rules import Entry, entry
 from reprocheck.rules.likely import is_vague, place_of, removes

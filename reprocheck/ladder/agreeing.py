@@ -7,8 +7,8 @@ from itertools import chain
 from operator import attrgetter
 
 from reprocheck.ladder.compare import Algorithms
-from reprocheck.ladder.kept import Kept
 from reprocheck.ladder.rank import Rank
+from reprocheck.ladder.trace_extract import Kept
 from reprocheck.model import Rung, RungName, RungStatus
 from reprocheck.model.evidence import generators_of
 from reprocheck.model.statements.agreeing import NotCompared, WithoutEffect

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from reprocheck.ladder.given import of_the_user
+from reprocheck.ladder.external_inputs import of_the_user
 from reprocheck.model import Between, Check, Drift, EnvironmentDifference, Noise
 from reprocheck.model.statements import drift as statements
 from reprocheck.model.statements.drift import SidesCompared

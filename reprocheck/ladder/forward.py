@@ -14,7 +14,7 @@ from reprocheck.ladder.facts import fact_of, fact_of_step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.pair import Difference, Pair, is_inside, module_around
 from reprocheck.ladder.seeds import drawn_from, seedings
-from reprocheck.ladder.unseen import unequal_at_the_start, unseen_weights
+from reprocheck.ladder.unrecorded_weights import unequal_at_the_start, unseen_weights
 from reprocheck.model.evidence import (
     CallDiffers,
     Generators,

@@ -15,10 +15,10 @@ from reprocheck.ladder.batches import batch
 from reprocheck.ladder.draws import drawn_around
 from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.forward import forward, loss
-from reprocheck.ladder.kept import Kept, kept
 from reprocheck.ladder.pair import Difference, Pair
-from reprocheck.ladder.skim import skimmed
+from reprocheck.ladder.quick_compare import skimmed
 from reprocheck.ladder.start import hyper_parameters, initial_weights
+from reprocheck.ladder.trace_extract import Kept, kept
 from reprocheck.model import RUNGS, DeeperPair, RungName, Tolerance
 from reprocheck.model.evidence import generators_of
 from reprocheck.model.statements.ladder import Consequence

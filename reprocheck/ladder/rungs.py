@@ -11,13 +11,13 @@ from pathlib import Path
 from reprocheck.ladder.agreeing import agreeing, other_algorithms
 from reprocheck.ladder.align import of_run_1
 from reprocheck.ladder.backward import across_ranks
-from reprocheck.ladder.beside import environment, later
+from reprocheck.ladder.check_rungs import environment, later
+from reprocheck.ladder.files_and_arguments import files_and_arguments
 from reprocheck.ladder.finding import Finding, step_number
 from reprocheck.ladder.forks import shared
-from reprocheck.ladder.left_and_given import files_and_arguments
+from reprocheck.ladder.operator_refinement import refined
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import Pairs, Rank, earliest, leads, rank_of, read_pairs
-from reprocheck.ladder.refined import refined
 from reprocheck.ladder.replays import replay_of
 from reprocheck.ladder.sources import Sources
 from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, TracePosition

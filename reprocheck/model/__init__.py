@@ -25,6 +25,19 @@ from reprocheck.model.controls import (
     TouchedLine as TouchedLine,
     Tried as Tried,
 )
+from reprocheck.model.explanation import (
+    RUNGS as RUNGS,
+    Cause as Cause,
+    Confidence as Confidence,
+    Ladder as Ladder,
+    Lead as Lead,
+    Rung as Rung,
+    RungName as RungName,
+    RungStatus as RungStatus,
+    Size as Size,
+    SourceLine as SourceLine,
+    TracePosition as TracePosition,
+)
 from reprocheck.model.reason import Reason as Reason
 from reprocheck.model.record import (
     SCHEMA_VERSION as SCHEMA_VERSION,
@@ -75,17 +88,4 @@ from reprocheck.model.verdict import (
     VerdictName as VerdictName,
     is_rule as is_rule,
     rules_of as rules_of,
-)
-from reprocheck.model.why import (
-    RUNGS as RUNGS,
-    Cause as Cause,
-    Confidence as Confidence,
-    Ladder as Ladder,
-    Lead as Lead,
-    Rung as Rung,
-    RungName as RungName,
-    RungStatus as RungStatus,
-    Size as Size,
-    SourceLine as SourceLine,
-    TracePosition as TracePosition,
 )

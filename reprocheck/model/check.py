@@ -10,12 +10,12 @@ from typing import Protocol
 
 from reprocheck.model.compared import Between
 from reprocheck.model.controls import Search
+from reprocheck.model.explanation import Cause, Ladder, Lead, Rung
 from reprocheck.model.record import CheckRecord
 from reprocheck.model.statement import Statement
 from reprocheck.model.static import StaticScan
 from reprocheck.model.trace import Run, Trace
 from reprocheck.model.verdict import EnvironmentDifference, Verdict
-from reprocheck.model.why import Cause, Ladder, Lead, Rung
 
 _NOT_SCANNED = StaticScan(findings=())
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from reprocheck.model.explanation import SourceLine
 from reprocheck.model.statement import Statement
 from reprocheck.model.verdict import EnvironmentDifference
-from reprocheck.model.why import SourceLine
 
 Expects = Literal["nothing", "rounding", "anything"]
 

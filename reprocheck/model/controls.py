@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import filterfalse
 from typing import Literal
 
+from reprocheck.model.explanation import SourceLine
 from reprocheck.model.reason import ReasonKey
 from reprocheck.model.statement import Statement
-from reprocheck.model.why import SourceLine
 
 ControlClass = Literal["same numbers", "same training", "alters the training"]
 

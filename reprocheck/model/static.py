@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from reprocheck.model.why import Cause, FixFrom, SourceLine
+from reprocheck.model.explanation import Cause, FixFrom, SourceLine
 
 Executed = Literal["executed", "entered", "not_executed", "not_seen"]
 """`executed`: the recorded runs passed the line.

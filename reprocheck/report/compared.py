@@ -17,7 +17,7 @@ from reprocheck.model import (
     Side,
     SourceDifference,
 )
-from reprocheck.report.parts import attributes
+from reprocheck.report.json_parts import attributes
 from reprocheck.report.text import fact, line, moment, number, printable
 
 MOST_FACTS = 8

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.language import joined, listed, mark, tr
 from reprocheck.model import Check, Conflict, Override, Search, Touch, Tried
-from reprocheck.report.parts import attributes, source_line
+from reprocheck.report.json_parts import attributes, source_line
 from reprocheck.report.text import fact, line, printable
 from reprocheck.report.why import origin
 

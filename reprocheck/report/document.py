@@ -14,7 +14,7 @@ from typing import Any
 from reprocheck.language import english
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Recorded, Run, Rung, Trace
 from reprocheck.report import compared, controls, files, scan_findings, series, words
-from reprocheck.report.parts import attributes, source_line
+from reprocheck.report.json_parts import attributes, source_line
 from reprocheck.report.text import valid
 
 ITERATIONS, MOST_LOSSES = 1000, 200_000

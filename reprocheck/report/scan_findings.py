@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from reprocheck.language import count, form, joined, mark, tr
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
-from reprocheck.report.parts import attributes, source_line
+from reprocheck.report.json_parts import attributes, source_line
 from reprocheck.report.text import line
 from reprocheck.report.why import origin
 

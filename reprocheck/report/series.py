@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from reprocheck.language import joined, mark, tr
 from reprocheck.model import Check, Series, SeriesComparison, SeriesPlace
 from reprocheck.report.curves import LIMIT, Curve, Curves
-from reprocheck.report.parts import attributes
+from reprocheck.report.json_parts import attributes
 from reprocheck.report.text import UNKNOWN, line, number
 from reprocheck.wording.verdict import numbers
 

@@ -16,7 +16,7 @@ from reprocheck.model import Run
 from reprocheck.report import text
 from reprocheck.resume import model
 from reprocheck.resume.other_files import Unkept
-from reprocheck.verdict.lost import lost
+from reprocheck.verdict.ended_ranks import lost
 from reprocheck.wording import say
 
 SOONER = "Have the script save sooner (an option such as --save-steps)"

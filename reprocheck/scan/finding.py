@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reprocheck.model.why import FixFrom
+from reprocheck.model.explanation import FixFrom
 from reprocheck.rules.catalogue import Severity as Severity
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

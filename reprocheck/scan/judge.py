@@ -13,16 +13,16 @@ from pathlib import Path
 
 from reprocheck.files.source_text import UnreadableError
 from reprocheck.language import tr
-from reprocheck.model.why import FixFrom
+from reprocheck.model.explanation import FixFrom
 from reprocheck.rules import Entry, find
 from reprocheck.rules.fix_text import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
-from reprocheck.scan.checks.beside import is_below_guard, is_chore, is_trial
 from reprocheck.scan.checks.certainty import lowered
+from reprocheck.scan.checks.other_programs import is_below_guard, is_chore, is_trial
 from reprocheck.scan.checks.repetition import with_repetition
+from reprocheck.scan.duplicate_findings import each_once
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
 from reprocheck.scan.index import last_line
-from reprocheck.scan.matters import each_once
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Check, Hit, checks

@@ -13,7 +13,7 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 from pathlib import Path
 
-from reprocheck.causes.started import is_what_differs
+from reprocheck.causes.start_values import is_what_differs
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 from reprocheck.model.controls import is_fix
@@ -21,21 +21,14 @@ from reprocheck.model.reason import Reason
 from reprocheck.model.statements.search import Sample
 from reprocheck.rules import likely
 from reprocheck.search import order
-from reprocheck.search.acted import Acting
-from reprocheck.search.asked import (
-    FRESH,
-    PAIR,
-    Answer,
-    Difference,
-    Question,
-    Unanswered,
-)
+from reprocheck.search.arm_check import first_difference
+from reprocheck.search.arm_runs import Judged, agree, places_of
 from reprocheck.search.chance import sample
-from reprocheck.search.enough import speaks_for
-from reprocheck.search.judged import Judged, agree, places_of
+from reprocheck.search.effective_controls import Acting
 from reprocheck.search.lines import lines_of
+from reprocheck.search.request import FRESH, PAIR, Answer, Difference, Question, Unanswered
+from reprocheck.search.required_runs import speaks_for
 from reprocheck.search.target import target_of
-from reprocheck.search.under import first_difference
 
 
 class Book:

@@ -19,7 +19,7 @@ from functools import cache, partial
 from itertools import chain
 
 from reprocheck.model.statements.search import Sample
-from reprocheck.search.asked import PAIR
+from reprocheck.search.request import PAIR
 
 MOST = 60
 """Runs that a search would ask for at most: above, it says only that it takes more."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 
 from reprocheck.model.reason import Reason
-from reprocheck.search.asked import FRESH, PAIR, Answer, Candidates, Difference, Question
+from reprocheck.search.request import FRESH, PAIR, Answer, Candidates, Difference, Question
 
 AGAIN = 4
 """Runs as they are that have to differ where nothing else shows that a control acts."""

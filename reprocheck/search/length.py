@@ -12,8 +12,8 @@ from reprocheck.model import Check
 from reprocheck.model.statements.search import Sample
 from reprocheck.search import order
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import PAIR, Answer, Candidates, Question, Unanswered
-from reprocheck.search.confirm import conducted
+from reprocheck.search.folder_search import conducted
+from reprocheck.search.request import PAIR, Answer, Candidates, Question, Unanswered
 
 MOST_TIMES = 8
 """How often runs as they are may be asked for in one search."""

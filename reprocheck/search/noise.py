@@ -19,8 +19,8 @@ from reprocheck.model.statements.search import NamedCause, Remaining, Remains
 from reprocheck.rules import known
 from reprocheck.rules.likely import is_vague
 from reprocheck.rules.operators import Operator
-from reprocheck.search.asked import Found
 from reprocheck.search.lines import OUT_OF_REACH, lines_of
+from reprocheck.search.request import Found
 
 _BACKWARD = frozenset({"gradient", "reduced gradient"})
 

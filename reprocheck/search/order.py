@@ -28,8 +28,8 @@ from reprocheck.rules.likely import (
     table,
     without_effect,
 )
-from reprocheck.search.asked import Candidates, Difference
 from reprocheck.search.lines import OUT_OF_REACH, at_place, fitting, lines_of, spoken
+from reprocheck.search.request import Candidates, Difference
 from reprocheck.settings import controls
 
 NO_RUNG = Rung(rung="later", status="equal")

@@ -10,7 +10,7 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.files.imports import bound_to
 from reprocheck.fixes.seeded_call import NO_ADVICE, Advice, keep_order, seeded_call
 from reprocheck.model import SourceLine, Touch
-from reprocheck.search.judged import IMPORTED, Judged
+from reprocheck.search.arm_runs import IMPORTED, Judged
 
 PRIVATE = "private-rng"
 _READ = ("entropy", "clock")

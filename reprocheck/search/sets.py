@@ -14,8 +14,8 @@ from itertools import filterfalse
 
 from reprocheck.model.controls import is_fix
 from reprocheck.model.reason import Reason
-from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question
 from reprocheck.search.experiments import Ask, Differing, Experiments, Needed, Together, halves
+from reprocheck.search.request import PAIR, Answer, Candidates, Found, Question
 
 MOST_PLACES = 4
 """Places of a control at most that are left out in turn: of more, none is."""

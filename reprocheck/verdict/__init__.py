@@ -29,14 +29,14 @@ from reprocheck.model import (
 )
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import Agreement, LossesDiffer, NotCompared, NotMade
-from reprocheck.verdict.apart import apart, silent
 from reprocheck.verdict.caveats import caveats
 from reprocheck.verdict.checks import KINDS, CannotCompare, compare, pair_up
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.failure import ended_badly, failure, verdict_of
+from reprocheck.verdict.missing_processes import apart, silent
 from reprocheck.verdict.outcomes import outcomes
 from reprocheck.verdict.pairing import paired, partners
-from reprocheck.verdict.reported import compare_series
+from reprocheck.verdict.reported_series import compare_series
 from reprocheck.verdict.ulp import ulp_distance
 
 __all__ = ["FAIL_ON", "ended_before_checks", "judge", "paired", "partners", "ulp_distance"]

@@ -31,8 +31,8 @@ from reprocheck.model.statements.verdict import (
     WideTolerance,
 )
 from reprocheck.verdict.checks import several_ranks
+from reprocheck.verdict.ended_ranks import early, lost
 from reprocheck.verdict.failure import ending
-from reprocheck.verdict.lost import early, lost
 
 _WIDE = 0.1
 """A tolerance is called wide from this share of the loss on."""

@@ -31,7 +31,7 @@ from reprocheck.model.statements.verdict import (
     RankOfOneRun,
     TooFew,
 )
-from reprocheck.verdict import exact
+from reprocheck.verdict import large_numbers
 from reprocheck.verdict.series import column, differs
 from reprocheck.verdict.ulp import ulp_distance
 
@@ -174,8 +174,8 @@ def _compare(
     start, reference_start = pair.start, pair.reference_start
     beyond_doubles = [
         place
-        for place in exact.places(own, other, pair.length, start, reference_start)
-        if exact.outside(own, start + place, other, reference_start + place, tolerance)
+        for place in large_numbers.places(own, other, pair.length, start, reference_start)
+        if large_numbers.outside(own, start + place, other, reference_start + place, tolerance)
     ]
     different = differs(a, b, tolerance)
     different[beyond_doubles] = True
@@ -231,14 +231,14 @@ def _element(
     why: Statement | None = None
     if dtype != reference_dtype:
         ulp, why = None, OtherDtype(run=run, dtype=dtype, reference_dtype=reference_dtype)
-    apart = exact.difference(trace.losses, own_index, reference.losses, index)
+    apart = large_numbers.difference(trace.losses, own_index, reference.losses, index)
     # Two losses that no double tells apart, though they are not equal.
     if difference == 0.0 and apart:
         difference = float(apart)
         why = BeyondDoubles(
             run=run,
-            shown=exact.shown(trace.losses, own_index),
-            other=exact.shown(reference.losses, index),
+            shown=large_numbers.shown(trace.losses, own_index),
+            other=large_numbers.shown(reference.losses, index),
         )
     if passed is None:
         why = NeitherFinite(iteration=iteration, run=run, value=a, reference=b)

@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 
 from reprocheck.model import Comparison, Divergence, Ended, Run, Trace, VerdictName
 from reprocheck.model.statements.verdict import RunEnding, RunsFailed
-from reprocheck.verdict.lost import lost
+from reprocheck.verdict.ended_ranks import lost
 
 _ERROR = re.compile(r"^(?:\[rank\d+\]:\s*)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)")
 _VERDICTS: Mapping[Ended, VerdictName] = {"failed": "script_failed", "timed_out": "timed_out"}

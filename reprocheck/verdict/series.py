@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import LossSeries, Tolerance
-from reprocheck.verdict import exact
+from reprocheck.verdict import large_numbers
 from reprocheck.verdict.ulp import largest_distance
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
         np.isnan(pair.values) & np.isnan(pair.reference)
     )
     equal &= pair.same_dtype
-    for place in exact.places(series, reference, len(equal)):
+    for place in large_numbers.places(series, reference, len(equal)):
         equal[place] &= series.exact.get(place) == reference.exact.get(place)
     if equal.all():
         if pair.breaks_at is None:
@@ -132,8 +132,8 @@ def first_outside(
 
     pair = align(series, reference)
     outside = differs(pair.values, pair.reference, tolerance)
-    for place in exact.places(series, reference, len(outside)):
-        outside[place] |= exact.outside(series, place, reference, place, tolerance)
+    for place in large_numbers.places(series, reference, len(outside)):
+        outside[place] |= large_numbers.outside(series, place, reference, place, tolerance)
     if outside.any():
         index = int(np.argmax(outside))
         return Outside(

@@ -25,7 +25,7 @@ from reprocheck.model.statements.check import (
     Undetermined,
     ValuesMasked,
 )
-from reprocheck.wording import left_files as left_files, recorded
+from reprocheck.wording import left_files as left_files, record_sentences
 from reprocheck.wording.say import say
 
 _UNDETERMINED: Mapping[str, str] = {
@@ -37,7 +37,7 @@ _UNDETERMINED: Mapping[str, str] = {
 
 def told(check: Check) -> Check:
     """Return the check with its coverage, and with what was changed to observe it."""
-    record = recorded.told(check.record)
+    record = record_sentences.told(check.record)
     changed = (*record.changed_to_observe, *map(say, check.changes))
     return replace(
         check,

@@ -20,7 +20,7 @@ from reprocheck.model.statements.fixes import (
 from reprocheck.rules import entry
 from reprocheck.rules.fix_text import in_names_of
 from reprocheck.settings import controls
-from reprocheck.wording.ladder.given import called
+from reprocheck.wording.ladder.external_inputs import called
 from reprocheck.wording.say import say
 
 

@@ -18,7 +18,7 @@ from reprocheck.model.statements.check import Unfinished
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint
-    from reprocheck.search.asked import Question
+    from reprocheck.search.request import Question
     from reprocheck.settings import Settings
 
 MOST_ARMS = 60
@@ -70,7 +70,7 @@ def searched(
 
 def _in_turn(check: Check, shared: _Shared) -> None:
     """The search, one arm after the other, in no more runs than `--max-runs` allows."""
-    from reprocheck.search.confirm import question
+    from reprocheck.search.folder_search import question
     from reprocheck.search.length import length
     from reprocheck.wording import progress
     from reprocheck.wording.search import why
@@ -167,7 +167,7 @@ def _at_once(question: Question, made: int, jobs: int) -> int:
     """Return how many runs an arm makes: with `--jobs` as many side by side as may be asked for
     next.
     """
-    from reprocheck.search.confirm import FEW
+    from reprocheck.search.folder_search import FEW
 
     missing = max(1, question.runs - made)
     if not question.controls or missing >= jobs:
@@ -177,7 +177,7 @@ def _at_once(question: Question, made: int, jobs: int) -> int:
 
 def _decided(check: Check, folder: Path, asked: Question) -> bool:
     """Return whether the runs of an arm that were made by now say all that it can say."""
-    from reprocheck.search.confirm import decided
+    from reprocheck.search.folder_search import decided
     from reprocheck.workflow.replay import with_record
 
     return decided(with_record(check, folder), folder, asked)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
     from reprocheck.model import Cause, Check, EntryPoint, Run
     from reprocheck.scan import Finding, Result
-    from reprocheck.search.judged import Judged
+    from reprocheck.search.arm_runs import Judged
     from reprocheck.settings import Settings
 
 ARM = "patched"

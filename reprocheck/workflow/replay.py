@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reprocheck.errors import ReportError
-from reprocheck.ladder.given import VARIABLE
+from reprocheck.ladder.external_inputs import VARIABLE
 from reprocheck.launch.observer import Observer
 from reprocheck.model import (
     Arm,
@@ -268,7 +268,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
     try:
         from reprocheck.causes.cause import causes_of
         from reprocheck.ladder.rungs import ladder_of
-        from reprocheck.search.confirm import searched
+        from reprocheck.search.folder_search import searched
 
         ladder = ladder_of(check, folder)
         if ladder is not None:
@@ -330,7 +330,7 @@ def _noise(check: Check, folder: Path, side: int) -> Noise | None:
 
 def _with_scan(check: Check, folder: Path) -> Check:
     """Return the check with what the scan says of its files, as far as they can be scanned."""
-    from reprocheck.causes.scanned import with_scan
+    from reprocheck.causes.scan_findings import with_scan
 
     try:
         return with_scan(check, folder)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.causes.cause import causes_of
-from reprocheck.causes.scanned import located
+from reprocheck.causes.scan_findings import located
 from reprocheck.files.imports import module_names
 from reprocheck.fixes.advice import control_fix, fix_of, with_names_of
 from reprocheck.ladder.device import device_of
@@ -21,7 +21,7 @@ from reprocheck.model.statements.causes import LineDoes
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.rules.fix_text import in_names_of
-from reprocheck.search.confirmed import confirmed
+from reprocheck.search.confirmed_causes import confirmed
 from reprocheck.wording import say
 from tests.causes.cause_ladders import GROSS, check, ladder, names, write
 

@@ -11,7 +11,7 @@ import pytest
 
 from reprocheck.ladder import forks, rungs
 from tests.ladder.ladder_traces import training
-from tests.ladder.test_skim import of_two_ranks
+from tests.ladder.test_quick_compare import of_two_ranks
 
 ITEMS = list(range(7))
 

@@ -44,7 +44,7 @@ from tests.report.parts import (
     series,
     trace,
 )
-from tests.verdict.test_reported import reported
+from tests.verdict.test_reported_series import reported
 
 __all__ = ["SAMPLES", "check", "many_ranks", "million", "run", "series", "trace"]
 

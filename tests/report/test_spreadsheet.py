@@ -13,7 +13,7 @@ from hypothesis import example, given, strategies as st
 from reprocheck.report import FORMATS
 from reprocheck.report.spreadsheet import marked, unmarked
 from tests.report.samples import bitwise_equal
-from tests.verdict.test_reported import reported
+from tests.verdict.test_reported_series import reported
 
 TEXTS = st.text(alphabet="';\t\n\r =+-@\"a1,＝")
 BEGINS_A_FORMULA = re.compile(r'[ "]*[=+\-@＝＋－＠]')

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.recording import record
-from reprocheck.resume.gap.twister import WORDS
+from reprocheck.resume.gap.mersenne_twister import WORDS
 from tests.recording.recordings import Event, process, recording, training
 
 STATE = b64encode(bytes(4 * (WORDS + 1))).decode()

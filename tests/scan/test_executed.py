@@ -15,7 +15,7 @@ from textwrap import dedent
 import jsonschema
 import pytest
 
-from reprocheck.causes.executed import executed
+from reprocheck.causes.executed_lines import executed
 from reprocheck.child.reprocheck_child.deep_levels.executed_functions import Reached, counter
 from reprocheck.report import scan_findings
 from reprocheck.trace.executed_code import Ran, read_reached

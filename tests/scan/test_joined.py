@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from reprocheck.causes.scanned import suspected
+from reprocheck.causes.scan_findings import suspected
 from reprocheck.model import Cause, Ladder, Rung, SourceLine
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.report import scan_findings

@@ -11,9 +11,9 @@ from reprocheck.model import Arm, Bitwise, Cause, Run, SourceLine, Touch
 from reprocheck.model.reason import Reason
 from reprocheck.model.statements.search import Sample
 from reprocheck.model.trace import ControlTrace
+from reprocheck.search.arm_runs import Judged
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import Question, Unanswered
-from reprocheck.search.judged import Judged
+from reprocheck.search.request import Question, Unanswered
 from tests.causes.cause_ladders import check, ladder
 from tests.verdict import verdict_runs
 

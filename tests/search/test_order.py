@@ -11,18 +11,18 @@ from typing import Literal
 import pytest
 
 from reprocheck.causes.cause import causes_of
-from reprocheck.causes.scanned import suspected
+from reprocheck.causes.scan_findings import suspected
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.evidence import GivenOtherwise, InputsDiffer, Loaded, WeightWritten
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
 from reprocheck.search import order
-from reprocheck.search.confirmed import confirmed
+from reprocheck.search.confirmed_causes import confirmed
 from reprocheck.search.place import Place
 from reprocheck.wording import say
 from tests.causes.cause_ladders import GROSS, STATES, check, ladder, write
-from tests.search.test_confirmed import AGREED
+from tests.search.test_confirmed_causes import AGREED
 
 CLOCK_IN_LAYER = """import random, time, torch
 class Mask(torch.nn.Module):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from reprocheck.model import RungName
-from reprocheck.search.asked import (
+from reprocheck.search.request import (
     FRESH,
     Answer,
     Candidates,

@@ -9,7 +9,7 @@ import pytest
 from reprocheck.model import Tolerance, Verdict
 from reprocheck.search.target import Target
 from reprocheck.verdict import judge
-from tests.verdict.test_reported import reported
+from tests.verdict.test_reported_series import reported
 from tests.verdict.verdict_runs import NAN, run, trace
 
 LOSSES = [[1.0], [0.5], [0.25]]

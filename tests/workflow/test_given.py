@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from reprocheck.ladder.given import given_otherwise
+from reprocheck.ladder.external_inputs import given_otherwise
 from reprocheck.model import InputFile
 from reprocheck.workflow import replay
 from tests.causes.cause_ladders import check as check_of_ladder

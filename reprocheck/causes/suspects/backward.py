@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.forward import noisy
-from reprocheck.causes.suspects.look import (
+from reprocheck.causes.suspects.inspection import (
     Case,
     Look,
     Suspect,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.suspects.look import Look, Suspect, by_hint, if_hinted, unseeded
+from reprocheck.causes.suspects.inspection import Look, Suspect, by_hint, if_hinted, unseeded
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.causes.usercode import Hint
 from reprocheck.model.evidence import BatchDiffers, Samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.suspects.look import Look, Suspect
+from reprocheck.causes.suspects.inspection import Look, Suspect
 from reprocheck.ladder.drift import classes
 from reprocheck.model.statements.causes import EnvironmentFact
 from reprocheck.rules import drift_class

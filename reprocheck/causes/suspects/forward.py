@@ -9,7 +9,7 @@ from dataclasses import replace
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.data import origins
 from reprocheck.causes.suspects.generators import by_seeds
-from reprocheck.causes.suspects.look import (
+from reprocheck.causes.suspects.inspection import (
     Case,
     Look,
     Suspect,

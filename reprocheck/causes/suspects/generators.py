@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
-from reprocheck.causes.suspects.look import Look, Suspect, by_hint, draws_order
+from reprocheck.causes.suspects.inspection import Look, Suspect, by_hint, draws_order
 from reprocheck.fixes.advice import fixed_number
 from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers
 from reprocheck.model.statements.causes import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.suspects.look import Look, Suspect, called, line_does, of_hint
+from reprocheck.causes.suspects.inspection import Look, Suspect, called, line_does, of_hint
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import SourceLine
 from reprocheck.model.statements.causes import Doing

@@ -6,17 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
 from reprocheck.causes.suspects.data import drawn_before, drawn_early, origins
+from reprocheck.causes.suspects.external_inputs import of_given
 from reprocheck.causes.suspects.generators import by_seeds
-from reprocheck.causes.suspects.given import of_given
-from reprocheck.causes.suspects.look import (
-    Look,
-    Suspect,
-    by_hint,
-    if_hinted,
-    unseeded,
-)
+from reprocheck.causes.suspects.inspection import Look, Suspect, by_hint, if_hinted, unseeded
 from reprocheck.causes.suspects.path import other_path
-from reprocheck.ladder.given import made_by_each_run
+from reprocheck.ladder.external_inputs import made_by_each_run
 from reprocheck.model.evidence import (
     GivenOtherwise,
     HyperParameterDiffers,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from reprocheck.model.explanation import RungName
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.difference import Unexplained
 from reprocheck.model.statements.given import LeftFiles, NotGivenAlike
-from reprocheck.model.why import RungName
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from reprocheck.model.reason import Reason
 from reprocheck.model.statement import Statement
 
 if TYPE_CHECKING:
-    from reprocheck.model.why import Cause, Confidence, RungName
+    from reprocheck.model.explanation import Cause, Confidence, RungName
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ from typing import cast
 from reprocheck.resume import model
 from reprocheck.resume.confirm import words
 from reprocheck.resume.gap.ladder import ORIGINS, RUNGS
-from reprocheck.search.asked import Answer, Candidates, Found, Question, Unanswered
+from reprocheck.search.request import Answer, Candidates, Found, Question, Unanswered
 from reprocheck.search.sets import find
 
 LOOKED_INTO = ("does_not_resume_exactly", "resumes_within_tolerance")

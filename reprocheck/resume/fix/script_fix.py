@@ -16,7 +16,7 @@ from reprocheck.resume.fix.patch_trial import lost_of
 from reprocheck.resume.fix.states import DEFAULTS, OWN, key_of, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.counters import OF_SCRIPTS
-from reprocheck.resume.gap.twister import class_of
+from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.resume.model import Archive, Explained, Mechanism, Outcome
 
 COUNT = "On {line}, begin to count at the number that the file holds under `{key}`."

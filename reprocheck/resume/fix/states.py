@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from reprocheck.resume.fix.script import OWN as OWN_MODULE, Scope, Script
 from reprocheck.resume.fix.source import Source
-from reprocheck.resume.gap.twister import class_of
+from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.scan.index import within
 from reprocheck.scan.syntax import word
 

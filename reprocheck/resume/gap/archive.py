@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reprocheck.resume.gap import evidence
+from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.resume.gap.sides import Side, saved_last
-from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import OF_WEIGHTS, Archive, Entry, Frame, Load
 from reprocheck.trace.deep import Seen
 

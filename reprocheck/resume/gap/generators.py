@@ -12,7 +12,7 @@ from math import inf
 
 from reprocheck.child.reprocheck_child.shared.generators import UNMOVED
 from reprocheck.ladder.facts import place_of
-from reprocheck.resume.gap import twister
+from reprocheck.resume.gap import mersenne_twister
 from reprocheck.resume.gap.batches import NO_LOADER
 from reprocheck.resume.gap.evidence import GeneratorGap, SeedSet
 from reprocheck.resume.gap.sides import Side
@@ -117,7 +117,7 @@ def unrestored(continued: Side, resumed: Side) -> list[str]:
 
 
 def _same(name: str, one: str, other: str) -> bool:
-    if one == other or twister.form_of(name) != "torch":
+    if one == other or mersenne_twister.form_of(name) != "torch":
         return one == other
     return b64decode(one)[_SEED_OF_TORCH:] == b64decode(other)[_SEED_OF_TORCH:]
 
@@ -208,13 +208,13 @@ def _follow(call: Seen, known: Mapping[str, _Known]) -> None:
 def _gap(
     name: str, drawer: str, continued: Side, resumed: Side, others: Mapping[int, States]
 ) -> GeneratorGap:
-    was = twister.state_of(name, continued.states[name])
-    now = twister.state_of(name, resumed.states[name])
-    ahead = twister.ahead(was, now)
+    was = mersenne_twister.state_of(name, continued.states[name])
+    now = mersenne_twister.state_of(name, resumed.states[name])
+    ahead = mersenne_twister.ahead(was, now)
     restore, reseeded, seed = _history(name, resumed)
     since = None
     if seed is not None and seed.seed is not None:
-        since = twister.ahead(twister.seeded(_base(name), seed.seed), now)
+        since = mersenne_twister.ahead(mersenne_twister.seeded(_base(name), seed.seed), now)
     state = resumed.states[name]
     same = (_Given(rank) for rank, states in others.items() if states.get(name) == state)
     given = next(same, _NO_RANK)
@@ -271,10 +271,12 @@ class _Given:
 _NO_RANK = _Given(None)
 
 
-def _behind_a_rank(name: str, now: twister.State | None, others: Mapping[int, States]) -> _Given:
+def _behind_a_rank(
+    name: str, now: mersenne_twister.State | None, others: Mapping[int, States]
+) -> _Given:
     """Return, of a state that its own generator does not come to, the rank whose generator does."""
     for rank, states in others.items():
-        since = twister.ahead(twister.state_of(name, states.get(name, "")), now)
+        since = mersenne_twister.ahead(mersenne_twister.state_of(name, states.get(name, "")), now)
         if since is not None and since > 0:
             return _Given(rank, since)
     return _NO_RANK

@@ -41,10 +41,10 @@ from reprocheck.resume.gap.evidence import (
 )
 from reprocheck.resume.gap.generators import NO_RANKS, States
 from reprocheck.resume.gap.lines import lines_of
+from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
 from reprocheck.resume.gap.source import Trees
 from reprocheck.resume.gap.training_state import compared_rungs, held, named_alike
-from reprocheck.resume.gap.twister import class_of
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import read_deep

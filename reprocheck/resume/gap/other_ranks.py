@@ -18,7 +18,7 @@ from reprocheck.resume.gap.batches import Batch, taken
 from reprocheck.resume.gap.evidence import AverageGap, Gap, ScheduleGap
 from reprocheck.resume.gap.generators import drawers
 from reprocheck.resume.gap.ladder import Found, explained
-from reprocheck.resume.gap.shares import points, shares, shares_gap
+from reprocheck.resume.gap.sample_shares import points, shares, shares_gap
 from reprocheck.resume.gap.sides import Side
 from reprocheck.resume.gap.training_state import compared_rungs, held, named_alike
 from reprocheck.resume.model import Explained, OtherRanks, StateRungName

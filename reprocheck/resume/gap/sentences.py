@@ -8,7 +8,7 @@ from typing import Any
 from reprocheck.language import count, listed
 from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.archive import Provenance, words_of
-from reprocheck.resume.gap.twister import class_of
+from reprocheck.resume.gap.mersenne_twister import class_of
 
 _NAMED = 3
 """Names that stand in a sentence; of more, their number."""

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from reprocheck.report.document import plain
-from reprocheck.report.parts import attributes
+from reprocheck.report.json_parts import attributes
 from reprocheck.resume import model
 from reprocheck.resume.report.rows import Pair, pairs_of
 

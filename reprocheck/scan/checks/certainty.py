@@ -20,8 +20,8 @@ from pathlib import PurePath
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import (
-    beside,
     files,
+    other_programs,
     private_generators,
     reach,
     replaced_weights,
@@ -166,7 +166,7 @@ def _is_kept_from_training(order: Order, hit: Hit) -> int:
     draws an order may write data for another program.
     """
     if not streams.trains(order):
-        return 2 * beside.leaves_nothing(order)
+        return 2 * other_programs.leaves_nothing(order)
     return _is_without_loop(order, hit) + 2 * _goes_elsewhere(order, hit)
 
 
@@ -176,7 +176,7 @@ def _is_idle(order: Order, hit: Hit) -> int:
     """
     if not order.whole:
         return int(training.ground(order) is training.Ground.NONE)
-    return int(not streams.trains(order) and beside.leaves_nothing(order))
+    return int(not streams.trains(order) and other_programs.leaves_nothing(order))
 
 
 def _is_only_one(order: Order, hit: Hit) -> int:

@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, order_use, reach, sequences, streams
+from reprocheck.scan.checks import order_use, other_programs, reach, sequences, streams
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.order import Order
@@ -65,7 +65,7 @@ _GENERATORS = re.compile("rng|random|seed")
 _LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 
 
-@check_orders("RC104", unless=(beside.is_for_nobody,))
+@check_orders("RC104", unless=(other_programs.is_for_nobody,))
 def directory_order(order: Order) -> Iterator[Hit]:
     """Names of files, used in the order in which the file system gives them."""
     for call in filterfalse(is_sorted_around, filter(lists, every(order))):

@@ -14,7 +14,7 @@ from itertools import chain
 from reprocheck.language import tr
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, devices, reach, streams
+from reprocheck.scan.checks import devices, other_programs, reach, streams
 from reprocheck.scan.checks.streams import every, given, short
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_part
@@ -75,7 +75,9 @@ class _Noise:
         return _NOISY.get(self.operator.phase, "RC602")
 
 
-@check_programs("RC602", "RC701", unless=(devices.is_deterministic, beside.is_without_training))
+@check_programs(
+    "RC602", "RC701", unless=(devices.is_deterministic, other_programs.is_without_training)
+)
 def noisy(order: Order) -> Iterator[Hit]:
     """Listed operators of PyTorch: by atomics on the CPU, and on CUDA where the program names
     it.
@@ -116,7 +118,7 @@ def _is_in_function_without_gradients(call: Call) -> bool:
     return not {"no_grad", "inference_mode"}.isdisjoint(map(syntax.decorator, decorators))
 
 
-@check_programs("RC701", unless=(devices.is_deterministic, beside.is_without_training))
+@check_programs("RC701", unless=(devices.is_deterministic, other_programs.is_without_training))
 def indexed_parameter(order: Order) -> Iterator[Hit]:
     """`table[index]`, whose gradient is added up by threads."""
     if not any(order.methods("backward")):
@@ -183,7 +185,7 @@ def extensions(order: Order) -> Iterator[Hit]:
     it is imported.
     """
     imported = next(order.imports(*_MAMBA), None)
-    if imported is None or beside.is_without_training(order):
+    if imported is None or other_programs.is_without_training(order):
         return
     used = next(order.calls(*(f"{name}.*" for name in _MAMBA)), None)
     if used is None and imported.module is not order.root:

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside
+from reprocheck.scan.checks import other_programs
 from reprocheck.scan.checks.streams import given, seeded_before
 from reprocheck.scan.index import within
 from reprocheck.scan.memo import kept
@@ -87,7 +87,7 @@ def partial(order: Order) -> Iterator[Hit]:
     """Yield a checkpoint that is loaded with `strict=False`, and nobody looks at what was
     missing.
     """
-    if beside.is_without_training(order):
+    if other_programs.is_without_training(order):
         return
     for call in order.methods("load_state_dict"):
         if not _is_partial_load(call) or _is_reported(order, call):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from reprocheck.language import tr
-from reprocheck.scan.checks import beside, display_draws, order_use, reach, streams
+from reprocheck.scan.checks import display_draws, order_use, other_programs, reach, streams
 from reprocheck.scan.checks.streams import Drawing, at, given, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
@@ -23,7 +23,7 @@ _IN_PROCESS = frozenset({"numpy", "python"})
 _TORCH = frozenset({"torch"})
 
 
-@check_programs("RC503", unless=(beside.is_for_nobody,))
+@check_programs("RC503", unless=(other_programs.is_for_nobody,))
 def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
     """Workers start NumPy and Python's random from a number that torch draws: nothing seeds that,
     and what seeds the others is not used there.
@@ -46,7 +46,7 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
         return
 
 
-@check_programs("RC503", unless=(beside.is_for_nobody,))
+@check_programs("RC503", unless=(other_programs.is_for_nobody,))
 def in_workers_of_pools(order: Order) -> Iterator[Hit]:
     """Yield which worker of a pool takes which element is left to the system, and each goes on from
     a generator of its own.

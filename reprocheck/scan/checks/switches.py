@@ -8,7 +8,7 @@ from functools import partial
 from itertools import filterfalse
 
 from reprocheck.language import tr
-from reprocheck.scan.checks import beside, devices
+from reprocheck.scan.checks import devices, other_programs
 from reprocheck.scan.checks.streams import at, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
@@ -45,7 +45,7 @@ def misspelt(order: Order) -> Iterator[Hit]:
 @check_orders("RC706")
 def benchmark(order: Order) -> Iterator[Hit]:
     """cuDNN's benchmark switched on, and not off again, in what trains."""
-    if order.whole and beside.is_without_training(order):
+    if order.whole and other_programs.is_without_training(order):
         return
     stores = list(order.stores(f"{_CUDNN}benchmark"))
     off = [*(store for store in stores if _is(store.value, False)), *order.calls(*_SETTLES)]

@@ -13,11 +13,11 @@ from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import (
-    beside,
     devices,
     display_draws,
     hyper,
     order_use,
+    other_programs,
     processes,
     reach,
     replaced_weights,
@@ -132,7 +132,7 @@ def _goes_without_saying(
     order: Order, drawing: Drawing, kind: str, reported: set[tuple[str, str]]
 ) -> bool:
     """Return whether a draw reaches no training, or is a matter that is reported already."""
-    if beside.is_without_training(order) and not _is_prepared(order, drawing, kind):
+    if other_programs.is_without_training(order) and not _is_prepared(order, drawing, kind):
         return True
     if kind in ("number", "order") and not streams.uses_framework(order):
         return True
@@ -143,7 +143,7 @@ def _is_prepared(order: Order, drawing: Drawing, kind: str) -> bool:
     """Return whether a program that trains nothing may write what is drawn, for one that does. What
     torch draws there is given to a model to try it.
     """
-    if drawing.draws.when != "call" or beside.leaves_nothing(order):
+    if drawing.draws.when != "call" or other_programs.leaves_nothing(order):
         return False
     return kind in _PREPARED and not drawing.streams.isdisjoint(_OF_DATA)
 

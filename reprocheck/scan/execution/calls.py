@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, ClassVar, TypeGuard
 
 from reprocheck.scan.execution.frame import Frame
-from reprocheck.scan.execution.known import Known
+from reprocheck.scan.execution.library_calls import Known
 from reprocheck.scan.execution.machine import NOTHING, Arguments
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Call

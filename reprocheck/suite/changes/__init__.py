@@ -10,8 +10,8 @@ reasons   why a target has its state, as data
 words     the sentence of a state
 """
 
-from reprocheck.suite.changes.known import Known
 from reprocheck.suite.changes.night_states import states_of_night
 from reprocheck.suite.changes.states import classify
+from reprocheck.suite.changes.target_facts import Known
 
 __all__ = ["Known", "classify", "states_of_night"]

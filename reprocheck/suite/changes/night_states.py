@@ -13,10 +13,10 @@ from reprocheck.suite.baselines import (
     baseline_for,
     compare,
 )
-from reprocheck.suite.changes.known import Known
 from reprocheck.suite.changes.levels import level
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
 from reprocheck.suite.changes.states import classify
+from reprocheck.suite.changes.target_facts import Known
 from reprocheck.suite.curves import unpack
 from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
 from reprocheck.suite.target import Target

@@ -9,7 +9,9 @@ from itertools import pairwise
 
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.suite.changes import reasons
-from reprocheck.suite.changes.known import (
+from reprocheck.suite.changes.reasons import Reason
+from reprocheck.suite.changes.shifts import shift
+from reprocheck.suite.changes.target_facts import (
     Known,
     between,
     changed,
@@ -17,8 +19,6 @@ from reprocheck.suite.changes.known import (
     facts_of_baseline,
     passed,
 )
-from reprocheck.suite.changes.reasons import Reason
-from reprocheck.suite.changes.shifts import shift
 from reprocheck.suite.changes.words import sentence
 from reprocheck.suite.model import State, TargetCheck, TargetState
 

@@ -38,12 +38,12 @@ def read(performed: Performed) -> TargetCheck:
     if reason:
         said, _, _ = reason.partition("\n")
         return redacted(replace(row, reason=reason, reason_to_paste=said), job.redaction)
-    from reprocheck.suite.execution import resumed
+    from reprocheck.suite.execution import resume_row
     from reprocheck.workflow import replay
 
     try:
         if job.target.resume is not None:
-            row = resumed.filled(row, job.folder, job.target)
+            row = resume_row.filled(row, job.folder, job.target)
         else:
             row = _filled(row, replay.load(job.folder), job.target)
     except Exception as error:  # one report that cannot be read must not end the night

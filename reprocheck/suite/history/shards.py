@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 
 from sqlalchemy import Connection, delete, insert, select, text, update
 
-from reprocheck.suite.history import keep, rows
+from reprocheck.suite.history import retention, rows
 from reprocheck.suite.history.folders import Bring
 from reprocheck.suite.history.store import History
 from reprocheck.suite.history.tables import baselines, checks, nights, parts, states
@@ -211,7 +211,7 @@ def _join(connection: Connection, group: Sequence[Night]) -> Joined:
     share = Share(frozenset().union(*map(_numbers, group)), _suite(first)[0])
     chosen = {name for night in group for name in night.selected}
     selected = tuple(name for name in first.targets if name in chosen)
-    keep.names(connection, [selected])
+    retention.names(connection, [selected])
     connection.execute(
         update(nights)
         .where(nights.c.id == first.id)
@@ -230,7 +230,7 @@ def _join(connection: Connection, group: Sequence[Night]) -> Joined:
 
 def _move(connection: Connection, part: str, night: str) -> None:
     moved = connection.execute(select(checks).where(checks.c.night == part)).mappings().all()
-    keep.put(connection, checks, [{**row, "night": night} for row in moved])
+    retention.put(connection, checks, [{**row, "night": night} for row in moved])
     connection.execute(delete(checks).where(checks.c.night == part))
     connection.execute(update(states).where(states.c.since == part).values(since=night))
     connection.execute(update(baselines).where(baselines.c.night == part).values(night=night))

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, Select, Table, delete, insert, select
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from reprocheck.suite.history import keep, overview, rows
+from reprocheck.suite.history import overview, retention, rows
 from reprocheck.suite.history.address import parsed, shown
 from reprocheck.suite.history.creation import make_tables, revision_of
 from reprocheck.suite.history.engine import WRITES, engine_of, file_of, refuse_programs
@@ -138,7 +138,7 @@ class History:
 
     def begin_night(self, night: Night) -> bool:
         """Record a night; False where it was recorded before: that one stays as it is."""
-        return self.written(lambda connection: keep.night(connection, night))
+        return self.written(lambda connection: retention.night(connection, night))
 
     def end_night(self, night: str, ended: float) -> None:
         """Record when a night ended: seconds since 1970."""
@@ -156,9 +156,11 @@ class History:
         found = sorted(several, key=lambda one: (one.night, one.target, one.attempt))
 
         def write(connection: Connection) -> int:
-            keep.facts(connection, (each for one in found for each in (one.key.facts, one.beside)))
-            keep.curves(connection, (one.curves for one in found))
-            return keep.put(connection, checks, map(rows.row_of_check, found))
+            retention.facts(
+                connection, (each for one in found for each in (one.key.facts, one.beside))
+            )
+            retention.curves(connection, (one.curves for one in found))
+            return retention.put(connection, checks, map(rows.row_of_check, found))
 
         return self.written(write)
 
@@ -167,7 +169,7 @@ class History:
         found = {(one.night, one.target): one for one in several}
 
         def write(connection: Connection) -> None:
-            keep.replace(connection, states, map(rows.row_of_state, found.values()))
+            retention.replace(connection, states, map(rows.row_of_state, found.values()))
 
         self.written(write)
 
@@ -175,8 +177,8 @@ class History:
         """Record a baseline, which counts from now on for its target and key."""
 
         def write(connection: Connection) -> None:
-            keep.facts(connection, (baseline.key.facts, baseline.environment))
-            keep.curves(connection, (baseline.curves,))
+            retention.facts(connection, (baseline.key.facts, baseline.environment))
+            retention.curves(connection, (baseline.curves,))
             connection.execute(insert(baselines).values(rows.row_of_baseline(baseline)))
 
         self.written(write)

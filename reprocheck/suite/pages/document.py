@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 
 from reprocheck.model import SourceLine
-from reprocheck.report.parts import attributes, source_line
+from reprocheck.report.json_parts import attributes, source_line
 from reprocheck.report.text import valid
 from reprocheck.suite.model import (
     Baseline,

@@ -11,15 +11,15 @@ from reprocheck.wording.ladder import (
     backward as backward,
     batches as batches,
     drift as drift,
+    external_inputs as external_inputs,
     forward as forward,
     generators as generators,
-    given as given,
     operators as operators,
     start as start,
-    whole as whole,
+    summary as summary,
     words,
 )
-from reprocheck.wording.ladder.said import said_of
+from reprocheck.wording.ladder.registry import said_of
 from reprocheck.wording.say import say
 
 

@@ -15,7 +15,7 @@ from reprocheck.model.evidence import (
 from reprocheck.model.statements.backward import BehindBackward, OutputGradient, ParameterGradient
 from reprocheck.model.statements.difference import Fact
 from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.ladder.registry import Said, said_of
 
 
 @said_of.register

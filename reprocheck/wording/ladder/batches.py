@@ -9,7 +9,7 @@ from reprocheck.model.evidence import BatchDiffers
 from reprocheck.model.statements.batches import INPUTS_OF, OtherBatch
 from reprocheck.model.statements.generators import Seeding
 from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.ladder.registry import Said, said_of
 
 _CHANGES = {
     ("data set", "other order"): mark(

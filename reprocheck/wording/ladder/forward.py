@@ -15,7 +15,7 @@ from reprocheck.model.statements.forward import (
     OtherPath,
 )
 from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.ladder.registry import Said, said_of
 
 _NO_PRODUCER = mark("nothing that was recorded makes the difference")
 _ONE = mark("does not"), mark("differs")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from reprocheck.language import sentences, shortlist, tr
 from reprocheck.model.statements.generators import Seeding, UnequalState, is_key
 from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.ladder.registry import Said, said_of
 
 
 @said_of.register

@@ -7,7 +7,7 @@ from dataclasses import replace
 from reprocheck.language import sentences, tr
 from reprocheck.model.statements.operators import FirstOperator, Refined, UnequalInput
 from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.ladder.registry import Said, said_of
 
 
 @said_of.register

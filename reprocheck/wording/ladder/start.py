@@ -14,7 +14,7 @@ from reprocheck.wording.ladder.generators import (
     since_then,
     with_another_number,
 )
-from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.ladder.registry import Said, said_of
 
 
 @said_of.register

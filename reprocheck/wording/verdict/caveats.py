@@ -13,9 +13,9 @@ from reprocheck.model.statements.verdict import (
     WideTolerance,
 )
 from reprocheck.wording.say import say
-from reprocheck.wording.verdict.lost import behind
+from reprocheck.wording.verdict.ended_ranks import behind
+from reprocheck.wording.verdict.messages import who
 from reprocheck.wording.verdict.numbers import number
-from reprocheck.wording.verdict.plain import who
 from reprocheck.wording.verdict.ranks import RANKS, of_ranks
 
 

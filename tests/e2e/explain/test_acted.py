@@ -9,8 +9,8 @@ import pytest
 
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import ControlTrace, Touch
-from reprocheck.search.acted import Acting
-from reprocheck.search.asked import Answer, Candidates, Found, Question
+from reprocheck.search.effective_controls import Acting
+from reprocheck.search.request import Answer, Candidates, Found, Question
 from reprocheck.search.sets import find
 from tests.causes.cause_ladders import check, ladder
 from tests.e2e.explain.explaining import BY_LIST, explain

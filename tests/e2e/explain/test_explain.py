@@ -18,8 +18,8 @@ import pytest
 import reprocheck as package
 from reprocheck.recording import record
 from reprocheck.report import next_command, to_json
-from reprocheck.search.asked import Answer, Candidates, Question
 from reprocheck.search.length import length
+from reprocheck.search.request import Answer, Candidates, Question
 from reprocheck.search.sets import find
 from tests.conftest import ROOT, clean_environment, reprocheck
 from tests.e2e.explain.explaining import (

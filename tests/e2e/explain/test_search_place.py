@@ -14,11 +14,11 @@ from reprocheck.files.imports import bound_to
 from reprocheck.fixes.seeded_call import Advice, seeded_call
 from reprocheck.model import Cause, SourceLine, Touch, TouchedLine
 from reprocheck.model.statements.fixes import SeedCall
-from reprocheck.search.confirmed import confirmed
+from reprocheck.search.confirmed_causes import confirmed
 from reprocheck.search.place import Place, _known
 from tests.causes.cause_ladders import check, ladder
 from tests.e2e.explain.explaining import explain
-from tests.search.test_confirmed import AGREED
+from tests.search.test_confirmed_causes import AGREED
 
 LIBRARY = """import importlib, random
 class Net:

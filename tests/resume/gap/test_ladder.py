@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reprocheck.child.reprocheck_child.resume.archives import SAVERS
 from reprocheck.resume.gap.ladder import LIBRARIES, Found, explained, found_of, own_end
-from reprocheck.resume.gap.twister import Twister, seeded
+from reprocheck.resume.gap.mersenne_twister import Twister, seeded
 from reprocheck.resume.model import Explained
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace, Leaf, Seen

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.suite.changes.known import Known
 from reprocheck.suite.changes.states import classify
+from reprocheck.suite.changes.target_facts import Known
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import Night, TargetState
 from tests.suite.changes.story import CURVE, Story, check, key, packed, target

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from reprocheck.resume.gap.twister import ahead, seeded, state_of
+from reprocheck.resume.gap.mersenne_twister import ahead, seeded, state_of
 from tests.child.frameworks.torch.levels import Level, plain, record
 
 pytestmark = pytest.mark.torch

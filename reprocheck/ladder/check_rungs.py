@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from reprocheck.ladder.agreeing import BY_RECORD
 from reprocheck.ladder.drift import classes, of_libraries
-from reprocheck.ladder.given import rank_by_rank
+from reprocheck.ladder.external_inputs import rank_by_rank
 from reprocheck.model import Check, DeeperPair, LossSeries, Rung
 from reprocheck.model.statements.given import OtherEnvironment
 from reprocheck.model.statements.ladder import LaterLosses

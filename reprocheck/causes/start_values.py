@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from reprocheck.ladder.given import given_at_start
+from reprocheck.ladder.external_inputs import given_at_start
 from reprocheck.ladder.shell import Made, made
 from reprocheck.model import Check, Rung
 from reprocheck.model.evidence import GivenOtherwise

@@ -10,12 +10,12 @@ from reprocheck.model import Check
 from reprocheck.model.reason import Reason, ReasonKey
 from reprocheck.model.statements.search import NextToTry, SearchRemark
 from reprocheck.search import chance, order
-from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question, Unanswered
-from reprocheck.search.concluded import result
-from reprocheck.search.enough import FITTING, wanted
+from reprocheck.search.conclusion import result
+from reprocheck.search.request import PAIR, Answer, Candidates, Found, Question, Unanswered
+from reprocheck.search.required_runs import FITTING, wanted
 from reprocheck.search.sets import find
+from reprocheck.search.trial_summary import Result, account, refusals
 
 AS_IS = 4
 """Runs as they are that are wanted where those of the check do not show how they differ."""

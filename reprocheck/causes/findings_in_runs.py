@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reprocheck.causes.cells import joined
-from reprocheck.causes.executed import executed
+from reprocheck.causes.deep_code import by_trace
+from reprocheck.causes.executed_lines import executed
 from reprocheck.causes.program import shown_line
-from reprocheck.causes.ran import by_trace
 from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.sources import Sources
 from reprocheck.model import Check, Rung, SourceLine

@@ -12,7 +12,7 @@ from reprocheck.ladder.compare import Algorithms
 from reprocheck.ladder.compiled import shown_by
 from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.pair import Pair
-from reprocheck.ladder.unseen import unequal_at_the_start, unseen_weights
+from reprocheck.ladder.unrecorded_weights import unequal_at_the_start, unseen_weights
 from reprocheck.model import RungName
 from reprocheck.model.statement import Statement
 from reprocheck.trace.deep import DeepTrace

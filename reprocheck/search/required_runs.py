@@ -12,7 +12,7 @@ from reprocheck.model.statements.search import Sample
 from reprocheck.rules import likely
 from reprocheck.rules.likely import is_vague
 from reprocheck.search import chance, order
-from reprocheck.search.judged import Judged
+from reprocheck.search.arm_runs import Judged
 from reprocheck.search.lines import lines_of
 
 SHOWN, FITTING, UNSPECIFIC = 0.1, 0.05, 0.02

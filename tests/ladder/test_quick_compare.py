@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.ladder import skim
+from reprocheck.ladder import quick_compare
 from reprocheck.ladder.rank import Pairs, Rank, rank_of, read_pairs
 from tests.ladder.ladder_traces import Event, changes, pair_of, tensor, text, training, without
 
@@ -51,12 +51,12 @@ def test_lines_are_passed_over_as_if_each_were_looked_at(
     pairs = of_two_ranks(tmp_path, first, many(training(**changed)))
     paths = pairs.first.path(0), pairs.second.path(0)
     with monkeypatch.context() as patched:
-        patched.setattr(skim._Skim, "passed_over", lambda _, pairs: next(pairs, None))
-        one_by_one = skim.skimmed(*paths)
-    assert one_by_one is not None and taken(skim.skimmed(*paths)) == taken(one_by_one)
+        patched.setattr(quick_compare._Skim, "passed_over", lambda _, pairs: next(pairs, None))
+        one_by_one = quick_compare.skimmed(*paths)
+    assert one_by_one is not None and taken(quick_compare.skimmed(*paths)) == taken(one_by_one)
 
 
-def taken(skimmed: skim.Skimmed | None) -> object:
+def taken(skimmed: quick_compare.Skimmed | None) -> object:
     """What was taken from both files, with the offsets of the lines."""
     assert skimmed is not None
     sides = (skimmed.first, skimmed.second)

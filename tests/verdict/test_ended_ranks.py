@@ -17,7 +17,7 @@ from reprocheck.model.statements.verdict import (
     UnevenRanks,
 )
 from reprocheck.verdict import judge
-from reprocheck.verdict.lost import lost
+from reprocheck.verdict.ended_ranks import lost
 from tests.verdict.verdict_runs import PROCESS, TIMED_OUT, outcome, run, trace
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reprocheck.ladder.given import given_otherwise, names_the_run
+from reprocheck.ladder.external_inputs import given_otherwise, names_the_run
 from reprocheck.model import Check, OwnVariable
 from reprocheck.model.record import Side
 from reprocheck.wording import say

@@ -16,7 +16,7 @@ from reprocheck.model.statements.given import (
     OtherEnvironment,
 )
 from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.ladder.registry import Said, said_of
 from reprocheck.wording.say import say
 
 _KINDS = {

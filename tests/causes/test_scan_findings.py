@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reprocheck.causes.scanned import located, suspected
+from reprocheck.causes.scan_findings import located, suspected
 from reprocheck.model import Cause, SourceLine
 from reprocheck.model.statements.causes import FoundByScan, MakesSeed
 from reprocheck.model.statements.fixes import AtLines

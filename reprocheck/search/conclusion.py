@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.frameworks import of_place
-from reprocheck.causes.scanned import located
+from reprocheck.causes.scan_findings import located
 from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.advice import control_fix, in_names, with_names_of
 from reprocheck.fixes.patched_files import kept_patch
@@ -27,14 +27,14 @@ from reprocheck.model.statements.search import (
     SearchRemark,
 )
 from reprocheck.search import chance
-from reprocheck.search.account import Result, account, refusals
+from reprocheck.search.arm_runs import Judged
 from reprocheck.search.arms import Book
-from reprocheck.search.asked import FRESH, Found
-from reprocheck.search.confirmed import confirmed
-from reprocheck.search.enough import wanted
-from reprocheck.search.judged import Judged
+from reprocheck.search.confirmed_causes import confirmed
 from reprocheck.search.noise import remains
 from reprocheck.search.place import acted_at
+from reprocheck.search.request import FRESH, Found
+from reprocheck.search.required_runs import wanted
+from reprocheck.search.trial_summary import Result, account, refusals
 
 
 def result(check: Check, folder: Path, book: Book, found: Found) -> Result:

@@ -8,7 +8,7 @@ from base64 import b64encode
 import pytest
 
 from reprocheck.child.reprocheck_child.deep_levels.generator_states import NumpyState, PythonState
-from reprocheck.resume.gap.twister import MOST, Counter, Twister, ahead, seeded, state_of
+from reprocheck.resume.gap.mersenne_twister import MOST, Counter, Twister, ahead, seeded, state_of
 
 
 def text(state: bytes) -> str:

@@ -19,8 +19,8 @@ from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue, likely
 from reprocheck.rules.likely import VAGUE
 from reprocheck.search import order
-from reprocheck.search.confirmed import confirmed
-from reprocheck.search.judged import generator_of
+from reprocheck.search.arm_runs import generator_of
+from reprocheck.search.confirmed_causes import confirmed
 from reprocheck.search.place import Place, _places
 from reprocheck.settings import controls
 from tests.causes.cause_ladders import GROSS, check, differing, ladder, write

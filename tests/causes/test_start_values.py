@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from reprocheck.causes import started
-from reprocheck.ladder.given import Given
+from reprocheck.causes import start_values
+from reprocheck.ladder.external_inputs import Given
 from reprocheck.model import Check, Rung
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.statements.search import SearchRemark
-from reprocheck.search.confirm import question, searched
+from reprocheck.search.folder_search import question, searched
 from tests.causes.cause_ladders import GROSS, check, ladder
 
 
@@ -38,8 +38,8 @@ def differs(
         evidence=GivenOtherwise(kind="argument"),
     )
     rungs = tuple(outside if one.rung == "files and arguments" else one for one in base.rungs)
-    monkeypatch.setattr(started, "given_at_start", lambda *_: (given("3", "7"),))
-    monkeypatch.setattr(started, "_given_again", lambda *_: (again,))
+    monkeypatch.setattr(start_values, "given_at_start", lambda *_: (given("3", "7"),))
+    monkeypatch.setattr(start_values, "_given_again", lambda *_: (again,))
     return check(replace(base, rungs=rungs, first="files and arguments"))
 
 
@@ -58,7 +58,7 @@ def test_seeds_that_are_as_far_apart_as_the_arguments_are_made_of_them(
     facts: dict[str, Any], rung: str, shown: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     found = differs(monkeypatch, given("40", "45"), facts, rung)
-    assert started.is_what_differs(found, tmp_path) is shown
+    assert start_values.is_what_differs(found, tmp_path) is shown
     assert (question(found, tmp_path) is None) is shown, "no arm is needed where that is seen"
     result = searched(found, tmp_path)
     nothing_to_try = SearchRemark(kind="nothing to try")
@@ -71,4 +71,4 @@ def test_what_names_the_run_is_not_compared_with_seeds(
     found = differs(monkeypatch, given("40", "45"), {"seeds": {"torch": (40, 45)}})
     assert found.ladder is not None
     other = replace(found, ladder=replace(found.ladder, first="initial weights"))
-    assert not started.is_what_differs(other, tmp_path)
+    assert not start_values.is_what_differs(other, tmp_path)

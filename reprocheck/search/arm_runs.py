@@ -14,7 +14,7 @@ from reprocheck.model import Arm, Run, Touch, Verdict
 from reprocheck.model.controls import fixes_in
 from reprocheck.model.reason import Reason
 from reprocheck.rules import likely
-from reprocheck.search.asked import PAIR, Answer, Question
+from reprocheck.search.request import PAIR, Answer, Question
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
 _ULPS = 64

@@ -13,8 +13,8 @@ from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.reason import Reason
 from reprocheck.model.statements.fixes import CatalogueFix
 from reprocheck.model.statements.search import ArmNote, SeenUnder
+from reprocheck.search.arm_runs import Judged
 from reprocheck.search.arms import Book
-from reprocheck.search.judged import Judged
 
 _Item = TypeVar("_Item")
 

@@ -8,7 +8,7 @@ import pytest
 
 from reprocheck.model.statements.search import Agreement, Certainty, Sample
 from reprocheck.search.chance import bound, luck
-from reprocheck.search.concluded import certainty
+from reprocheck.search.conclusion import certainty
 
 FOUR = Sample(runs=4, odd=3)
 UNDER = Agreement(names=("seed",), runs=4, arms=("1-seed",), exact=True, later=None, seen=FOUR)

@@ -9,12 +9,12 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.causes.cause import causes_of
-from reprocheck.causes.scanned import with_scan
+from reprocheck.causes.scan_findings import with_scan
 from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model import Check, DeeperPair
-from reprocheck.search.asked import FRESH, PAIR, Difference
-from reprocheck.search.judged import Judged
+from reprocheck.search.arm_runs import Judged
 from reprocheck.search.order import candidates
+from reprocheck.search.request import FRESH, PAIR, Difference
 
 
 def first_difference(check: Check, folder: Path, judged: Judged) -> Difference | None:

@@ -22,7 +22,7 @@ from reprocheck.model.statements.ladder import (
     StartedUnequally,
 )
 from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.said import Said, said_of
+from reprocheck.wording.ladder.registry import Said, said_of
 from reprocheck.wording.say import say
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import chain
 
 from reprocheck.causes.evidence import Recorded
-from reprocheck.causes.started import made_at_start
-from reprocheck.causes.suspects.look import Look, Suspect, only_suspected
-from reprocheck.ladder.given import given_otherwise
+from reprocheck.causes.start_values import made_at_start
+from reprocheck.causes.suspects.inspection import Look, Suspect, only_suspected
+from reprocheck.ladder.external_inputs import given_otherwise
 from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
 from reprocheck.model.statement import Statement

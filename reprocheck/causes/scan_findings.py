@@ -12,8 +12,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 
+from reprocheck.causes.findings_in_runs import scanned
 from reprocheck.causes.layers import made_at
-from reprocheck.causes.passed import scanned
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised
 from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from reprocheck import rules
 from reprocheck.causes.cause import stated_once
-from reprocheck.causes.scanned import cause_of, found_by_scan
+from reprocheck.causes.scan_findings import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised, after_control
 from reprocheck.model import Cause, Check, Rung, SourceLine
@@ -23,7 +23,7 @@ from reprocheck.model.statement import Statement
 from reprocheck.model.statements.search import ActedAt, DiffersWithout
 from reprocheck.rules import likely
 from reprocheck.rules.likely import is_vague
-from reprocheck.search.judged import LIBRARIES, OF_GENERATORS, generator_of
+from reprocheck.search.arm_runs import LIBRARIES, OF_GENERATORS, generator_of
 from reprocheck.search.place import PRIVATE, Place
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})

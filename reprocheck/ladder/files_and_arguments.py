@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
 
+from reprocheck.ladder.external_inputs import given_otherwise, made_by_each_run
 from reprocheck.ladder.finding import Finding, step_number
-from reprocheck.ladder.given import given_otherwise, made_by_each_run
-from reprocheck.ladder.own_words import of_found_state
+from reprocheck.ladder.log_lines import of_found_state
 from reprocheck.ladder.pair import Pair
 from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import (

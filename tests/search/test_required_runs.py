@@ -10,8 +10,8 @@ from reprocheck.model import Cause, Confidence, ControlTrace, SourceLine, Touch
 from reprocheck.model.controls import TouchedLine
 from reprocheck.model.statements.search import Sample
 from reprocheck.model.static import StaticFinding, StaticScan
-from reprocheck.search.enough import wanted
-from reprocheck.search.judged import Judged
+from reprocheck.search.arm_runs import Judged
+from reprocheck.search.required_runs import wanted
 from tests.causes.cause_ladders import check, ladder
 
 LINE = SourceLine(file="train.py", line=3)
