@@ -162,28 +162,28 @@ def failure(check: Check) -> str:
 
 
 def _first_difference(check: Check) -> list[str]:
-    from reprocheck.report import text, why
+    from reprocheck.report import ladder, text
 
     rung = check.leading
     if rung is None:
         return []
-    place = text.joined(", ", why.where(rung), why.origin(rung.source))
+    place = text.joined(", ", ladder.where(rung), text.origin(rung.source))
     lines = [text.joined(": ", f"first difference: {rung.rung}", place)]
-    lead = why.lead(check)
+    lead = ladder.lead(check)
     if lead:
         lines.append(f"  {lead}")
     return lines
 
 
 def _cause(cause: Cause) -> list[str]:
-    from reprocheck.report import text, why
+    from reprocheck.report import causes, text
 
-    title = f"cause: {why.cause_title(cause)}"
-    lines = [text.joined(" in ", title, why.origin(cause.source))]
-    fix = why.fix(cause)
+    title = f"cause: {causes.cause_title(cause)}"
+    lines = [text.joined(" in ", title, text.origin(cause.source))]
+    fix = causes.fix(cause)
     if not fix:
         return lines
-    if why.is_code(fix):
+    if causes.is_code(fix):
         return [*lines, "fix:", *_code(fix.split("\n"))]
     return [*lines, f"fix: {fix}"]
 

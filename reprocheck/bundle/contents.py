@@ -17,7 +17,7 @@ from reprocheck.language import count, tr
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
-from reprocheck.report import FORMATS, issue, losses, smallest_command, to_json, why
+from reprocheck.report import FORMATS, issue, ladder, losses, smallest_command, to_json
 from reprocheck.report.formats import Sheet
 from reprocheck.report.markdown import document
 from reprocheck.wording.verdict import titled
@@ -102,7 +102,7 @@ def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
     diffs += [one.diff for one in shown.between.sources] if shown.between else []
     return Subject(
         title=shown.verdict.title,
-        where=why.lead(shown) or shown.verdict.reason,
+        where=ladder.lead(shown) or shown.verdict.reason,
         command=smallest_command.command(shown),
         cited=filter(None, cited),
         diffs=diffs,

@@ -12,7 +12,7 @@ from reprocheck.model import SourceLine
 from reprocheck.redaction import Redaction
 from reprocheck.report import diffs
 from reprocheck.report.markdown import Markdown, block, code, md, prose, say
-from reprocheck.report.why import origin
+from reprocheck.report.text import origin
 
 HOLDS: Mapping[str, str] = {
     "issue.md": mark("the text of the issue, ready to paste"),

@@ -24,7 +24,7 @@ from reprocheck.cli.sentences import (
 )
 from reprocheck.cli.terminal import padded
 from reprocheck.language import count, joined, mark, tr
-from reprocheck.report import compared, controls, diffs, repair, series, text, why, words
+from reprocheck.report import causes, compared, controls, diffs, ladder, series, text, words
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reprocheck.cli.console import Console
     from reprocheck.cli.terminal import Stream
     from reprocheck.model import Cause, Check, Run
-    from reprocheck.report.repair import Repair
+    from reprocheck.report.blocks import Repair
 
 MOST = 25
 """Lines of a check on the terminal that a fix, or the end of a log, leaves room for. Sentences are
@@ -67,7 +67,7 @@ def print_brief(check: Check, console: Console) -> None:
     found = list(_found(check, out))
     aside = list(_aside(check, out))
     below = BELOW
-    if why.replayed(check):
+    if ladder.replayed(check):
         below += REPLAY
     others = list(_other_confirmed(check, out))
     taken = below + len(title) + 1 + sum(map(len, (headline, found, others, aside)))
@@ -84,7 +84,7 @@ def print_brief(check: Check, console: Console) -> None:
 
 def _headline(check: Check, out: Stream) -> Iterator[Text]:
     """Yield the sentences that say most about the verdict."""
-    lead = why.lead(check)
+    lead = ladder.lead(check)
     if lead:
         yield from _paragraph(out, lead, "bold")
     if check.between:
@@ -167,16 +167,16 @@ def _where(check: Check) -> str:
     rung = check.leading
     if rung is None:
         return ""
-    return text.joined(tr(": "), tr(rung.rung), why.where(rung))
+    return text.joined(tr(": "), tr(rung.rung), ladder.where(rung))
 
 
 def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Text]:
-    yield from _rows(out, "cause", why.cause_title(cause), "bold")
+    yield from _rows(out, "cause", causes.cause_title(cause), "bold")
     if with_evidence and cause.evidence and text.line(cause.evidence[0]):
         yield from _rows(out, "", text.line(cause.evidence[0]))
     if cause.source:
         room = _room(out)
-        place = out.cut_head(why.origin(cause.source), room)
+        place = out.cut_head(text.origin(cause.source), room)
         if room - len(place) > SHORTEST_CODE:
             place = text.joined("  ", place, text.line(cause.source.text))
         yield _row(out, "line", place)
@@ -189,7 +189,7 @@ def _answer(check: Check, out: Stream, room: int) -> list[Text]:
     bad = ended_badly(check)
     if bad is not None:
         return _log(bad, out, room)
-    found = repair.best(check)
+    found = causes.best(check)
     if found is not None:
         return _fix(found, out, room)
     if not nothing_recorded(check):
@@ -219,7 +219,7 @@ def _other_confirmed(check: Check, out: Stream) -> Iterator[Text]:
         if cause.confidence != "confirmed":
             continue
         yield from _cause(cause, out, with_evidence=False)
-        fix = repair.of(check, cause)
+        fix = causes.of(check, cause)
         if fix is not None:
             yield from _fix(fix, out, LEAST)
 

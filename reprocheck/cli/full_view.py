@@ -22,7 +22,7 @@ from reprocheck.cli.sentences import (
 )
 from reprocheck.language import joined, mark, sentences, tr
 from reprocheck.model import Check, Comparison, Run
-from reprocheck.report import compared, files, series, text, why, words
+from reprocheck.report import compared, files, ladder, series, text, words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -67,7 +67,7 @@ def print_all(check: Check, console: Console) -> None:
 
 
 def _print_headline(check: Check, out: Stream) -> None:
-    lead = why.lead(check)
+    lead = ladder.lead(check)
     out.paragraph(check.verdict.title, style=STYLES[check.verdict.tone])
     if lead:
         out.paragraph(lead, indent=INDENT, style="bold")

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reprocheck.language import tr
+from reprocheck.report.label_rows import label_rows
 
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
+    from reprocheck.report.blocks import Block
 
 INDENT = 2
 
@@ -30,6 +32,15 @@ class Labels:
         for text in texts:
             self.row(label, text, style)
             label = ""
+
+    def blocks(self, blocks: Iterable[Block]) -> None:
+        """Blocks of a report, each as its rows."""
+        for row in label_rows(blocks):
+            if row.code:
+                self.out.line(f"{' ' * INDENT}{tr(row.label)}", "dim")
+                self.code(row.text, "cyan")
+            else:
+                self.row(row.label, row.text, "bold" if row.strong else "dim")
 
     def code(self, text: str, styles: str | dict[str, str] = "") -> None:
         """Lines to copy, as they stand; `styles`: one, or that of each first character."""

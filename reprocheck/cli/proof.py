@@ -10,7 +10,7 @@ from reprocheck.cli.labels import Labels
 from reprocheck.cli.sentences import PATCH_STYLES
 from reprocheck.cli.terminal import padded
 from reprocheck.language import count, tr
-from reprocheck.report import controls, text, why
+from reprocheck.report import controls, text
 
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
@@ -76,7 +76,7 @@ def _print_overrides(check: Check, labels: Labels, *, every: bool) -> None:
             new=controls.value(one.new),
         )
         if one.source:
-            change += f" ({why.origin(one.source)})"
+            change += f" ({text.origin(one.source)})"
         said.append(change)
     hidden = len(said) - MOST_OVERRIDES
     if hidden > 0 and not every:

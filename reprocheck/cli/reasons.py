@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING
 from reprocheck.cli.labels import Labels
 from reprocheck.cli.terminal import padded
 from reprocheck.language import tr
-from reprocheck.report import scan_findings, text, why
+from reprocheck.report import causes, ladder, scan_findings
 
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
-    from reprocheck.model import Cause, Check, Ladder
+    from reprocheck.model import Check, Ladder
     from reprocheck.model.static import StaticScan
-    from reprocheck.report.why import Row
+    from reprocheck.report.blocks import RungRow
 
 NAME, STATUS, LABEL = 21, 14, 10
 MOST_NAMED = 5
 """Causes of which only the code is printed."""
 
 
-def print_ladder(ladder: Ladder, out: Stream) -> None:
+def print_ladder(rungs: Ladder, out: Stream) -> None:
     """A row for each rung: its name, `equal`, `differs` or `not recorded`, and where; an arrow at
     the first that differs.
     """
-    for row in why.rows(ladder):
+    for row in ladder.rows(rungs):
         out.line(_drawn(row, out), _style(row))
     out.line()
 
 
-def _style(row: Row) -> str:
+def _style(row: RungRow) -> str:
     if row.first:
         return "bold red"
     if row.differs:
@@ -39,7 +39,7 @@ def _style(row: Row) -> str:
     return "dim"
 
 
-def _drawn(row: Row, out: Stream) -> str:
+def _drawn(row: RungRow, out: Stream) -> str:
     arrow = "  "
     if row.first:
         arrow = out.fit("→ ")
@@ -54,7 +54,9 @@ def print_causes(check: Check, out: Stream, *, every: bool) -> None:
     if every:
         shown = len(check.causes)
     for cause in check.causes[:shown]:
-        _print_cause(cause, out)
+        panel = causes.panel(check, cause, causes.own_fix(cause), leads=False)
+        Labels(out, LABEL).blocks([panel])
+        out.line()
     hidden = [cause.code for cause in check.causes[shown:]]
     if not hidden:
         return
@@ -81,21 +83,4 @@ def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
                 message=message,
             )
             labels.row("", said)
-    out.line()
-
-
-def _print_cause(cause: Cause, out: Stream) -> None:
-    labels = Labels(out, LABEL)
-    labels.row("cause", why.cause_title(cause), "bold")
-    for sentence in cause.evidence:
-        labels.row("", text.line(sentence))
-    if cause.source:
-        code = text.line(cause.source.text)
-        labels.row("line", f"{why.origin(cause.source)}  {code}".rstrip())
-    fix = why.fix(cause)
-    if fix and why.is_code(fix):
-        out.line(f"  {tr('fix')}", "dim")
-        labels.code(fix, "cyan")
-    elif fix:
-        labels.row("fix", fix)
     out.line()

@@ -19,7 +19,7 @@ from reprocheck.resume.request import GO_ON, PLACES, TWICE, WITHIN
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
-    from reprocheck.resume.model import Outcome, ResumeCheck
+    from reprocheck.resume.model import ResumeCheck
 
 TAKEN_FROM_RUN = (
     "rtol", "atol", "timeout", "output", "keep", "python", "show_output", "draw",
@@ -225,9 +225,10 @@ def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
 def print_check(check: ResumeCheck, console: Console) -> None:
     """The verdict, and what follows from it; one line where quiet."""
     from reprocheck.cli.full_view import print_log
+    from reprocheck.cli.labels import Labels
     from reprocheck.cli.sentences import STYLES
     from reprocheck.model.verdict import TONES
-    from reprocheck.resume.report.rows import next_command, sentence
+    from reprocheck.resume.report.rows import next_command, sentence, terminal_blocks
 
     out = console.out
     decisive = check.decisive
@@ -241,7 +242,7 @@ def print_check(check: ResumeCheck, console: Console) -> None:
             out.line()
             out.line(f"{outcome.place.name}: {outcome.title}", "bold")
         out.paragraph(sentence(outcome.reason), indent=2)
-        _print_rows(outcome, console)
+        Labels(out, LABEL).blocks(terminal_blocks(outcome))
         run = outcome.resumed or outcome.continued
         if run is not None and outcome.verdict == "script_failed":
             print_log(run, out)
@@ -250,19 +251,6 @@ def print_check(check: ResumeCheck, console: Console) -> None:
     following = next_command(check)
     if following:
         out.labelled("next", following, indent=2, label_width=LABEL)
-
-
-def _print_rows(outcome: Outcome, console: Console) -> None:
-    from reprocheck.cli.labels import Labels
-    from reprocheck.resume.report import rows
-
-    labels = Labels(console.out, LABEL)
-    for row in rows.facts(outcome):
-        if row.code:
-            console.out.line(f"  {row.label}", "dim")
-            labels.code(row.said, "cyan")
-        else:
-            labels.row(row.label, row.said)
 
 
 def _print_place(console: Console, folder: Path, file: str) -> None:

@@ -14,7 +14,7 @@ from reprocheck.cli import brief_view, full_view
 from reprocheck.cli.labels import Labels
 from reprocheck.language import mark, sentences, tr
 from reprocheck.model import Check
-from reprocheck.report import FORMATS, next_command, text, why
+from reprocheck.report import FORMATS, ladder, next_command, text
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
@@ -29,7 +29,7 @@ def print_verdict(check: Check, console: Console) -> None:
         verdict = tr(
             "{name}: {value}", name=check.verdict.title, value=text.line(check.verdict.reason)
         )
-        console.out.line(sentences(verdict, why.lead(check)))
+        console.out.line(sentences(verdict, ladder.lead(check)))
     elif brief_view.shown(check, console):
         brief_view.print_brief(check, console)
     else:
@@ -61,7 +61,7 @@ def print_place(check: Check, console: Console, folder: Path, written: str | Non
         console.out.line()
     labels = _labels(check, console)
     labels.row(label, _near(place))
-    if written == "html" and why.replayed(check):
+    if written == "html" and ladder.replayed(check):
         labels.row("replay", _near(folder / FORMATS["replay"].filename))
 
 

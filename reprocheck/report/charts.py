@@ -66,6 +66,8 @@ _STROKES = {
 }
 """Whether a curve is that of run 1 -> how it is drawn."""
 _SIZE = (9.2, 3.5)
+_PREVIEW = (3.4, 1.9)
+"""Inches of a chart, and of the small one beside the verdict."""
 _FAMILY = re.compile(r"font(-family)?:([^;\"]*?)'DejaVu Sans'[^;\"]*")
 
 
@@ -91,6 +93,20 @@ def loss_figure(curves: Curves) -> Figure:
         axes.set_ylim(bottom=low / 3)
     _crosses(axes, curves)
     _finish(axes, curves, empty="no loss was recorded")
+    return figure
+
+
+def preview_figure(curves: Curves) -> Figure:
+    """Return the losses of every run, small: to stand beside the verdict."""
+    figure, axes = _figure("loss", _PREVIEW)
+    figure.subplots_adjust(left=0.19, right=0.98, top=0.86, bottom=0.24)
+    for curve in curves.losses:
+        _draw(axes, curves, curve, label(curve, curves))
+    if logarithmic(curves):
+        axes.set_yscale("log")
+    if curves.first_divergence is not None:
+        axes.axvline(curves.first_divergence, color=MARK, linewidth=1.2, linestyle=(0, (1, 2)))
+    _finish(axes, curves, empty="no loss was recorded", most_labels=3, most_ticks=5)
     return figure
 
 
@@ -209,9 +225,9 @@ def png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def inline(document: str, name: str, title: str) -> str:
-    """Return an SVG document as an element for a page: colours of its theme, its font, ids of its
-    own, a title for screen readers.
+def inline(document: str, name: str, title: str, kind: str = "chart-static") -> str:
+    """Return an SVG document as an element for a page, of the class `kind`: colours of its theme,
+    its font, ids of its own, a title for screen readers.
     """
     body = document[document.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
@@ -221,14 +237,14 @@ def inline(document: str, name: str, title: str) -> str:
     for colour, role in ROLES.items():
         body = body.replace(colour, f"var({role})")
     body = _FAMILY.sub(lambda found: f"font{found[1] or ''}:{found[2]}var(--sans)", body)
-    width, height = _SIZE[0] * 72, _SIZE[1] * 72
-    opening = (
-        f'<svg class="chart-static" role="img" aria-label="{escape(title)}"'
-        f' viewBox="0 0 {width:.6g} {height:.6g}" xmlns="http://www.w3.org/2000/svg">'
+    opening = re.match(r"<svg [^>]*>", body)
+    box = re.search(r'viewBox="[^"]*"', opening[0]) if opening else None
+    assert opening is not None and box is not None, "matplotlib writes both"
+    element = (
+        f'<svg class="{kind}" role="img" aria-label="{escape(title)}"'
+        f' {box[0]} xmlns="http://www.w3.org/2000/svg">'
     )
-    return re.sub(
-        r"<svg [^>]*?(?:width|height)=\"[^\"]*pt\"[^>]*>", lambda _: opening, body, count=1
-    )
+    return element + body[opening.end() :]
 
 
 def warm_up() -> None:
@@ -244,10 +260,10 @@ def warm_up() -> None:
     svg(loss_figure(sample))
 
 
-def _figure(quantity: str) -> tuple[Figure, Axes]:
+def _figure(quantity: str, size: tuple[float, float] = _SIZE) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=_SIZE, facecolor=PAPER)
+    figure = Figure(figsize=size, facecolor=PAPER)
     axes = figure.add_subplot()
     figure.subplots_adjust(left=0.092, right=0.985, top=0.9, bottom=0.135)
     axes.set_facecolor(PAPER)
@@ -356,7 +372,10 @@ def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
     axes.axhline(bottom, color=GRID, linewidth=1.6, zorder=0.5)
 
 
-def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
+def _finish(
+    axes: Axes, curves: Curves, *, empty: str, most_labels: int = 10, most_ticks: int = 9
+) -> None:
+    """Add the legend, or say why nothing is drawn, and the ticks of whole iterations."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     handles, labels = axes.get_legend_handles_labels()
@@ -372,14 +391,15 @@ def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
             fontsize=11,
         )
     elif labels:
-        if len(labels) > 5:
+        if len(labels) > 5 and most_labels > 5:
             axes.figure.subplots_adjust(top=0.84)
         axes.legend(
-            handles[:10], labels[:10], loc="lower right", bbox_to_anchor=(1.0, 1.0),
-            ncols=min(5, len(labels)), frameon=False, fontsize=9, labelcolor=INK,
+            handles[:most_labels], labels[:most_labels], loc="lower right",
+            bbox_to_anchor=(1.0, 1.0),
+            ncols=min(5, most_labels, len(labels)), frameon=False, fontsize=9, labelcolor=INK,
             handlelength=2.6, columnspacing=1.4, borderaxespad=0.2,
         )  # fmt: skip
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=most_ticks, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     last = max(curves.total, 1)
     axes.set_xlim(1 - max(0.02 * (last - 1), 0.15), last + max(0.02 * (last - 1), 0.15))

@@ -5,7 +5,9 @@ nothing else.
 from __future__ import annotations
 
 from reprocheck import rules
+from reprocheck.language import tr
 from reprocheck.model import Check
+from reprocheck.report.blocks import RuleEntry, Section, section
 from reprocheck.rules import Entry
 from reprocheck.wording.catalogue import translated
 
@@ -24,3 +26,20 @@ def entries(check: Check) -> tuple[Entry, ...]:
 def codes(check: Check) -> frozenset[str]:
     """Return the codes of those entries."""
     return frozenset(known.code for known in entries(check))
+
+
+def rules_of_causes(check: Check) -> Section | None:
+    """Return what the catalogue says of the causes; None where it has none of them."""
+    best = check.causes[0].code if check.causes else ""
+    blocks = [
+        RuleEntry(
+            code=entry.code,
+            name=entry.name,
+            why=entry.why,
+            shows=entry.shows,
+            target="cause" if entry.code == best else "causes",
+            rung=entry.rung if check.ladder is not None else "",
+        )
+        for entry in entries(check)
+    ]
+    return section("rules", tr("Rules"), blocks, detail=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from reprocheck.language import count, joined, mark, sentences, tr
+from reprocheck.language import count, tr
 from reprocheck.model import (
     Between,
     Check,
@@ -17,34 +17,30 @@ from reprocheck.model import (
     Side,
     SourceDifference,
 )
+from reprocheck.report.blocks import Block, Bullets, Code, Section, Table, Text, section
 from reprocheck.report.json_parts import attributes
 from reprocheck.report.text import fact, line, moment, number, printable
 
 MOST_FACTS = 8
 EXPECTS = {
-    "nothing": mark("expect no difference."),
-    "rounding": mark("expect differences at rounding level."),
-    "anything": mark("expect any difference."),
+    "nothing": "expect no difference.",
+    "rounding": "expect differences at rounding level.",
+    "anything": "expect any difference.",
 }
 
 
 def sides(check: Check) -> tuple[tuple[str, str], ...]:
     """(`run 1`, what it is) for both sides."""
     return tuple(
-        (tr("run {number}", number=number), _side(side))
-        for number, side in enumerate(check.record.compared, start=1)
+        (f"run {number}", _side(side)) for number, side in enumerate(check.record.compared, start=1)
     )
 
 
 def _side(side: Side) -> str:
-    by = tr("by reprocheck {version}", version=line(side.reprocheck_version))
     runs = count(len(side.runs), "run")
-    return tr(
-        "{name}: recorded {moment} {by}, {runs}",
-        name=line(side.name),
-        moment=moment(side.started),
-        by=by,
-        runs=runs,
+    return (
+        f"{line(side.name)}: recorded {moment(side.started)} by reprocheck"
+        f" {line(side.reprocheck_version)}, {runs}"
     )
 
 
@@ -57,7 +53,7 @@ def drift(check: Check) -> tuple[tuple[str, str, str], ...]:
     is to be expected of it.
     """
     return tuple(
-        (tr(one.title), _facts(one, check), sentences(tr(EXPECTS[one.expects]), tr(one.why)))
+        (one.title, _facts(one, check), f"{EXPECTS[one.expects]} {one.why}".rstrip())
         for one in _between(check).drift
     )
 
@@ -66,8 +62,8 @@ def _facts(drift: Drift, check: Check) -> str:
     shown = [_fact(one, check) for one in drift.differences[:MOST_FACTS]]
     more = len(drift.differences) - len(shown)
     if more > 0:
-        shown.append(tr("and {number} more", number=more))
-    return joined(tr("; "), shown)
+        shown.append(f"and {more} more")
+    return "; ".join(shown)
 
 
 def _fact(one: EnvironmentDifference, check: Check) -> str:
@@ -82,12 +78,12 @@ def _fact(one: EnvironmentDifference, check: Check) -> str:
 def _of_source(source: SourceDifference) -> str:
     name = line(source.file)
     if source.only_in is not None:
-        return tr("{name}: on side {only_in} alone", name=name, only_in=source.only_in)
+        return f"{name}: on side {source.only_in} alone"
     if source.same_code:
-        return tr("{name}: comments or layout alone", name=name)
+        return f"{name}: comments or layout alone"
     pair = next(iter(source.changed), None)
     if pair is None or pair.first is None or pair.second is None:
-        return tr("{name}: lines differ", name=name)
+        return f"{name}: lines differ"
     return f"{name}:{pair.first.line}: {line(pair.first.text)} → {line(pair.second.text)}"
 
 
@@ -103,26 +99,26 @@ def noise(check: Check) -> tuple[str, ...]:
 
 def _noise(check: Check, noise: Noise) -> str:
     name = line(check.record.compared[noise.side - 1].name)
+    runs = f"The {noise.runs} runs of {name}"
     if noise.equal:
-        return tr("The {runs} runs of {name} agree in every bit.", runs=noise.runs, name=name)
+        return f"{runs} agree in every bit."
     if noise.equal is None:
-        return tr("The {runs} runs of {name} cannot be compared.", runs=noise.runs, name=name)
-    said = tr("The {runs} runs of {name} differ among themselves", runs=noise.runs, name=name)
-    if noise.largest is not None:
-        said += tr(", by up to {largest} in a checked loss", largest=number(noise.largest))
-    return tr("{sentence}.", sentence=said)
+        return f"{runs} cannot be compared."
+    if noise.largest is None:
+        return f"{runs} differ among themselves."
+    return f"{runs} differ among themselves, by up to {number(noise.largest)} in a checked loss."
 
 
 def statement(check: Check) -> str:
     """Return what the number of runs says; of two recordings, how often each was run."""
     if check.between is None:
         return check.verdict.outcomes.statement
-    said = sentences(*noise(check))
-    unknown = tr(
+    if _between(check).noise:
+        return " ".join(noise(check))
+    return (
         "Each side is one run: how much its own runs differ is not known."
         " Record with `--runs 3` to see it."
     )
-    return said or unknown
 
 
 def next_command(check: Check) -> tuple[str, str]:
@@ -139,6 +135,29 @@ def next_command(check: Check) -> tuple[str, str]:
             f"reprocheck rules {line(check.causes[0].code)}",
         )
     return tr("See the reports of both sides drawn again:"), "reprocheck report reports/latest"
+
+
+def what_was_compared(check: Check) -> Section | None:
+    """Return what each of two recordings is, and how their environments and sources differ; None
+    for runs that were made here.
+    """
+    if check.between is None:
+        return None
+    return section("compared", tr("What was compared"), _blocks(check, check.between))
+
+
+def _blocks(check: Check, between: Between) -> Iterator[Block]:
+    yield Bullets(items=tuple(f"{name} {description}" for name, description in sides(check)))
+    if not between.drift:
+        yield Text("The environments of both sides agree in everything that was recorded.")
+    yield Table(
+        title="Differences of the environment",
+        heads=("class", "run 1 → run 2", "what to expect"),
+        rows=drift(check),
+    )
+    for file, diff in diffs(check):
+        yield Text(f"Source of `{file}`:")
+        yield Code(text=diff, language="diff")
 
 
 def summary(check: Check) -> Iterator[str]:

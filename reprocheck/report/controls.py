@@ -5,17 +5,19 @@ For the page, the Markdown and the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from reprocheck.language import joined, listed, mark, tr
+from reprocheck.language import count, listed, tr
 from reprocheck.model import Check, Conflict, Override, Search, Touch, Tried
+from reprocheck.report.blocks import Block, Bullets, Fold, Section, Table, Text, section
 from reprocheck.report.json_parts import attributes, source_line
-from reprocheck.report.text import fact, line, printable
-from reprocheck.report.why import origin
+from reprocheck.report.text import fact, joined, line, more, origin, printable
 
 if TYPE_CHECKING:
     from reprocheck.settings.controls import Control
+
+MOST_TOUCHES = 60
 
 
 def any_shown(check: Check) -> bool:
@@ -25,33 +27,30 @@ def any_shown(check: Check) -> bool:
 
 def names(controls: Iterable[str]) -> str:
     """`seed + hash-seed`; `unmodified` for none."""
-    return " + ".join(map(line, controls)) or tr("unmodified")
+    return " + ".join(map(line, controls)) or "unmodified"
 
 
 def control_class(name: str) -> str:
     """Return what a control may change: `same numbers`, `same training` or `alters the training`;
     empty for a name that is not known any more.
     """
-    return tr(next((found.control_class for found in _entries(name)), ""))
+    return next((entry.control_class for entry in _entries(name)), "")
 
 
 def does(name: str) -> str:
     """Return what a control does, in one sentence."""
-    return tr(next((found.does for found in _entries(name)), ""))
+    return next((entry.does for entry in _entries(name)), "")
 
 
 def _entries(name: str) -> list[Control]:
     """Return the entry of a control in the table; nothing for a name that is not known any more."""
     from reprocheck.settings import controls
 
-    return [found for found in controls.table() if found.name == name]
+    return [entry for entry in controls.table() if entry.name == name]
 
 
-_TIMES = {1: mark("once"), 2: mark("twice")}
-_WITH_PATCH = mark("{runs} runs with it, without any control, {outcome}.")
-_NOT_TRIED = Tried(
-    controls=(), runs=0, agrees=None, bitwise=None, note=mark("no runs were made with it")
-)
+_TIMES = {1: "once", 2: "twice"}
+_NOT_TRIED = Tried(controls=(), runs=0, agrees=None, bitwise=None, note="no runs were made with it")
 """The arm of a patch that was not tried."""
 
 
@@ -88,14 +87,9 @@ def conflict_sentence(conflict: Conflict) -> str:
     kept = value(conflict.value)
     if conflict.source:
         kept = f"{kept} ({origin(conflict.source)})"
-    return tr(
-        "The control `{control}` would set {what} to"
-        " {wanted}; the script sets it to {kept}, and the"
-        " script's value was kept.",
-        control=line(conflict.control),
-        what=line(conflict.what),
-        wanted=value(conflict.wanted),
-        kept=kept,
+    return (
+        f"The control `{line(conflict.control)}` would set {line(conflict.what)} to"
+        f" {value(conflict.wanted)}; the script sets it to {kept}, and the script's value was kept."
     )
 
 
@@ -115,42 +109,42 @@ def touched_value(touch: Touch) -> str:
 
 def acted(check: Check, name: str) -> str:
     """Return what a control did in a few words: `torch.manual_seed 2 times, random.seed once`."""
-    found = [touch for touch in touches(check) if touch.control == name]
-    said = [f"{line(touch.what)} {_times(touch.count)}" for touch in found[:4]]
-    if len(found) > 4:
-        said.append(tr("{number} more", number=len(found) - 4))
-    return joined(tr(", "), said) or tr("changed nothing that was recorded")
+    own = [touch for touch in touches(check) if touch.control == name]
+    actions = [f"{line(touch.what)} {_times(touch.count)}" for touch in own[:4]]
+    if len(own) > 4:
+        actions.append(f"{len(own) - 4} more")
+    return ", ".join(actions) or "changed nothing that was recorded"
 
 
 def _times(number: int) -> str:
-    return tr(_TIMES.get(number, "{number:,} times"), number=number)
+    return _TIMES.get(number, f"{number:,} times")
 
 
 def outcome(tried: Tried) -> str:
     """Return what the runs of an arm said, over all recorded iterations."""
     if tried.agrees is None:
-        return tr("not decided")
+        return "not decided"
     if not tried.agrees:
-        return tr("differ")
+        return "differ"
     if tried.bitwise:
-        return tr("agree in every bit")
+        return "agree in every bit"
     if tried.another_from is not None:
-        return tr("agree until iteration {iteration}", iteration=tried.another_from - 1)
+        return f"agree until iteration {tried.another_from - 1}"
     if tried.diverges_from is not None:
-        return tr("diverge from iteration {iteration}", iteration=tried.diverges_from)
-    return tr("agree, not in every bit")
+        return f"diverge from iteration {tried.diverges_from}"
+    return "agree, not in every bit"
 
 
 def arm(tried: Tried) -> str:
     """Return what an arm was made under."""
     if tried.fixes:
-        patched = tr("{lines} patched", lines=line(listed(tried.fixes)))
-        return joined(" + ", (*map(line, tried.controls), patched))
+        patched = f"{line(listed(tried.fixes))} patched"
+        return joined(" + ", *map(line, tried.controls), patched)
     if not tried.patched:
         return names(tried.controls)
     if not tried.controls:
-        return tr("patched")
-    return tr("{names}, patched", names=names(tried.controls))
+        return "patched"
+    return f"{names(tried.controls)}, patched"
 
 
 def patch(search: Search) -> str:
@@ -165,15 +159,15 @@ def checked(search: Search) -> str:
     row = search.with_patch or _NOT_TRIED
     if row.agrees is None:
         return tr("Not tried: {note}.", note=line(tr(row.note)))
-    if row.another_from is None:
-        return tr(_WITH_PATCH, runs=row.runs, outcome=outcome(row))
-    both = tr(
-        "agree in every bit until iteration {last}; another difference remains, from iteration"
-        " {first} on",
-        last=row.another_from - 1,
-        first=row.another_from,
-    )
-    return tr(_WITH_PATCH, runs=row.runs, outcome=both)
+    result = tr(outcome(row))
+    if row.another_from is not None:
+        result = tr(
+            "agree in every bit until iteration {last}; another difference remains, from iteration"
+            " {first} on",
+            last=row.another_from - 1,
+            first=row.another_from,
+        )
+    return tr("{runs} runs with it, without any control, {outcome}.", runs=row.runs, outcome=result)
 
 
 def without_patch(search: Search | None) -> str:
@@ -193,13 +187,117 @@ def without_patch(search: Search | None) -> str:
 
 def summary(check: Check) -> list[str]:
     """Plain lines: controls that were on, what the search found, and how sure that is."""
-    found = [line(conflict_sentence(one)) for one in conflicts(check)]
+    lines = []
     if check.record.controls:
-        found.insert(0, tr("controls: {names}", names=names(check.record.controls)))
+        lines.append(f"controls: {names(check.record.controls)}")
+    lines += [line(conflict_sentence(conflict)) for conflict in conflicts(check)]
     if check.search:
-        found.append(tr("search: {sentence}", sentence=line(check.search.sentence)))
-        found += filter(None, [line(check.search.confidence)])
-    return found
+        lines.append(f"search: {line(check.search.sentence)}")
+        lines += filter(None, [line(check.search.confidence)])
+    return lines
+
+
+def search_over_controls(check: Check) -> Section | None:
+    """Return what the search tried; None where none was made."""
+    if check.search is None:
+        return None
+    sentence = joined(" ", check.search.sentence, check.search.confidence)
+    return section("search", tr("Search over controls"), Text(sentence), _tried_arms(check.search))
+
+
+def _tried_arms(search: Search) -> Table:
+    """Return a row for each arm of the search; those that agree are marked."""
+    rows = tuple((arm(one), str(one.runs), outcome(one), line(one.note)) for one in search.tried)
+    marked = frozenset(index for index, one in enumerate(search.tried) if one.agrees)
+    return Table(
+        title="What was tried",
+        heads=("controls", "runs", "result", "why"),
+        rows=rows,
+        numeric=frozenset({1}),
+        marked=marked,
+        strong=2,
+        good=True,
+    )
+
+
+def controls_in_runs(check: Check) -> Section | None:
+    """Return the controls that were on, what they touched and replaced, and those that could not
+    act; None where there is nothing to say of them.
+    """
+    if not any_shown(check):
+        return None
+    return section("controls", tr("Controls"), _controls_in_runs(check))
+
+
+def _controls_in_runs(check: Check) -> Iterator[Block]:
+    if check.record.controls:
+        yield Text(
+            "The runs were made under these controls, so the verdict holds for the training under"
+            " them.",
+            "lead",
+        )
+        yield _controls_on(check)
+    yield from (Text(conflict_sentence(one), "note") for one in conflicts(check))
+    yield _overridden(check)
+    inactive = tuple(f"`{line(name)}` could not act: {why}" for name, why in unavailable(check))
+    if inactive:
+        yield Bullets(items=inactive)
+    touched = _touched(check)
+    if touched.rows:
+        rows = count(len(touched.rows), "row")
+        yield Fold(title=f"{touched.title} ({rows})", blocks=(touched,))
+
+
+def _controls_on(check: Check) -> Table:
+    """Return the class of each control that was on, and what it touched in run 1."""
+    rows = tuple(
+        (line(name), control_class(name), acted(check, name)) for name in check.record.controls
+    )
+    heads = ("control", "class", "touched")
+    return Table(title="Controls that were on", heads=heads, rows=rows, strong=0, captioned=False)
+
+
+def _touched(check: Check) -> Table:
+    """Return every call and value that controls touched."""
+    every = touches(check)
+    rows = tuple(
+        (
+            line(touch.control),
+            line(touch.what),
+            f"{touch.count:,}",
+            touched_value(touch),
+            origin(touch.source),
+        )
+        for touch in every[:MOST_TOUCHES]
+    )
+    return Table(
+        title="What the controls touched",
+        heads=("control", "what", "times", "value", "line"),
+        rows=rows,
+        numeric=frozenset({2}),
+        note=more(len(every) - len(rows), "report.json", "more row"),
+        captioned=False,
+    )
+
+
+def _overridden(check: Check) -> Table:
+    """Return values of the user's that controls replaced in the search, and those that stood
+    against a control.
+    """
+    replaced: list[tuple[Override | Conflict, str, str]] = [
+        (one, value(one.old), value(one.new)) for one in overrides(check)
+    ]
+    stood = [
+        (one, value(one.value), f"stood; {value(one.wanted)} wanted") for one in conflicts(check)
+    ]
+    return Table(
+        title="Overrides and conflicts",
+        heads=("control", "what", "the user's value", "became", "line"),
+        rows=tuple(
+            (line(one.control), line(one.what), before, after, origin(one.source))
+            for one, before, after in (*replaced, *stood)
+        ),
+    )
 
 
 def document(check: Check) -> dict[str, object] | None:

@@ -8,20 +8,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from reprocheck import language
-from reprocheck.language import count, joined, mark, tr
+from reprocheck.language import count, tr
 from reprocheck.model import Check, FileChanges, FilesAfter
-from reprocheck.report import text
+from reprocheck.report.blocks import Bullets, Section, section
+from reprocheck.report.text import line
 
 MOST_NAMED = 10
 
 CHANGES = (
-    ("created", mark("Created while run {number} was under way: {files}.")),
-    ("changed", mark("Changed while run {number} was under way: {files}.")),
-    ("deleted", mark("Removed while run {number} was under way: {files}.")),
+    ("created", ("Created while run {number} was under way: {files}.")),
+    ("changed", ("Changed while run {number} was under way: {files}.")),
+    ("deleted", ("Removed while run {number} was under way: {files}.")),
     (
         "unseen",
-        mark(
+        (
             "Of these, no process of run {number} was seen to write {files}: another program did,"
             " or a program that cannot be watched."
         ),
@@ -31,18 +31,18 @@ CHANGES = (
 OUTSIDE = (
     (
         "new",
-        mark("Made by run {number} outside of the working directory, and still there: {files}."),
+        ("Made by run {number} outside of the working directory, and still there: {files}."),
     ),
     (
         "over",
-        mark(
+        (
             "Written to by run {number} outside of the working directory, where nothing is put"
             " back: {files}."
         ),
     ),
     (
         "gone",
-        mark(
+        (
             "Removed by run {number} outside of the working directory, where nothing is put back:"
             " {files}."
         ),
@@ -57,6 +57,14 @@ def sentences(check: Check) -> tuple[str, ...]:
         *_of_runs(check),
         *(sentence for after in check.record.files_after for sentence in _after(after)),
     )
+
+
+def changed_files(check: Check) -> Section | None:
+    """Return what became of files, as a section; None where nothing did."""
+    items = sentences(check)
+    if not items:
+        return None
+    return section("files", tr("Files"), Bullets(items=items))
 
 
 def document(check: Check) -> dict[str, Any]:
@@ -74,16 +82,11 @@ def document(check: Check) -> dict[str, Any]:
 
 def named(paths: Sequence[str]) -> str:
     """Return the first paths as code, and how many more there are."""
-    quoted = (f"`{text.line(path).replace('`', '')}`" for path in paths[:MOST_NAMED])
-    shown = joined(tr(", "), quoted)
-    more = len(paths) - MOST_NAMED
-    if more <= 0:
+    shown = ", ".join(f"`{line(path).replace('`', '')}`" for path in paths[:MOST_NAMED])
+    further = len(paths) - MOST_NAMED
+    if further <= 0:
         return shown
-    return tr(
-        "{shown} and {files} more",
-        shown=shown,
-        files=count(more, "file"),
-    )
+    return f"{shown} and {count(further, 'file')} more"
 
 
 def _of_runs(check: Check) -> Iterator[str]:
@@ -98,45 +101,32 @@ def _of_runs(check: Check) -> Iterator[str]:
         }
         for name, sentence in (*CHANGES, *OUTSIDE):
             if groups[name]:
-                yield tr(sentence, number=run.record.number, files=named(groups[name]))
+                yield sentence.format(number=run.record.number, files=named(groups[name]))
 
 
 def _after(after: FilesAfter) -> Iterator[str]:
+    """Yield what became of the user's files behind the runs."""
     if after.replaced:
-        place = tr("`{left}` of the report folder", left=after.left)
-        yield tr(
-            "Put back after the runs: {named}. What the runs had written there is in {place}.",
-            named=named(after.replaced),
-            place=place,
+        yield (
+            f"Put back after the runs: {named(after.replaced)}. What the runs had written there is"
+            f" in `{after.left}` of the report folder."
         )
     if after.moved:
-        yield tr(
-            "Made only by runs that were recorded again, and moved to `{left}` of the report"
-            " folder: {named}.",
-            left=after.left,
-            named=named(after.moved),
+        yield (
+            f"Made only by runs that were recorded again, and moved to `{after.left}` of the report"
+            f" folder: {named(after.moved)}."
         )
     if after.others:
-        said = tr(
-            "Changed by another program, and left as it is: {named}.", named=named(after.others)
-        )
+        sentence = f"Changed by another program, and left as it is: {named(after.others)}."
         if after.kept:
-            before = tr(
-                "As they were before: `{before}` of the report folder.", before=after.before
-            )
-            said = language.sentences(said, before)
-        yield said
+            sentence += f" As they were before: `{after.before}` of the report folder."
+        yield sentence
     if after.saved:
-        yield tr(
-            "Stood there before a run wrote to the same path, and may be somebody else's: {named},"
-            " in `{meanwhile}` of the report folder.",
-            named=named(after.saved),
-            meanwhile=after.meanwhile,
+        yield (
+            "Stood there before a run wrote to the same path, and may be somebody else's:"
+            f" {named(after.saved)}, in `{after.meanwhile}` of the report folder."
         )
     if after.lost:
-        yield tr("Could not be put back: {named}.", named=named(after.lost))
+        yield f"Could not be put back: {named(after.lost)}."
     if after.unkept:
-        yield tr(
-            "Changed or removed by the runs, and not kept before: {named}.",
-            named=named(after.unkept),
-        )
+        yield f"Changed or removed by the runs, and not kept before: {named(after.unkept)}."

@@ -14,7 +14,17 @@ from reprocheck import replay
 from reprocheck.errors import ReportError
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted, redaction_of
-from reprocheck.report import charts, document, issue, junit, losses, markdown, page
+from reprocheck.report import (
+    charts,
+    content,
+    document,
+    drawings,
+    html,
+    issue,
+    junit,
+    losses,
+    markdown,
+)
 from reprocheck.report.curves import Curves, curves
 from reprocheck.wording.verdict import titled
 
@@ -60,6 +70,14 @@ class Sheet:
         """loss.svg."""
         return charts.svg(self.loss)
 
+    @property
+    def page(self) -> bytes:
+        """report.html."""
+        difference = charts.svg(self.difference)
+        drawn = drawings.drawings(self.check, self.curves, self.loss_svg, difference)
+        report = content.report(self.check, drawn)
+        return html.render(report, self.issue, data=drawings.data(drawn))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
@@ -84,7 +102,11 @@ _ALL = (
         name="json", filename="report.json", chunks=lambda sheet: [document.render(sheet.check)]
     ),
     Format(name="junit", filename="junit.xml", chunks=lambda sheet: [junit.render(sheet.check)]),
-    Format(name="md", filename="report.md", chunks=lambda sheet: [markdown.render(sheet.check)]),
+    Format(
+        name="md",
+        filename="report.md",
+        chunks=lambda sheet: [markdown.render(content.report(sheet.check))],
+    ),
     Format(name="csv", filename="losses.csv", chunks=lambda sheet: losses.chunks(sheet.check)),
     Format(name="svg", filename="loss.svg", chunks=lambda sheet: [sheet.loss_svg.encode()]),
     Format(name="png", filename="loss.png", chunks=lambda sheet: [charts.png(sheet.loss)]),
@@ -96,15 +118,7 @@ _ALL = (
     Format(
         name="html",
         filename="report.html",
-        chunks=lambda sheet: [
-            page.render(
-                sheet.check,
-                sheet.curves,
-                sheet.loss_svg,
-                charts.svg(sheet.difference),
-                sheet.issue,
-            )
-        ],
+        chunks=lambda sheet: [sheet.page],
     ),
     Format(
         name="replay",
@@ -157,5 +171,5 @@ def warm_up() -> None:
     """
     import numpy  # noqa: F401
 
-    page.environment()
+    html.environment()
     charts.warm_up()

@@ -6,23 +6,29 @@ longer fits is left out, and a line says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 
 from reprocheck.language import tr
 from reprocheck.model import Check
-from reprocheck.report import collect_env, provenance, repair, smallest_command, tables, why, words
+from reprocheck.report import (
+    causes,
+    collect_env,
+    environment,
+    ladder,
+    numbers,
+    provenance,
+    runs,
+    smallest_command,
+    words,
+)
 from reprocheck.report.document import facts
 from reprocheck.report.markdown import (
     block,
-    cause_section,
     folded,
-    log,
+    lines_of,
     md,
-    pipe_table,
     safe,
-    say,
-    section,
+    section_lines,
 )
 
 MOST = 65_536
@@ -41,7 +47,7 @@ def text(check: Check, *, source: bool = False) -> str:
     left = MOST - ROOM
     for part in _parts(check, source):
         if len(part) > left:
-            part = tr("Left out here for its length; it is in the attachment.") + "\n\n"
+            part = "Left out here for its length; it is in the attachment.\n\n"
         kept.append(part)
         left -= len(part)
     return "".join(kept).rstrip("\n") + "\n"
@@ -51,10 +57,10 @@ def _parts(check: Check, source: bool) -> Iterator[str]:
     """Yield the sections, each whole, those that matter most first."""
     for lines in (
         _verdict(check),
-        _ladder(check),
+        section_lines(ladder.ladder(check)),
         _causes(check),
         _reproduce(check, source),
-        _losses(check),
+        section_lines(numbers.losses(check)),
         _environment(check),
         _logs(check),
     ):
@@ -76,28 +82,23 @@ def _verdict(check: Check) -> Iterator[str]:
     versions = (provenance.versions(known, check.record.reprocheck_version) for known in each)
     yield md("### {}", check.verdict.title)
     yield from (md("{}", "; ".join(dict.fromkeys(versions))), "")
-    lead = why.lead(check)
+    lead = ladder.lead(check)
     if lead:
         yield from (md("**{}**", lead), "")
     if check.verdict.reason:
         yield from (check.verdict.reason, "")
     for name, headline, detail in words.numbers(check):
-        yield say("- {name}: {value} ({detail})", name=name, value=headline, detail=detail)
+        yield md("- {}: {} ({})", name, headline, detail)
     yield ""
 
 
-def _ladder(check: Check) -> Iterable[str]:
-    if check.ladder is None:
-        return ()
-    return section(tables.ladder(check.ladder), why.evidence(check))
-
-
 def _causes(check: Check) -> Iterator[str]:
-    for number in range(min(MOST_CAUSES, len(check.causes))):
-        yield from cause_section(check, number)
-    found = repair.best(check)
-    if found is not None and found.kind == "patch":
-        yield from (say("Patch. {said}", said=found.said), "", *block(found.text, "diff"), "")
+    for cause in check.causes[:MOST_CAUSES]:
+        repair = causes.of(check, cause)
+        yield from lines_of([causes.panel(check, cause, repair, leads=False)])
+    best = causes.best(check)
+    if best is not None and best.kind == "patch":
+        yield from lines_of([best])
 
 
 def _reproduce(check: Check, source: bool) -> Iterator[str]:
@@ -109,32 +110,23 @@ def _reproduce(check: Check, source: bool) -> Iterator[str]:
     )
     replayed = check.ladder is not None and check.ladder.replay is not None
     if source:
-        yield tr("It takes the script, which is in `source/` of the attachment.")
+        yield "It takes the script, which is in `source/` of the attachment."
     else:
-        yield tr("It takes the script, which is not in this text.")
+        yield "It takes the script, which is not in this text."
     if replayed:
-        yield tr("`replay.py` beside the report takes the framework alone: it runs what differs.")
+        yield "`replay.py` beside the report takes the framework alone: it runs what differs."
     elif not source:
-        yield tr("Ask for `reprocheck bundle --with-source`, which adds the script.")
+        yield "Ask for `reprocheck bundle --with-source`, which adds the script."
     yield ""
 
 
-def _losses(check: Check) -> Iterator[str]:
-    for table in tables.losses(check):
-        yield from section(table, table.note)
-
-
 def _environment(check: Check) -> Iterator[str]:
-    yield from folded(tr("Environment, as collect_env names it"), block(collect_env.text(check)))
-    differing = tables.environment_differences(check)
-    if differing.rows:
-        yield from (md("### {}", differing.title), "", *pipe_table(differing))
+    yield from folded("Environment, as collect_env names it", block(collect_env.text(check)))
+    yield from lines_of([environment.differences(check)])
 
 
 def _logs(check: Check) -> Iterator[str]:
-    ends = list(chain.from_iterable(log(check, run) for run in check.runs))
-    if not ends and any(run.record.ended_badly for run in check.runs):
-        yield tr(
-            "The ends of the logs are not in this text: `reprocheck bundle --with-log` adds them."
-        )
-    yield from ends
+    logs = list(lines_of(runs.logs_of_failed(check)))
+    if not logs and any(run.record.ended_badly for run in check.runs):
+        yield "The ends of the logs are not in this text: `reprocheck bundle --with-log` adds them."
+    yield from logs

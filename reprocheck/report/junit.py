@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from reprocheck.model import Check, CheckKind, Comparison
-from reprocheck.report import why, words
+from reprocheck.report import causes, words
 from reprocheck.report.text import line, number, printable, tail
 
 KINDS: tuple[CheckKind, ...] = ("forward", "backward")
@@ -81,7 +81,7 @@ def _cases(check: Check) -> Iterator[_Case]:
     yield _script(check)
     yield from (_of_kind(check, kind) for kind in KINDS)
     if verdict.verdict == "reproducible" and verdict.exit_code != 0:
-        text = "\n".join(why.summary(check, every=False))
+        text = "\n".join(causes.summary(check, every=False))
         yield _Case("stricter rule (--fail-on)", "failure", reason, text)
 
 
@@ -103,7 +103,7 @@ def _of_kind(check: Check, kind: CheckKind) -> _Case:
         if verdict.failed_check != kind:
             worst = max(failed, key=lambda row: row.weight)
             message = f"The {kind} check differs, too: {_row(worst, ranks)}."
-        said = [*(_row(row, ranks) for row in failed), *why.summary(check, every=False)]
+        said = [*(_row(row, ranks) for row in failed), *causes.summary(check, every=False)]
         return _Case(name, "failure", message, "\n".join(said))
     if rows and all(row.passed for row in rows):
         return _Case(name)

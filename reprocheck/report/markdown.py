@@ -7,25 +7,29 @@ of `Markdown` is escaped where the document is put together.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import singledispatch
 
 from reprocheck.language import tr
-from reprocheck.model import Check, Run, SourceLine
-from reprocheck.report import (
-    compared,
-    controls,
-    files,
-    provenance,
-    repair,
-    scan_findings,
-    tables,
-    why,
-    words,
+from reprocheck.report.blocks import (
+    Block,
+    Bullets,
+    CausePanel,
+    Code,
+    Fact,
+    Facts,
+    Fold,
+    Log,
+    Numbers,
+    Repair,
+    Report,
+    Rungs,
+    Section,
+    Source,
+    Table,
+    Text,
 )
-from reprocheck.report.next_step import next_command
-from reprocheck.report.repair import Repair
-from reprocheck.report.tables import Table
-from reprocheck.report.text import joined, line, printable, tail
+from reprocheck.report.text import joined, line, origin, printable, tail
 
 MOST_ITEMS = 50
 """Of a list."""
@@ -63,9 +67,9 @@ def safe(value: object) -> Markdown:
     return value if isinstance(value, Markdown) else prose(str(value))
 
 
-def render(check: Check) -> bytes:
-    """report.md."""
-    return document(_lines(check)).encode()
+def render(report: Report) -> bytes:
+    """Return report.md."""
+    return document(_lines(report)).encode()
 
 
 def prose(text: str) -> Markdown:
@@ -137,162 +141,153 @@ def _longest_fence(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
 
 
-def _lines(check: Check) -> Iterator[str]:
-    yield md("## reprocheck: {}", check.verdict.title)
-    lead = why.lead(check)
-    yield from ("", md("**{}**", lead or check.verdict.reason), "")
-    if lead:
-        yield from (check.verdict.reason, "")
-    yield from (*words.meaning(check), "")
-    for name, value in provenance.rows(check):
-        shown = {"command": code}.get(name, prose)(value)
-        yield say("- {name}: {value}", name=tr(name), value=shown)
-    yield ""
-    yield from _answer(check)
-    yield from pipe_table(_numbers(check))
-    yield from _sides(check)
-    yield from _why(check)
-    yield from _controls(check)
-    yield from _compared(check)
-    yield from _limits(check)
-    for run in check.runs:
-        yield from log(check, run)
-    yield from folded(tr("Environment"), pipe_table(tables.environment(check)))
-    yield from folded(tr("Settings"), pipe_table(tables.settings(check)))
-    reason, command = next_command(check)
-    yield from (md("### {}", tr("Next")), "", reason, "", *block(command, "sh"), "")
-    yield md("<sub>reprocheck {}</sub>", check.record.reprocheck_version)
+def _lines(report: Report) -> Iterator[str]:
+    yield from (md("## reprocheck: {}", report.title), "")
+    sentences = list(filter(None, (report.lead, *report.reasons)))
+    yield from (line for first in sentences[:1] for line in (md("**{}**", first), ""))
+    if sentences[1:]:
+        yield from (*sentences[1:], "")
+    yield from (*facts(report.about), "")
+    for section in report.sections:
+        yield from section_lines(section)
+    reason, command = report.next
+    if command:
+        yield from (md("### {}", tr("Next")), "", reason, "", *block(command, "sh"), "")
+    yield md("<sub>reprocheck {}</sub>", report.version)
 
 
-def _answer(check: Check) -> Iterator[str]:
-    """Yield the best cause, what confirms it, and the one fix."""
-    if check.causes:
-        yield from cause_section(check, 0)
-    if check.search:
-        sentence, confidence = check.search.sentence, check.search.confidence
-        yield from (Markdown(md("**{}** {}", sentence, confidence).rstrip()), "")
-    found = repair.best(check)
-    if found is not None and found.kind == "patch":
-        yield from (say("Patch. {said}", said=found.said), "", *block(found.text, "diff"), "")
-
-
-def _sides(check: Check) -> Iterator[str]:
-    """Yield, of two recordings, what each is, and how their environments differ."""
-    if check.between is not None:
-        for name, what in compared.sides(check):
-            yield say("- {name}: {value}", name=name, value=what)
-        yield ""
-        yield from section(tables.drift(check))
-        for file, diff in compared.diffs(check):
-            yield from (say("Source of {file}:", file=code(file)), "", *block(diff, "diff"), "")
-
-
-def _compared(check: Check) -> Iterator[str]:
-    """Yield the checks, the losses and the runs."""
-    table = tables.checks(check)
-    criterion = say(
-        "Criterion: {criterion}. {moved}",
-        criterion=code(words.criterion(check)),
-        moved=words.moved(check),
-    )
-    yield from section(table, table.note, Markdown(criterion.strip()))
-    for table in (*tables.losses(check), tables.reported(check)):
-        yield from section(table, table.note)
-    yield from section(tables.runs(check), compared.statement(check))
-    several_outcomes = len(check.verdict.outcomes.groups) > 1
-    if several_outcomes and len(check.runs) > 2:
-        yield from section(tables.outcomes(check))
-
-
-def _limits(check: Check) -> Iterator[str]:
-    """Yield what can explain a difference, or limits what is said."""
-    if check.between is None:
-        yield from section(tables.environment_differences(check))
-    yield from _list(tr("State left by run 1"), check.state_left, literal=True)
-    yield from _list(tr("Files"), files.sentences(check))
-    yield from _list(tr("Changed to observe"), check.changed_to_observe)
-    yield from _list(tr("Caveats"), words.caveats(check))
-    yield from _list(tr("Coverage"), check.coverage)
-
-
-def _numbers(check: Check) -> Table:
-    recorded = (tr("recorded"), words.subtitle(check), words.frameworks(check))
-    return Table(title="", heads=("", "", ""), rows=(*words.numbers(check), recorded))
-
-
-def _why(check: Check) -> Iterator[str]:
-    """Yield the ladder, the other causes, and what the source shows."""
-    if check.ladder is not None:
-        yield from section(tables.ladder(check.ladder), why.evidence(check))
-        if why.replayed(check):
-            yield from (say("`replay.py` {replayed}.", replayed=why.replayed(check)), "")
-    for number in range(1, len(check.causes)):
-        yield from cause_section(check, number)
-    if check.scan is not None:
-        yield from folded(
-            scan_findings.sentence(check.scan),
-            [tr(scan_findings.MEANS), "", *pipe_table(tables.scanned(check.scan))],
-        )
-
-
-def cause_section(check: Check, number: int) -> Iterator[str]:
-    """Yield a cause with evidence, line and fix; `number` from 0, the best first."""
-    cause = check.causes[number]
-    head = tr("Cause")
-    if number:
-        head = tr("Another possible cause")
-    title = say("{name}: {value}", name=head, value=why.cause_title(cause))
-    yield from (md("### {}", title), "")
-    yield from (md("- {}", text) for text in cause.evidence)
-    yield ""
-    yield from source_line(cause.source)
-    yield from _fix(repair.of(check, cause))
-
-
-def _fix(fix: Repair | None) -> Iterator[str]:
-    if fix is None:
+def section_lines(section: Section | None) -> Iterator[str]:
+    """Yield a section under its heading; nothing where it has no part for a text."""
+    if section is None or section.detail:
         return
-    if fix.kind == "code":
-        yield from (tr("Fix:"), "", *block(fix.text, ""), "")
-    else:
-        yield from (say("Fix: {text}", text=fix.text), "")
-
-
-def _controls(check: Check) -> Iterator[str]:
-    """Yield the controls that were on, and what the search over them tried."""
-    if not controls.any_shown(check):
+    lines = list(lines_of(section.blocks))
+    if not lines:
         return
-    yield from section(tables.controls_on(check))
-    if check.search:
-        yield from (
-            md("### {}", tr("Search over controls")),
-            "",
-            *pipe_table(tables.tried(check.search)),
-        )
-    yield from section(tables.overridden(check))
-    yield from _list(
-        tr("Controls that could not act"),
-        [
-            tr("`{name}`: {value}", name=name, value=text)
-            for name, text in controls.unavailable(check)
-        ],
+    if not isinstance(section.blocks[0], CausePanel):
+        yield from (md("### {}", section.title), "")
+    yield from lines
+
+
+def lines_of(blocks: Iterable[Block]) -> Iterator[str]:
+    """Yield blocks, each followed by an empty line."""
+    for part in blocks:
+        yield from _drawn(part)
+
+
+@singledispatch
+def _drawn(part: Block) -> Iterable[str]:
+    """Return the lines of a block; none of a block that stands on a page alone."""
+    return ()
+
+
+@_drawn.register
+def _text(part: Text) -> Iterable[str]:
+    if part.style == "hint":
+        return ()
+    return (prose(part.text), "")
+
+
+@_drawn.register
+def _table(part: Table) -> Iterable[str]:
+    if not part.rows:
+        return ()
+    title = [md("#### {}", part.title), ""] if part.captioned else []
+    note = [part.note, ""] if part.note else []
+    return [*title, *pipe_table(part), *note]
+
+
+@_drawn.register
+def _bullets(part: Bullets) -> Iterator[str]:
+    show = code if part.literal else prose
+    yield from (md("- {}", show(item)) for item in part.items[:MOST_ITEMS])
+    if len(part.items) > MOST_ITEMS:
+        yield Markdown(f"- … and {len(part.items) - MOST_ITEMS:,} more")
+    yield ""
+
+
+@_drawn.register
+def _numbers(part: Numbers) -> Iterable[str]:
+    rows = tuple((fact.name, fact.value, fact.detail) for fact in part.facts)
+    return pipe_table(Table(title="", heads=("", "", ""), rows=rows))
+
+
+@_drawn.register
+def _facts(part: Facts) -> Iterable[str]:
+    if part.heads_texts:
+        return ()
+    return (*facts(part.facts), "")
+
+
+def facts(rows: Iterable[Fact]) -> Iterator[str]:
+    """Yield a list of names with their values."""
+    for fact in rows:
+        shown = code(fact.value) if fact.code else prose(fact.value)
+        yield md("- {}: {}", fact.name, shown)
+
+
+@_drawn.register
+def _code(part: Code) -> Iterable[str]:
+    return (*block(part.text, part.language), "")
+
+
+@_drawn.register
+def _log(part: Log) -> Iterable[str]:
+    if not part.short:
+        return ()
+    return folded(part.title, block(tail(part.text, 30, 3000)))
+
+
+@_drawn.register
+def _source(part: Source) -> Iterable[str]:
+    text = joined(": ", code(origin(part.line)), code(part.line.text))
+    return (Markdown(joined(" ", text, part.role)), "")
+
+
+@_drawn.register
+def _fold(part: Fold) -> Iterable[str]:
+    if part.detail:
+        return ()
+    return folded(part.title, lines_of(part.blocks))
+
+
+@_drawn.register
+def _repair(part: Repair) -> Iterable[str]:
+    if part.kind == "patch":
+        known = say("Patch. {said}", said=part.said)
+        return (known, "", *block(part.text, "diff"), "")
+    if part.kind == "code":
+        return (tr("Fix:"), "", *block(part.text, part.language), "")
+    return (say("Fix: {text}", text=part.text), "")
+
+
+@_drawn.register
+def _cause(part: CausePanel) -> Iterator[str]:
+    title = say(
+        "{code} {title} ({confidence})",
+        code=line(part.code),
+        title=line(part.title),
+        confidence=part.badge,
     )
-    yield from folded(tr("What the controls touched"), pipe_table(tables.touched(check)))
+    yield from (md("### {}: {}", part.heading, title), "")
+    if part.evidence:
+        yield from (*(md("- {}", text) for text in part.evidence), "")
+    for source in part.sources:
+        yield from _source(source)
+    if part.repair is not None:
+        yield from _repair(part.repair)
 
 
-def source_line(source: SourceLine | None) -> Iterator[str]:
-    """Yield a line of the user's code with its place."""
-    if source is not None:
-        yield from (Markdown(joined(": ", code(why.origin(source)), code(source.text))), "")
-
-
-def section(table: Table, *after: str) -> Iterator[str]:
-    """Yield a table under its title, and what is said behind it; nothing where it has no rows."""
-    if table.rows:
-        yield from (md("### {}", table.title), "")
-        yield from pipe_table(table)
-        for text in filter(None, after):
-            yield from (text, "")
+@_drawn.register
+def _rungs(part: Rungs) -> Iterable[str]:
+    return pipe_table(
+        Table(
+            title=part.title,
+            heads=("rung", "", "where", "what"),
+            rows=tuple((row.name, row.status, row.where, row.detail) for row in part.rows),
+            marked=frozenset(index for index, row in enumerate(part.rows) if row.first),
+            strong=1,
+        )
+    )
 
 
 def pipe_table(table: Table) -> Iterator[str]:
@@ -316,35 +311,11 @@ def row(texts: Iterable[str]) -> Markdown:
     return Markdown(f"| {' | '.join(map(cell, texts))} |")
 
 
-def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterator[str]:
-    if not items:
-        return
-    show = code if literal else prose
-    yield from (md("### {}", title), "")
-    yield from (md("- {}", show(item)) for item in items[:MOST_ITEMS])
-    if len(items) > MOST_ITEMS:
-        yield Markdown(tr("- … and {number:,} more", number=len(items) - MOST_ITEMS))
-    yield ""
-
-
-def log(check: Check, run: Run) -> Iterator[str]:
-    """Yield the end of the log of a run that did not end well; of every run where nothing was
-    recorded.
-    """
-    if not run.record.ended_badly and check.verdict.verdict != "inconclusive":
-        return
-    logs = {tr("standard error"): run.stderr_tail, tr("standard output"): run.stdout_tail}
-    for name, text in logs.items():
-        if text.strip():
-            yield from folded(
-                tr("Run {number}: end of {name}", number=run.number, name=name),
-                block(tail(text, 30, 3000)),
-            )
-
-
 def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
     """Yield lines behind a title that opens them; nothing where there are none."""
     body = list(lines)
+    while body and not body[-1]:
+        body.pop()
     if body:
         opened = Markdown(f"<details><summary>{summary(title)}</summary>")
         yield from (opened, "", *body, "", Markdown("</details>"), "")

@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from reprocheck.language import mark, tr
 from reprocheck.model import FRAMEWORKS, Check
 from reprocheck.report import words
+from reprocheck.report.blocks import Fact
 from reprocheck.report.document import facts
 from reprocheck.report.text import fact, joined, line, moment
 
@@ -19,20 +19,21 @@ COMMIT_LETTERS = 12
 DEVICES = ("torch.cuda.devices", "torch.npu.devices")
 
 
-def rows(check: Check) -> tuple[tuple[str, str], ...]:
-    """(name, value) pairs, those that are not known left out.
+def rows(check: Check) -> tuple[Fact, ...]:
+    """Return what was checked, those that are not known left out.
 
     Of two recordings: what they have in common.
     """
-    told = [(mark("command"), command(check))]
+    known = facts(check)
+    rows_known = [Fact("command", command(check), code=True)]
     if check.between is None:
-        told += [
-            (mark("machine"), machine(check)),
-            (mark("software"), software(check)),
-            (mark("commit"), commit(check)),
+        rows_known += [
+            Fact("machine", machine(known)),
+            Fact("software", software(check)),
+            Fact("commit", commit(known)),
         ]
-    told.append((mark("started"), moment(check.record.started)))
-    return tuple((name, value) for name, value in told if value)
+    rows_known.append(Fact("started", moment(check.record.started)))
+    return tuple(row for row in rows_known if row.value)
 
 
 def command(check: Check) -> str:
@@ -46,9 +47,8 @@ def command(check: Check) -> str:
     return line(shlex.join([PurePath(first).name, *rest]))
 
 
-def machine(check: Check) -> str:
+def machine(known: Mapping[str, object]) -> str:
     """`Linux x86_64, 2 × AMD EPYC, NVIDIA H100`."""
-    known = facts(check)
     system = " ".join(_known(known, "platform.system", "platform.machine"))
     model = _known(known, "cpu.model")
     processors = ""
@@ -75,15 +75,14 @@ def versions(known: Mapping[str, object], reprocheck_version: str) -> str:
     return joined(", ", *told, f"reprocheck {reprocheck_version}", system, *_known(known, *DEVICES))
 
 
-def commit(check: Check) -> str:
+def commit(known: Mapping[str, object]) -> str:
     """`5f2c9e10ab12, with changes that are not committed`; empty outside of a repository."""
-    known = facts(check)
-    found = _known(known, "git.commit")
-    if not found:
+    commits = _known(known, "git.commit")
+    if not commits:
         return ""
-    shown = found[0][:COMMIT_LETTERS]
+    shown = commits[0][:COMMIT_LETTERS]
     if known.get("git.dirty") is True:
-        shown += tr(", with changes that are not committed")
+        shown += ", with changes that are not committed"
     return shown
 
 

@@ -6,78 +6,77 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reprocheck.language import count, form, joined, mark, tr
+from reprocheck.language import count, tr
+from reprocheck.model import Check
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
+from reprocheck.report.blocks import Section, Table, Text, section
 from reprocheck.report.json_parts import attributes, source_line
-from reprocheck.report.text import line
-from reprocheck.report.why import origin
+from reprocheck.report.text import line, origin
 
 STATES: Mapping[Executed, str] = {
-    "executed": mark("executed"),
-    "entered": mark("its function ran"),
-    "not_executed": mark("not executed"),
-    "not_seen": mark("not seen to run"),
+    "executed": "executed",
+    "entered": "its function ran",
+    "not_executed": "not executed",
+    "not_seen": "not seen to run",
 }
-BEFORE = mark("executed before the first difference")
+BEFORE = "executed before the first difference"
 
-MEANS = mark("A finding can make runs differ; only the runs show whether it does.")
+
+def what_the_source_shows(check: Check) -> Section | None:
+    """Return what the scan finds, a row for each place; None where nothing was scanned."""
+    scan = check.scan
+    if scan is None:
+        return None
+    title = tr("What the source shows")
+    lead = Text(sentence(scan), "lead")
+    if not scan.findings:
+        return section("scan", title, lead)
+    means = Text("A finding can make runs differ; only the runs show whether it does.")
+    findings = Table(
+        title=title,
+        heads=("rule", "place", "what", "ran"),
+        rows=rows(scan),
+        marked=frozenset(index for index, one in enumerate(scan.findings) if one.precedes),
+        strong=3,
+        captioned=False,
+    )
+    return section("scan", title, lead, means, findings)
 
 
 def sentence(scan: StaticScan) -> str:
     """Return `The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first
     difference; the functions of 2 others ran.`
     """
-    where = tr("in {files}", files=count(scan.files, "file"))
+    where = f"in {count(scan.files, 'file')}"
     if not scan.findings:
-        return tr("The scan finds nothing {where}.", where=where)
-    found = tr(
-        "The scan finds {places} {where}: ",
-        places=count(len(scan.findings), "place"),
-        where=where,
-    )
-    first = tr("none was seen to run")
+        return f"The scan finds nothing {where}."
+    executed = "none was seen to run"
     if scan.executed:
-        first = form(
-            len(scan.executed),
-            "{number} was executed, {before} of them before the first difference",
-            "{number} were executed, {before} of them before the first difference",
-            number=len(scan.executed),
-            before=len(scan.preceding) or tr("none"),
+        before = len(scan.preceding) or "none"
+        executed = (
+            f"{_were(len(scan.executed))} executed, {before} of them before the first difference"
         )
-    return tr("{sentence}.", sentence=joined(tr("; "), (found + first, *_others(scan))))
-
-
-def _others(scan: StaticScan) -> list[str]:
-    """Return what is known of the findings whose line was not seen to run."""
     entered = sum(one.executed == "entered" for one in scan.findings)
     left_out = sum(one.executed == "not_executed" for one in scan.findings)
-    said = []
-    if entered:
-        said.append(
-            form(
-                entered,
-                "the function of {number} other ran",
-                "the functions of {number} others ran",
-                number=entered,
-            )
-        )
+    parts = [f"The scan finds {count(len(scan.findings), 'place')} {where}: {executed}"]
+    if entered == 1:
+        parts.append("the function of 1 other ran")
+    elif entered:
+        parts.append(f"the functions of {entered} others ran")
     if left_out:
-        said.append(
-            form(
-                left_out,
-                "{number} was not executed",
-                "{number} were not executed",
-                number=left_out,
-            )
-        )
-    return said
+        parts.append(f"{_were(left_out)} not executed")
+    return f"{'; '.join(parts)}."
+
+
+def _were(number: int) -> str:
+    return f"{number} {'was' if number == 1 else 'were'}"
 
 
 def state(finding: StaticFinding) -> str:
     """Return whether the line ran, in a few words."""
     if finding.precedes:
-        return tr(BEFORE)
-    return tr(STATES[finding.executed])
+        return BEFORE
+    return STATES[finding.executed]
 
 
 def rows(scan: StaticScan) -> tuple[tuple[str, str, str, str], ...]:

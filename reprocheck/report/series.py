@@ -4,15 +4,16 @@ formats show of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from reprocheck.language import joined, mark, tr
+from reprocheck.language import tr
 from reprocheck.model import Check, Series, SeriesComparison, SeriesPlace
+from reprocheck.report.blocks import Block, Chart, Fold, Section, Table, Text, section
 from reprocheck.report.curves import LIMIT, Curve, Curves
 from reprocheck.report.json_parts import attributes
-from reprocheck.report.text import UNKNOWN, line, number
+from reprocheck.report.text import UNKNOWN, line, more, number
 from reprocheck.wording.verdict import numbers
 
 if TYPE_CHECKING:
@@ -21,20 +22,60 @@ if TYPE_CHECKING:
 
 MOST_CHARTS = 8
 """Series that are drawn: those that differ first."""
+SERIES_ROWS = 100
 
 _MEANING = {
-    "differs": mark("differs"),
-    "within tolerance": mark("within the tolerance"),
-    "equal": mark("equal in every bit"),
-    "clock": mark("not compared"),
+    "differs": "differs",
+    "within tolerance": "within the tolerance",
+    "equal": "equal in every bit",
+    "clock": "not compared",
 }
 
 
-def heads() -> tuple[str, ...]:
-    """Return the columns of `cells`."""
-    return (
-        *(tr("series"), tr("reported to"), tr("values"), tr("result")),
-        *(tr("first differs"), tr("difference"), tr("allowed")),
+HEADS = (
+    *("series", "reported to", "values", "result"),
+    *("first differs", "difference", "allowed"),
+)
+
+
+def reported_series(check: Check, charts: Sequence[Chart] = ()) -> Section | None:
+    """Return the series beside the losses, and their charts in the order of `rows`; None where
+    none was reported.
+    """
+    if not check.verdict.series:
+        return None
+    return section("series", tr("Series"), _blocks(check, charts))
+
+
+def _blocks(check: Check, charts: Sequence[Chart]) -> Iterator[Block]:
+    yield Text(
+        "What the training reported beside its losses, compared as the losses are. The verdict is"
+        " about the losses alone; `--fail-on series:NAME` makes a series count.",
+        "lead",
+    )
+    yield table(check)
+    differing = sum(row.state == "differs" for row in rows(check))
+    yield from charts[:differing]
+    alike = tuple(charts[differing:])
+    if alike:
+        title = f"Charts of series that do not differ: {len(alike)}"
+        yield Fold(title=title, blocks=alike, detail=True)
+
+
+def table(check: Check) -> Table:
+    """Return a row for each series; of very many those that differ first."""
+    every = rows(check)
+    shown = every[:SERIES_ROWS]
+    hidden = more(len(every) - len(shown), "report.json", "more series", "more series")
+    return Table(
+        title=tr("Series"),
+        heads=HEADS,
+        rows=tuple(map(cells, shown)),
+        numeric=frozenset({2, 5, 6}),
+        marked=frozenset(index for index, row in enumerate(shown) if row.state == "differs"),
+        note=" ".join(filter(None, (clocks(check), hidden))),
+        strong=3,
+        captioned=False,
     )
 
 
@@ -45,18 +86,18 @@ def rows(check: Check) -> list[SeriesComparison]:
 
 
 def cells(row: SeriesComparison) -> tuple[str, ...]:
-    """Return one row of the table: see `heads`."""
+    """Return one row of the table: see `HEADS`."""
     place = row.first_difference
     where, difference, allowed = UNKNOWN, UNKNOWN, UNKNOWN
     if place is not None:
-        where = tr("{where} ({sizes})", where=numbers.where(place), sizes=numbers.sizes(place))
+        where = f"{numbers.where(place)} ({numbers.sizes(place)})"
         difference, allowed = number(row.max_difference), number(row.allowed)
     by = row.by or "reprocheck.log"
     return (
         line(row.name),
         line(by),
         f"{row.values:,}",
-        tr(_MEANING[row.state]),
+        _MEANING[row.state],
         where,
         difference,
         allowed,
@@ -70,32 +111,19 @@ def summary(check: Check) -> tuple[str, str]:
         return "", ""
     differing = check.verdict.differing_series
     if differing:
-        return tr(
-            "{differing} of {compared} differ", differing=len(differing), compared=len(compared)
-        ), _named(differing[0])
+        return f"{len(differing)} of {len(compared)} differ", _named(differing[0])
     unequal = list(filter(attrgetter("unequal"), compared))
     if unequal:
-        detail = tr(
-            "{unequal} of them differ in bits, first {named}",
-            unequal=len(unequal),
-            named=_named(unequal[0]),
-        )
-        return tr("{compared} within the tolerance", compared=len(compared)), detail
-    return tr("{compared} equal", compared=len(compared)), joined(
-        tr(", "), (line(one.name) for one in compared)
-    )
+        detail = f"{len(unequal)} of them differ in bits, first {_named(unequal[0])}"
+        return f"{len(compared)} within the tolerance", detail
+    return f"{len(compared)} equal", ", ".join(line(one.name) for one in compared)
 
 
 def _named(row: SeriesComparison) -> str:
     """`val_loss from step 100 (0.25 against 0.26)`."""
     place = row.first_difference
     assert place is not None, "a series that is not equal differs somewhere"
-    return tr(
-        "{name} from {where} ({sizes})",
-        name=line(row.name),
-        where=numbers.where(place),
-        sizes=numbers.sizes(place),
-    )
+    return f"{line(row.name)} from {numbers.where(place)} ({numbers.sizes(place)})"
 
 
 def clocks(check: Check) -> str:
@@ -103,11 +131,10 @@ def clocks(check: Check) -> str:
     names = [line(one.name) for one in check.verdict.series if one.state == "clock"]
     if not names:
         return ""
-    return tr(
-        "Not compared: {names}. These differ while every loss agrees in every bit, and"
+    return (
+        f"Not compared: {', '.join(names)}. These differ while every loss agrees in every bit, and"
         " their names are those of times, speeds or memory. `--fail-on series:NAME` compares one"
-        " all the same.",
-        names=joined(tr(", "), names),
+        " all the same."
     )
 
 
@@ -149,9 +176,9 @@ def _curves(of_runs: list[tuple[int, Series]], rank: int) -> tuple[Curves, str]:
     picks = np.arange(len(longest))
     if len(picks) > LIMIT:
         picks = np.unique(np.linspace(0, len(longest) - 1, LIMIT).astype(np.int64))
-    steps, axis = np.asarray(longest.steps), mark("step")
+    steps, axis = np.asarray(longest.steps), "step"
     if not np.isfinite(steps).all():
-        steps, axis = np.asarray(longest.iterations), mark("iteration")
+        steps, axis = np.asarray(longest.iterations), "iteration"
     curves = tuple(
         Curve(run=run, rank=rank, values=_values(series, picks)) for run, series in of_runs
     )

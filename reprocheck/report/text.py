@@ -7,7 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from reprocheck import language
-from reprocheck.language import mark, tr
+from reprocheck.language import count
+from reprocheck.model import SourceLine
 from reprocheck.redaction.printable import (
     REPLACEMENT as REPLACEMENT,
     line as line,
@@ -18,7 +19,7 @@ from reprocheck.redaction.printable import (
 
 UNKNOWN = "–"
 """A number that is not there."""
-_SHORT = {None: mark("not set"), True: mark("yes"), False: mark("no")}
+_SHORT = {None: "not set", True: "yes", False: "no"}
 
 
 def joined(separator: str, *parts: str) -> str:
@@ -59,11 +60,11 @@ def _digits(value: float | None, write: Callable[[float], str]) -> str:
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
-        return tr(_INFINITY[value > 0])
+        return _INFINITY[value > 0]
     return write(value)
 
 
-_INFINITY = {True: mark("infinity"), False: mark("−infinity")}
+_INFINITY = {True: "infinity", False: "−infinity"}
 """By whether it is positive."""
 
 
@@ -84,9 +85,9 @@ def seconds(value: float) -> str:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
     if minutes < 60:
-        return tr("{minutes} min {rest} s", minutes=minutes, rest=rest)
+        return f"{minutes} min {rest} s"
     hours, minutes = divmod(minutes, 60)
-    return tr("{hours} h {minutes} min", hours=hours, minutes=minutes)
+    return f"{hours} h {minutes} min"
 
 
 def moment(started: str) -> str:
@@ -102,10 +103,24 @@ def moment(started: str) -> str:
 def fact(value: object) -> str:
     """Return a fact of the environment or a setting, in one line."""
     if isinstance(value, (bool, type(None))):
-        return tr(_SHORT[value])
+        return _SHORT[value]
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(fact, value)) or tr("none")
+        return ", ".join(map(fact, value)) or "none"
     if isinstance(value, dict):
         pairs = (f"{line(str(key))} {fact(item)}" for key, item in value.items())
-        return ", ".join(pairs) or tr("none")
+        return ", ".join(pairs) or "none"
     return line(str(value))
+
+
+def more(number: int, file: str, noun: str, nouns: str = "") -> str:
+    """`3 more rows in report.json.`; empty where nothing is left out."""
+    if number <= 0:
+        return ""
+    return f"{count(number, noun, nouns)} in {file}."
+
+
+def origin(source: SourceLine | None) -> str:
+    """`train.py:12`; empty where there is none."""
+    if source is None:
+        return ""
+    return f"{line(source.file)}:{source.line}"

@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from reprocheck.language import count, mark, sentences, tr
 from reprocheck.model import Check, Comparison, Run, Trace, VerdictName
-from reprocheck.report import compared, controls, series, why
+from reprocheck.report import causes, compared, controls, series
 from reprocheck.report.command_line import again
 from reprocheck.report.next_step import next_command
 from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 
 KIND_MEANS: Mapping[str, str] = {
-    "forward": mark(
+    "forward": (
         "losses before the first update of the weights: data, initial weights and the forward pass"
     ),
-    "backward": mark(
+    "backward": (
         "losses after the first update that changed weights: also gradients and the update"
     ),
 }
@@ -27,12 +27,10 @@ def subtitle(check: Check) -> str:
     """`2 runs of 10 iterations on 4 ranks`."""
     runs = count(len(check.runs), "run")
     if not check.traces:
-        return tr("{runs}, no iteration recorded", runs=runs)
-    said = tr("{runs} of {iterations}", runs=runs, iterations=_iterations(check.traces))
+        return f"{runs}, no iteration recorded"
     ranks = max(len(run.traces) for run in check.runs)
-    if ranks > 1:
-        said += tr(" on {ranks} ranks", ranks=ranks)
-    return said
+    on_ranks = f" on {ranks} ranks" if ranks > 1 else ""
+    return f"{runs} of {_iterations(check.traces)}{on_ranks}"
 
 
 def _iterations(traces: Sequence[Trace]) -> str:
@@ -40,7 +38,7 @@ def _iterations(traces: Sequence[Trace]) -> str:
     lengths = [len(trace.losses) for trace in traces]
     least, most = min(lengths), max(lengths)
     if least != most:
-        return tr("{least:,} to {most:,} iterations", least=least, most=most)
+        return f"{least:,} to {most:,} iterations"
     return count(most, "iteration")
 
 
@@ -102,99 +100,75 @@ _MEANS: Mapping[VerdictName, Callable[[Check], tuple[str, ...]]] = {
 def criterion(check: Check) -> str:
     """Return the criterion with its numbers."""
     tolerance = check.record.tolerance
-    return tr(
-        "|loss − loss of run 1| ≤ {atol:g} + {rtol:g} · |loss of run 1|",
-        atol=tolerance.atol,
-        rtol=tolerance.rtol,
-    )
+    return f"|loss − loss of run 1| ≤ {tolerance.atol:g} + {tolerance.rtol:g} · |loss of run 1|"
 
 
-def _nothing_compared() -> tuple[str, str]:
-    return tr("not known"), tr("there was nothing to compare")
+_NOTHING_COMPARED = ("not known", "there was nothing to compare")
 
 
 def bitwise(check: Check) -> tuple[str, str]:
     """(headline, detail) of the bitwise comparison."""
-    found = check.verdict.bitwise
-    if found.equal is None:
-        return _nothing_compared()
-    if found.equal:
-        return tr("equal"), tr("every recorded loss, in every bit")
-    if found.one_is_longer:
-        missing = tr(
-            "iteration {iteration:,} is missing in the other",
-            iteration=found.first_iteration,
-        )
-        return tr("equal as far as both go"), tr("one run is longer: {missing}", missing=missing)
-    ulp = tr("not measurable in ULP")
-    if found.ulp is not None:
-        ulp = tr("by {ulp} ULP", ulp=ulps(found.ulp))
-    if not found.first_iteration:
-        return tr("different"), ulp
-    return tr("different"), tr(
-        "from iteration {iteration:,}, {ulp}", iteration=found.first_iteration, ulp=ulp
-    )
+    result = check.verdict.bitwise
+    if result.equal is None:
+        return _NOTHING_COMPARED
+    if result.equal:
+        return "equal", "every recorded loss, in every bit"
+    if result.one_is_longer:
+        missing = f"iteration {result.first_iteration:,} is missing in the other"
+        return "equal as far as both go", f"one run is longer: {missing}"
+    ulp = "not measurable in ULP"
+    if result.ulp is not None:
+        ulp = f"by {ulps(result.ulp)} ULP"
+    if not result.first_iteration:
+        return "different", ulp
+    return "different", f"from iteration {result.first_iteration:,}, {ulp}"
 
 
 def divergence(check: Check) -> tuple[str, str]:
     """(headline, detail) of the first divergence."""
-    found = check.verdict.first_divergence
-    if found is None:
+    first = check.verdict.first_divergence
+    if first is None:
         if all(row.passed is None for row in check.verdict.comparisons):
-            return _nothing_compared()
-        return tr("none"), tr("within the tolerance in all recorded iterations")
-    rank = ""
-    if rank_count(check) > 1:
-        rank = tr("rank {rank}", rank=found.rank)
-    where = joined(tr(", "), tr("run {number}", number=found.run), rank, line(found.detail))
-    return tr("iteration {iteration:,}", iteration=found.iteration), tr(
-        "first loss outside the tolerance: {where}", where=where
-    )
+            return _NOTHING_COMPARED
+        return "none", "within the tolerance in all recorded iterations"
+    rank = f"rank {first.rank}" if rank_count(check) > 1 else ""
+    where = joined(", ", f"run {first.run}", rank, line(first.detail))
+    return f"iteration {first.iteration:,}", f"first loss outside the tolerance: {where}"
 
 
 def largest(check: Check) -> tuple[str, str]:
     """(headline, detail) of the largest difference in the two checks."""
     row = check.verdict.largest
     if row is None:
-        return tr("not known"), tr("neither check could be made")
-    where = tr("{kind} check, iteration {iteration:,}", kind=tr(row.kind), iteration=row.iteration)
+        return "not known", "neither check could be made"
+    where = f"{row.kind} check, iteration {row.iteration:,}"
     if row.ulp is not None:
-        where += tr(", {ulp} ULP", ulp=ulps(row.ulp))
-    return number(row.max_difference), tr(
-        "{allowed} was allowed; {where}", allowed=number(row.allowed), where=where
-    )
+        where += f", {ulps(row.ulp)} ULP"
+    return number(row.max_difference), f"{number(row.allowed)} was allowed; {where}"
 
 
 def result(row: Comparison) -> str:
     """`pass`, `fail` or `not made`."""
-    return tr(_RESULTS[row.passed])
+    return _RESULTS[row.passed]
 
 
-_RESULTS = {True: mark("pass"), False: mark("fail"), None: mark("not made")}
+_RESULTS = {True: "pass", False: "fail", None: "not made"}
 
 
 def moved(check: Check) -> str:
     """Return where the second check looked, if that was not iteration 2."""
-    for run in check.runs[:1]:
-        for trace in run.traces:
-            why = _moved(trace)
-            if trace.backward and why:
-                return tr(
-                    "The backward check takes iteration {iteration:,}: {why}",
-                    iteration=trace.backward.iteration,
-                    why=why,
-                )
+    for trace in check.runs[0].traces if check.runs else ():
+        reason = _moved(trace)
+        if trace.backward and reason:
+            return f"The backward check takes iteration {trace.backward.iteration:,}: {reason}"
     return ""
 
 
 def _moved(trace: Trace) -> str:
     if trace.unchanged_updates:
-        return tr(
-            "{updates} before it changed no weight.",
-            updates=count(trace.unchanged_updates, "update"),
-        )
+        return f"{count(trace.unchanged_updates, 'update')} before it changed no weight."
     if trace.unchanged_passes:
-        return tr("the losses before it come from the same weights.")
+        return "the losses before it come from the same weights."
     return ""
 
 
@@ -212,33 +186,31 @@ def ending(run: Run) -> str:
     """Return how a run ended: `stopped by reprocheck after iteration 10`, `failed with exit status
     1`…
     """
-    how = run.record.ended
-    say = _ENDINGS.get(how)
-    if say is None:
-        return tr(how.replace("_", " "))
-    return say(run)
+    match run.record.ended:
+        case "stopped":
+            return _stopped(run)
+        case "failed":
+            return _failed_run(run)
+        case "completed":
+            return "ran to its end"
+        case "timed_out":
+            return "ended by the timeout"
+        case other:
+            return other.replace("_", " ")
 
 
 def _stopped(run: Run) -> str:
     stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
     if not stops:
-        return tr("stopped by reprocheck")
-    return tr("stopped by reprocheck after iteration {iteration:,}", iteration=min(stops))
+        return "stopped by reprocheck"
+    return f"stopped by reprocheck after iteration {min(stops):,}"
 
 
 def _failed_run(run: Run) -> str:
     status = run.record.exit_status
     if status is not None and status < 0:
-        return tr("killed by signal {number}", number=-status)
-    return tr("failed with exit status {status}", status=exit_status(run))
-
-
-_ENDINGS: Mapping[str, Callable[[Run], str]] = {
-    "stopped": _stopped,
-    "failed": _failed_run,
-    "completed": lambda run: tr("ran to its end"),
-    "timed_out": lambda run: tr("ended by the timeout"),
-}
+        return f"killed by signal {-status}"
+    return f"failed with exit status {exit_status(run)}"
 
 
 def exit_status(run: Run) -> str:
@@ -255,7 +227,7 @@ def iterations(run: Run) -> str:
     lengths = [len(trace.losses) for trace in run.traces]
     least, most = min(lengths), max(lengths)
     if least != most:
-        return tr("{least:,} to {most:,}", least=least, most=most)
+        return f"{least:,} to {most:,}"
     return f"{most:,}"
 
 
@@ -275,13 +247,13 @@ def frameworks(check: Check) -> str:
 
 def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
     """(name, headline, detail) of the numbers of a verdict; of the series, where there are some."""
-    found = (
-        (tr("largest difference"), *largest(check)),
-        (tr("bitwise"), *bitwise(check)),
-        (tr("first divergence"), *divergence(check)),
-        (tr("series"), *series.summary(check)),
+    rows = (
+        ("largest difference", *largest(check)),
+        ("bitwise", *bitwise(check)),
+        ("first divergence", *divergence(check)),
+        ("series", *series.summary(check)),
     )
-    return tuple(row for row in found if row[1])
+    return tuple(row for row in rows if row[1])
 
 
 def summary(check: Check) -> list[str]:
@@ -289,15 +261,12 @@ def summary(check: Check) -> list[str]:
     command.
     """
     return [
-        tr("{name}: {value}", name=check.verdict.title, value=line(check.verdict.reason)),
-        *(
-            tr("{name}: {value} ({detail})", name=name, value=headline, detail=detail)
-            for name, headline, detail in numbers(check)
-        ),
-        *why.summary(check),
+        f"{check.verdict.title}: {line(check.verdict.reason)}",
+        *(f"{name}: {headline} ({detail})" for name, headline, detail in numbers(check)),
+        *causes.summary(check),
         *compared.summary(check),
         *controls.summary(check),
-        tr("next: {command}", command=next_command(check)[1]),
+        f"next: {next_command(check)[1]}",
     ]
 
 

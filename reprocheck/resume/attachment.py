@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from reprocheck.bundle import Bundle, Subject, of_pages, source
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.resume.model import ResumeCheck
-from reprocheck.resume.report import document, markdown, page, rows
+from reprocheck.resume.report import document, formats, rows
 
 
 def made(check: ResumeCheck, redaction: Redaction, texts: Mapping[str, str]) -> Bundle:
     """Make the attachment, with the user's files where they are given."""
     shown = redacted(check, redaction)
-    issue = markdown.render(shown)
+    issue = formats.text(shown)
     pages = {
         "issue.md": issue,
-        "report.html": page.render(shown, issue.decode()),
+        "report.html": formats.page(shown, issue.decode()),
         "report.json": document.render(shown),
         **source.files(texts, redaction),
         **source.logs(shown.runs),

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.atomic import replacing
-from reprocheck.report import page as report_page
+from reprocheck.report import html
 from reprocheck.suite import texts
 from reprocheck.suite.model import Night, NightReport, TargetCheck
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
@@ -267,7 +267,7 @@ def environment() -> Environment:
     """Return the templates of the site, with the filters of the reports."""
     from jinja2 import FunctionLoader
 
-    return report_page.environment().overlay(
+    return html.environment().overlay(
         loader=FunctionLoader(lambda name: _source(_OWN, f"templates/{name}"))
     )
 

@@ -13,7 +13,7 @@ import pytest
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.report import FORMATS, to_json
 from reprocheck.report.document import MOST_LOSSES
-from reprocheck.report.page import source
+from reprocheck.report.html import source
 from tests.report import parts
 from tests.report.samples import (
     SAMPLES,

@@ -132,7 +132,7 @@ def test_the_report_begins_with_verdict_command_machine_and_commit() -> None:
         assert said in head
     assert (
         document.index("### Cause")
-        < document.index("| largest difference |")
+        < document.index("| Largest difference in the checks |")
         < document.index("### Where the runs diverge")
     )
 

@@ -13,7 +13,7 @@ import pytest
 
 from reprocheck.model import RUNGS, Confidence, Rung, Search, Setting, SourceLine
 from reprocheck.model.evidence import LeftBehind
-from reprocheck.report import FORMATS, next_command, to_json, why
+from reprocheck.report import FORMATS, causes, ladder, next_command, to_json
 from tests.conftest import check, reprocheck
 from tests.report.samples import (
     backward_fails,
@@ -122,19 +122,19 @@ def test_a_file_that_run_1_left_does_not_lead_where_a_control_for_another_cause_
             sentence="Run 2 starts from what run 1 left behind.",
         ),
     )
-    assert why.lead(led(found)) == "Run 2 starts from what run 1 left behind."
+    assert ladder.lead(led(found)) == "Run 2 starts from what run 1 left behind."
     other = replace(base.causes[0], confidence="confirmed", code="RC504")
     forward = base.ladder.rung("forward")
     confirmed = led(replace(found, causes=(other, *base.causes[1:])))
     assert (
         forward.detail
-        and forward.detail[1:] in why.lead(confirmed)
-        and why.lead(confirmed).startswith("In iteration 1 ")
+        and forward.detail[1:] in ladder.lead(confirmed)
+        and ladder.lead(confirmed).startswith("In iteration 1 ")
     )
     assert to_json(confirmed)["lead"]["rung"] == "forward"
     assert to_json(confirmed)["lead"]["cause"] == "RC504"
     left_behind = led(replace(found, causes=(replace(other, code="RC101"),)))
-    assert why.lead(left_behind) == "Run 2 starts from what run 1 left behind."
+    assert ladder.lead(left_behind) == "Run 2 starts from what run 1 left behind."
     assert to_json(left_behind)["lead"]["rung"] == "files and arguments"
 
 
@@ -149,7 +149,7 @@ def test_a_difference_that_did_not_come_back_opens_nothing() -> None:
     page = drawn("html", did_not_come_back())
     assert "<details open>" not in page and "does not come every time" in page
     assert "look at the gradients" in page
-    assert why.rows(did_not_come_back().ladder)[0].sign == "="  # type: ignore[arg-type]
+    assert ladder.rows(did_not_come_back().ladder)[0].sign == "="  # type: ignore[arg-type]
 
 
 def test_the_markdown_has_the_ladder_as_a_table_and_the_fix_as_a_block() -> None:
@@ -194,7 +194,7 @@ def test_the_failed_case_of_junit_says_where_and_why() -> None:
     ],
 )
 def test_what_is_pasted_and_what_is_read(fix: str, pasted: bool) -> None:
-    assert why.is_code(fix) is pasted
+    assert causes.is_code(fix) is pasted
 
 
 def test_a_check_that_was_not_to_be_explained_offers_to_explain_it() -> None:

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from reprocheck import compare
-from reprocheck.report import page
+from reprocheck.report import html
 from tests.conftest import mindspore_python, reprocheck
 
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -26,7 +26,7 @@ def report(workdir: Path) -> dict[str, Any]:
     """
     folder = (workdir / "reports" / "latest").resolve()
     document: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    jsonschema.Draft202012Validator(json.loads(page.source("report.schema.json"))).validate(
+    jsonschema.Draft202012Validator(json.loads(html.source("report.schema.json"))).validate(
         document
     )
     assert document["compared"]["sentence"] in (folder / "report.md").read_text().replace("\\", "")

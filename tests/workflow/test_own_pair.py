@@ -22,7 +22,7 @@ from reprocheck.model import (
 )
 from reprocheck.model.statements.check import Undetermined
 from reprocheck.recording import record
-from reprocheck.report.why import evidence
+from reprocheck.report.ladder import evidence
 from reprocheck.settings import Settings
 from reprocheck.workflow.escalation import around, iteration_of
 from reprocheck.workflow.recorded_pair import explains, own_pair

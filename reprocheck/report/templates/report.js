@@ -29,7 +29,7 @@
   });
   const valueAxis = (more) => ({
     stroke: () => colour("--muted"), grid: { stroke: () => colour("--grid"), width: 1 }, ticks: { show: false },
-    size: 62, font: "12px system-ui, sans-serif", values: (_, ticks) => ticks.map(tick), ...more,
+    size: 62, labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif", values: (_, ticks) => ticks.map(tick), ...more,
   });
 
   // Run 1 is a broad line, the others thin ones on it: equal curves are both seen.
@@ -175,7 +175,7 @@
     }
     for (const one of series) { columns.push(one.values); list.push(curve(one, short, few)); }
     const y = log ? { distr: 3 } : around(columns);
-    const options = { series: list, bands: fills, scales: { y }, axes: [across(words.iteration), valueAxis({})], hooks: { draw: [marks] } };
+    const options = { series: list, bands: fills, scales: { y }, axes: [across(words.iteration), valueAxis({ label: words.loss })], hooks: { draw: [marks] } };
     draw("loss-chart", words.iteration, data.x, columns, options, "losses");
   };
 
@@ -197,14 +197,14 @@
       series: list,
       hooks: { draw: [marks] },
       scales: { y: { distr: 3, range: () => [floor / 2, Number(`1e${top}`)] } },
-      axes: [across(words.iteration), valueAxis({ splits: () => ticks, filter: (_, splits) => splits, values: (_, splits) => splits.map((one) => (one === floor ? "0" : one >= 0.1 && one <= 10 ? String(one) : one.toExponential(0).replace("+", ""))) })],
+      axes: [across(words.iteration), valueAxis({ label: words.difference, splits: () => ticks, filter: (_, splits) => splits, values: (_, splits) => splits.map((one) => (one === floor ? "0" : one >= 0.1 && one <= 10 ? String(one) : one.toExponential(0).replace("+", ""))) })],
     }, "losses");
   };
 
-  const reported = ({ id, axis, x, series }) => {
+  const reported = ({ id, name, axis, x, series }) => {
     const columns = series.map((one) => one.values);
     const list = [place(axis), ...series.map((one) => curve(one, short, isFew(x)))];
-    draw(id, axis, x, columns, { series: list, scales: { y: around(columns) }, axes: [across(axis), valueAxis({})] });
+    draw(id, axis, x, columns, { series: list, scales: { y: around(columns) }, axes: [across(axis), valueAxis({ label: name })] });
   };
 
   const all = () => { losses(); differences(); data.reported.forEach(reported); };

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from reprocheck.errors import UsageError
 from reprocheck.redaction import Redaction, redacted, redaction_of
+from reprocheck.report import html, markdown
 from reprocheck.resume.model import ResumeCheck
-from reprocheck.resume.report import document, markdown, page
+from reprocheck.resume.report import content, document
+from reprocheck.resume.report.drawings import drawing
 from reprocheck.resume.report_files import put
 
 
@@ -25,15 +27,29 @@ def _shown(check: ResumeCheck) -> ResumeCheck:
     return redacted(check, Redaction("folder"))
 
 
+def text(check: ResumeCheck) -> bytes:
+    """Return the Markdown of a check of which nothing more is to be taken out."""
+    return markdown.render(content.report(check))
+
+
+def page(check: ResumeCheck, issue: str) -> bytes:
+    """Return the page of a check of which nothing more is to be taken out.
+
+    issue   what its button copies
+    """
+    drawn = tuple(drawing(outcome, number) for number, outcome in enumerate(check.outcomes))
+    return html.render(content.report(check, drawn), issue)
+
+
 def _page(check: ResumeCheck) -> bytes:
     """Draw the page; what its button copies may leave the machine."""
     leaving = redacted(check, redaction_of(check, "paste"))
-    return page.render(_shown(check), markdown.render(leaving).decode())
+    return page(_shown(check), text(leaving).decode())
 
 
 FORMATS: Mapping[str, Format] = {
     "json": Format(filename="report.json", render=lambda check: document.render(_shown(check))),
-    "md": Format(filename="report.md", render=lambda check: markdown.render(_shown(check))),
+    "md": Format(filename="report.md", render=lambda check: text(_shown(check))),
     "html": Format(filename="report.html", render=_page),
 }
 

@@ -1,17 +1,29 @@
-"""What page, Markdown and terminal show alike: rows of a label and a text, and tables."""
+"""What page, Markdown and terminal show alike: blocks of causes, rows and tables."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
+from typing import Literal
 
 from reprocheck.language.letters import capital
 from reprocheck.model import LossSeries, Run
 from reprocheck.report import text
-from reprocheck.report.tables import Table
-from reprocheck.report.why import SIGN
+from reprocheck.report.blocks import (
+    Block,
+    CausePanel,
+    Fact,
+    Facts,
+    Repair,
+    RungRow,
+    Source,
+    Table,
+    Text,
+)
+from reprocheck.report.label_rows import label_rows
+from reprocheck.report.ladder import SIGN
 from reprocheck.resume import model, sentences
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.request import GO_ON, WITHIN
@@ -30,75 +42,114 @@ ROLES: Mapping[model.Role, str] = {
 }
 """What happens on a line."""
 SIGNS = {**SIGN, "not_compared": "?"}
+CONFIRMED = "putting back what was lost makes the losses agree"
+OBSERVED = "the recorded runs show it"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
-    """`said` beside a label; `code` where it is to be pasted, in this language."""
+def cause_blocks(outcome: model.Outcome) -> Iterator[Block]:
+    """Yield why a resume is not exact: where, each cause, and what to do."""
+    explained, causes = outcome.explained, outcome.causes
+    confirmation = outcome.confirmation
+    first = explained.first
+    facts = []
+    if first is not None:
+        place = text.joined(" on ", first.name, _ranks_of(first, explained))
+        facts.append(Fact("where", text.joined(": ", place, first.detail or first.place)))
+    if confirmation is not None:
+        facts.append(Fact("put back", confirmation.sentence))
+    if outcome.failed_at:
+        facts.append(Fact("failed", f"at {outcome.failed_at}"))
+    if facts:
+        yield Facts(facts=tuple(facts))
+    repair = _repair(outcome)
+    shown = {first.detail} if first is not None else set()
+    for number, cause in enumerate(causes):
+        own_repair = repair
+        if len(causes) > 1 or repair is None:
+            own_repair = _fix(cause)
+        yield _panel(cause, own_repair, outcome, shown, leads=number == 0)
+        shown.update(cause.evidence)
+    if repair is not None and len(causes) != 1:
+        yield repair
+    if outcome.repair is not None and repair is None:
+        yield Text(outcome.repair.sentence)
 
-    label: str
-    said: str
-    code: bool = False
-    language: str = "python"
+
+def _panel(
+    cause: model.Mechanism,
+    repair: Repair | None,
+    outcome: model.Outcome,
+    shown: Collection[str],
+    *,
+    leads: bool,
+) -> CausePanel:
+    """Return a cause as a block, without the evidence that was shown before."""
+    confirmed = outcome.confirmation is not None and outcome.confirmation.confirmed
+    first = outcome.explained.first
+    return CausePanel(
+        heading="Cause",
+        code=cause.code,
+        title=cause.title,
+        confidence="confirmed" if confirmed else "observed",
+        badge="confirmed" if confirmed else "observed",
+        means=CONFIRMED if confirmed else OBSERVED,
+        evidence=tuple(sentence for sentence in cause.evidence if sentence not in shown),
+        sources=tuple(Source(mark.source, ROLES[mark.role]) for mark in cause.marks),
+        repair=repair,
+        rung=first.name if leads and first is not None else "",
+    )
 
 
-def facts(outcome: model.Outcome) -> tuple[Row, ...]:
-    """Return the rows of one place, behind its verdict and its reason."""
-    return tuple(_facts(outcome))
+def _repair(outcome: model.Outcome) -> Repair | None:
+    """Return the patch that was tried and helps; None where there is none."""
+    if outcome.repair is None or not outcome.repair.patch:
+        return None
+    patch = text.printable(outcome.repair.patch).rstrip("\n")
+    return Repair(kind="patch", text=patch, said=outcome.repair.sentence, language="diff")
 
 
-def _facts(outcome: model.Outcome) -> Iterator[Row]:
+def _fix(cause: model.Mechanism) -> Repair | None:
+    """Return what a cause advises; None where it advises nothing."""
+    if not cause.fix:
+        return None
+    language = "diff" if "+++ b/" in cause.fix else "python"
+    kind: Literal["code", "words"] = "code" if "\n" in cause.fix else "words"
+    return Repair(kind=kind, text=cause.fix, language=language)
+
+
+def checkpoint_facts(outcome: model.Outcome) -> tuple[Fact, ...]:
+    """Return which checkpoint was taken, and what the resumed run read of it."""
     checkpoint = outcome.place.checkpoint
     if checkpoint is None:
-        return
-    yield Row(label="checkpoint", said=sentences.checkpoint(checkpoint))
-    if outcome.offset is None:
-        return
-    yield Row(label="read", said=sentences.read(outcome))
-    if outcome.failed_at:
-        yield Row(label="failed", said=f"at {outcome.failed_at}")
-    yield from _why(outcome)
-
-
-def _why(outcome: model.Outcome) -> Iterator[Row]:
-    explained, confirmation = outcome.explained, outcome.confirmation
-    first, causes = explained.first, outcome.causes
-    if first is not None:
-        where = text.joined(" on ", first.name, _ranks_of(first, explained))
-        yield Row(label="where", said=text.joined(": ", where, first.detail or first.place))
-    if confirmation is not None:
-        yield Row(label="put back", said=confirmation.sentence)
-    told = {first.detail} if first is not None else set()
-    for mechanism in causes:
-        yield Row(label="cause", said=f"{mechanism.code} {mechanism.title}")
-        for said in mechanism.evidence:
-            if said not in told:
-                yield Row(label="", said=said)
-        told.update(mechanism.evidence)
-        for mark in mechanism.marks:
-            text_of = f"  {mark.source.text}" if mark.source.text else ""
-            yield Row(label="line", said=f"{mark.source.at} {ROLES[mark.role]}{text_of}")
-    yield from _fixes(outcome)
-
-
-def _fixes(outcome: model.Outcome) -> Iterator[Row]:
-    """Yield the patch that was tried; of several causes their own fixes, too."""
-    if outcome.repair is not None:
-        yield Row(label="tried", said=outcome.repair.sentence)
-    if outcome.repair is not None and outcome.repair.patch:
-        patch = text.printable(outcome.repair.patch).rstrip("\n")
-        yield Row(label="patch", said=patch, code=True, language="diff")
-        if len(outcome.causes) == 1:
-            return
-    for fix in dict.fromkeys(mechanism.fix for mechanism in outcome.causes):
-        if fix:
-            language = "diff" if "+++ b/" in fix else "python"
-            yield Row(label="fix", said=fix, code="\n" in fix, language=language)
+        return ()
+    facts = [Fact("checkpoint", sentences.checkpoint(checkpoint))]
+    if outcome.offset is not None:
+        facts.append(Fact("read", sentences.read(outcome)))
+    return tuple(facts)
 
 
 def _ranks_of(rung: model.StateRung, explained: model.Explained) -> str:
     """Return which of several ranks differ on a rung; "" where all do."""
     return sentences.on_ranks(rung.ranks, explained.ranks)
+
+
+def rung_rows(explained: model.Explained) -> tuple[RungRow, ...]:
+    """Return a row for each rung of the ladder across the gap."""
+    return tuple(
+        RungRow(
+            kind=rung.status.replace("_", "-"),
+            rung=rung.name,
+            name=rung.name,
+            means="",
+            status=rung.status.replace("_", " "),
+            sign=SIGNS[rung.status],
+            where=text.joined(": ", _ranks_of(rung, explained), rung.place),
+            first=rung == explained.first,
+            differs=rung.status == "differs",
+            detail=rung.detail,
+        )
+        for rung in explained.rungs
+    )
 
 
 def losses(outcome: model.Outcome) -> Table:
@@ -109,7 +160,9 @@ def losses(outcome: model.Outcome) -> Table:
         number for number, pair in enumerate(compared) if pair.continued != pair.resumed
     )
     return Table(
-        title="Losses" if many < 2 else f"Losses of rank {outcome.rank} of {many} ranks",
+        title="The first losses"
+        if many < 2
+        else f"The first losses of rank {outcome.rank} of {many}",
         heads=("continued run", "resumed run", "loss, continued", "loss, resumed"),
         rows=tuple(pair.cells for pair in compared),
         numeric=frozenset({0, 1, 2, 3}),
@@ -146,22 +199,13 @@ def _reported(series: model.Reported, offset: model.Offset | None) -> tuple[str,
 
 
 def rungs(explained: model.Explained) -> Table:
-    """Return the ladder across the gap."""
+    """Return the ladder across the gap as a table: a page has the ladder of one place alone."""
+    rows = rung_rows(explained)
     return Table(
         title="The state after the checkpoint, and what the resumed run starts from",
         heads=("rung", "status", "where", "what"),
-        rows=tuple(
-            (
-                rung.name,
-                rung.status.replace("_", " "),
-                text.joined(": ", _ranks_of(rung, explained), rung.place),
-                rung.detail,
-            )
-            for rung in explained.rungs
-        ),
-        marked=frozenset(
-            number for number, rung in enumerate(explained.rungs) if rung.status == "differs"
-        ),
+        rows=tuple((row.name, row.status, row.where, row.detail) for row in rows),
+        marked=frozenset(number for number, row in enumerate(rows) if row.differs),
     )
 
 
@@ -294,8 +338,16 @@ def lines(check: model.ResumeCheck) -> Iterator[str]:
     """Yield the verdict and what follows from it, as plain lines."""
     for outcome in check.outcomes:
         yield f"{outcome.place.name}: {outcome.title}: {sentence(outcome.reason)}"
-        for row in facts(outcome):
-            yield f"  {row.label:<10}  {row.said}"
+        for row in label_rows(terminal_blocks(outcome)):
+            yield f"  {row.label:<10}  {row.text}"
+
+
+def terminal_blocks(outcome: model.Outcome) -> Iterator[Block]:
+    """Yield what stands behind the verdict of a place on the terminal."""
+    facts = checkpoint_facts(outcome)
+    if facts:
+        yield Facts(facts=facts)
+    yield from cause_blocks(outcome)
 
 
 def sentence(reason: str) -> str:

@@ -12,7 +12,7 @@ from reprocheck import settings
 from reprocheck.language import shortlist
 from reprocheck.model import Check, Ladder, Rung, RungName, Size
 from reprocheck.recording import bundle
-from reprocheck.report.why import SIZE
+from reprocheck.report.ladder import SIZE
 from reprocheck.workflow import replay
 from reprocheck.workflow.check import written
 

@@ -65,7 +65,7 @@ def _draw_again(folder: Path) -> None:
     could run scripts of another machine in a browser here.
     """
     from reprocheck import report
-    from reprocheck.report.page import runs_no_other_script
+    from reprocheck.report.html import runs_no_other_script
     from reprocheck.workflow import replay
 
     page = folder / report.FORMATS["html"].filename

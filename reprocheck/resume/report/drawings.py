@@ -1,0 +1,103 @@
+"""The charts of a check of a resume: both losses on the axis of the continued run, and how far they
+are apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reprocheck.report import charts
+from reprocheck.report.curves import Curve, Curves
+from reprocheck.resume.model import Outcome
+from reprocheck.resume.report import rows
+from reprocheck.resume.report.rows import Pair
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.figure import Figure
+
+LOSS_TITLE = "Loss of the continued and of the resumed run over the iterations of the continued run"
+DIFFERENCE_TITLE = "Difference of the resumed run from the continued run, on a logarithmic scale"
+NAMES = ("continued run", "resumed run")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawing:
+    """The charts of one place as SVG elements; `difference` and `preview` may be ""."""
+
+    loss: str
+    difference: str
+    preview: str
+    loss_title: str = LOSS_TITLE
+    difference_title: str = DIFFERENCE_TITLE
+
+
+def drawing(outcome: Outcome, number: int) -> Drawing | None:
+    """Return the charts of a place, with ids of their own by its `number`; None where no loss can
+    be drawn.
+    """
+    pairs = [*rows.before(outcome), *rows.pairs(outcome)]
+    if not pairs or outcome.offset is None:
+        return None
+    curves = _curves(pairs)
+    checkpoint = outcome.offset.k
+    loss = _with_checkpoint(charts.loss_figure(curves), checkpoint)
+    preview = _with_checkpoint(charts.preview_figure(curves), checkpoint)
+    difference = ""
+    if curves.differences:
+        figure = _with_checkpoint(charts.difference_figure(curves), checkpoint)
+        name = f"difference-{number}"
+        difference = charts.inline(charts.svg(figure), name, DIFFERENCE_TITLE)
+    return Drawing(
+        loss=charts.inline(charts.svg(loss), f"loss-{number}", LOSS_TITLE),
+        difference=difference,
+        preview=charts.inline(
+            charts.svg(preview), f"preview-{number}", LOSS_TITLE, "chart-preview"
+        ),
+    )
+
+
+def _with_checkpoint(figure: Figure, k: int) -> Figure:
+    """Add the line behind the checkpoint, and name axis and curves as a resume has them."""
+    axes = figure.axes[0]
+    axes.axvline(k + 0.5, color=charts.LIMIT, linewidth=1.2, linestyle="--")
+    axes.set_xlabel("iteration of the continued run")
+    legend = axes.get_legend()
+    for entry in [] if legend is None else legend.get_texts():
+        run = entry.get_text().removeprefix("run ")
+        if run in ("1", "2"):
+            entry.set_text(NAMES[int(run) - 1])
+    return figure
+
+
+def _curves(pairs: list[Pair]) -> Curves:
+    """Return both losses, and their difference where both runs have one."""
+    import numpy as np
+
+    def column(values: list[float | None]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    iterations = np.array([pair.offset.continued(pair.iteration) for pair in pairs])
+    continued = column([pair.continued for pair in pairs])
+    resumed = column([pair.resumed for pair in pairs])
+    with np.errstate(all="ignore"):
+        difference = np.abs(resumed - continued)
+    curves = Curves(
+        iterations=iterations,
+        total=int(iterations.max()),
+        losses=(
+            Curve(run=1, rank=0, values=continued),
+            Curve(run=2, rank=0, values=resumed),
+        ),
+        bands=(),
+        differences=(),
+        allowed=(),
+        not_finite=(),
+        first_divergence=None,
+        ranks=(0,),
+        ranks_total=1,
+    )
+    if not np.isfinite(difference).any():
+        return curves
+    return replace(curves, differences=(Curve(run=2, rank=0, values=difference),))
