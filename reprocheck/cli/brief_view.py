@@ -106,7 +106,7 @@ def _found(check: Check, out: Stream) -> Iterator[Text]:
     if losses:
         yield from _rows(out, "losses", losses)
     if check.verdict.differing_series:
-        yield from _rows(out, "series", joined(tr(": "), series.summary(check)))
+        yield from _rows(out, "series", joined(": ", series.summary(check)))
     where = _where(check)
     if where:
         yield from _rows(out, "where", where)
@@ -126,19 +126,15 @@ def _losses(check: Check) -> str:
     row = next((one for one in deciding(check.verdict.comparisons) if one.passed is False), None)
     if row is None:
         return _later_losses(check)
-    where = tr("iteration {iteration:,}", iteration=row.iteration)
+    where = f"iteration {row.iteration:,}"
     if words.rank_count(check) > 1:
-        where += tr(" of rank {rank}", rank=row.rank)
+        where += f" of rank {row.rank}"
     losses = f"{shown_loss(row.reference)}, {shown_loss(row.value)}"
     if len(check.runs) > 2:
-        losses += tr(" (run {number})", number=row.run)
-    return tr(
-        "{where}: {losses}; {difference} apart, {allowed} allowed{bits}",
-        where=where,
-        losses=losses,
-        difference=text.number(row.max_difference),
-        allowed=text.number(row.allowed),
-        bits=_bits(check, row.iteration),
+        losses += f" (run {row.run})"
+    return (
+        f"{where}: {losses}; {text.number(row.max_difference)} apart, {text.number(row.allowed)}"
+        f" allowed{_bits(check, row.iteration)}"
     )
 
 
@@ -147,11 +143,8 @@ def _later_losses(check: Check) -> str:
     later = check.verdict.first_divergence
     if later is None or later.reference is None or later.value is None:
         return ""
-    return tr(
-        "iteration {iteration:,}: {losses}",
-        iteration=later.iteration,
-        losses=f"{shown_loss(later.reference)}, {shown_loss(later.value)}",
-    )
+    losses = f"{shown_loss(later.reference)}, {shown_loss(later.value)}"
+    return f"iteration {later.iteration:,}: {losses}"
 
 
 def _bits(check: Check, iteration: int) -> str:
@@ -159,7 +152,7 @@ def _bits(check: Check, iteration: int) -> str:
     first = check.verdict.bitwise.first_iteration
     if first is None or first >= iteration:
         return ""
-    return tr("; bits differ from iteration {iteration:,} on", iteration=first)
+    return f"; bits differ from iteration {first:,} on"
 
 
 def _where(check: Check) -> str:
@@ -167,7 +160,7 @@ def _where(check: Check) -> str:
     rung = check.leading
     if rung is None:
         return ""
-    return text.joined(tr(": "), tr(rung.rung), ladder.where(rung))
+    return text.joined(": ", tr(rung.rung), ladder.where(rung))
 
 
 def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Text]:
@@ -266,7 +259,7 @@ def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
     if len(rows) <= room:
         return rows
     hidden = len(rows) - room + 1
-    return [*rows[: room - 1], out.text(tr("    … {number} more lines (-v)", number=hidden), "dim")]
+    return [*rows[: room - 1], out.text(f"    … {hidden} more lines (-v)", "dim")]
 
 
 def _log(run: Run, out: Stream, room: int) -> list[Text]:
@@ -294,13 +287,13 @@ def _aside(check: Check, out: Stream) -> Iterator[Text]:
         if any(sentences):
             yield from _rows(out, label, text.line(sentences[0]) + _and_more(sentences[1:]))
     if any((check.causes[1:], check.ladder, check.search, check.verdict.comparisons)):
-        yield from _rows(out, "more", text.joined("; ", _other_causes(check), tr("-v prints all")))
+        yield from _rows(out, "more", text.joined("; ", _other_causes(check), "-v prints all"))
 
 
 def _and_more(others: Sequence[str]) -> str:
     if not others:
         return ""
-    return tr(" (and {number} more)", number=len(others))
+    return f" (and {len(others)} more)"
 
 
 def _other_causes(check: Check) -> str:
@@ -311,7 +304,8 @@ def _other_causes(check: Check) -> str:
     named = codes[:MOST_CODES]
     if len(codes) > MOST_CODES:
         named.append("…")
-    return tr("{number} ({codes})", number=count(len(codes), "more cause"), codes=", ".join(named))
+    causes = count(len(codes), "more cause")
+    return f"{causes} ({', '.join(named)})"
 
 
 def _paragraph(out: Stream, said: str, style: str = "") -> Iterator[Text]:

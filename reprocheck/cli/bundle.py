@@ -235,17 +235,13 @@ def _say(made: Bundle, file: Path, redact: str) -> None:
     """
     from reprocheck.bundle.manifest import counted
     from reprocheck.cli.terminal import standard_output
-    from reprocheck.language import tr
 
     out = standard_output()
-    size = tr("({number:,} bytes)", number=file.stat().st_size)
+    size = f"({file.stat().st_size:,} bytes)"
     out.line(f"BUNDLE  {file}  {size}", "bold green")
     how = f"--redact {made.redact}"
     if made.redact != redact:
-        how = tr(
-            "as with --redact {level}, since the detector of secrets is not installed",
-            level=made.redact,
-        )
-    out.line(tr("  taken out ({how}; `--preview` prints all that leaves):", how=how))
+        how = f"as with --redact {made.redact}, since the detector of secrets is not installed"
+    out.line(f"  taken out ({how}; `--preview` prints all that leaves):")
     for line in counted(made.counts):
         out.line(f"  {line}")

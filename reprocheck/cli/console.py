@@ -77,34 +77,30 @@ class Console:
         """The runs that follow are recorded at a deeper level, to explain the verdict `title` of
         those before.
         """
-        self._stage(tr("level {level}, ", level=level), of=2)
+        self._stage(f"level {level}, ", of=2)
         if level != "module":
-            inside_it = tr(", inside {place}", place=inside) if inside else ""
-            self._detail(
-                tr("recording again at level {level}{inside}", level=level, inside=inside_it)
-            )
+            inside_it = f", inside {inside}" if inside else ""
+            self._detail(f"recording again at level {level}{inside_it}")
             return
-        said = tr("{verdict}: recording two runs again, to see where they diverge", verdict=title)
+        said = f"{title}: recording two runs again, to see where they diverge"
         if english(title) == "REPRODUCIBLE":
-            said = tr(
-                "{verdict}: recording two runs again at level {level}", verdict=title, level=level
-            )
+            said = f"{title}: recording two runs again at level {level}"
         self.remark(said, style="bold")
 
     def half(self, level: str) -> None:
         """The run that follows is recorded at a deeper level, to be compared with that of another
         recording.
         """
-        self._stage(tr("level {level}, ", level=level), of=1)
-        self._detail(tr("recording again at level {level}{inside}", level=level, inside=""))
+        self._stage(f"level {level}, ", of=1)
+        self._detail(f"recording again at level {level}")
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
         """The runs that follow are made under controls, and why; `most`: runs of the search still
         to come at most.
         """
-        self._stage(tr("{controls}, ", controls=_shortened(name, 30)), of=2)
+        self._stage(f"{_shortened(name, 30)}, ", of=2)
         self._progress.expect(most)
-        said = tr("trying {controls}: {why}", controls=_shortened(name, 60), why=why)
+        said = f"trying {_shortened(name, 60)}: {why}"
         if self.verbose or not self._drawing:
             self.remark(said, style="bold")
         else:
@@ -131,12 +127,8 @@ class Console:
         self._told_silence[number] = seconds
         name = self._progress.name(number)
         self.remark(
-            tr(
-                "{run}: nothing recorded for {time}; still running (--timeout SECONDS ends such a"
-                " run).",
-                run=name,
-                time=duration(seconds),
-            )
+            f"{name}: nothing recorded for {duration(seconds)}; still running (--timeout"
+            " SECONDS ends such a run)."
         )
 
     def run_ended(self, record: RunRecord) -> None:
@@ -149,7 +141,7 @@ class Console:
             return
         numbers = self._progress.numbers(record.number)
         if record.ended == "stopped" and self._progress.iterations(record.number):
-            numbers = (tr("stopped after {iteration}", iteration=numbers[0]), *numbers[1:])
+            numbers = (f"stopped after {numbers[0]}", *numbers[1:])
         else:
             numbers = (_ending(record), *numbers)
         self.remark(" · ".join((name, *numbers, duration(record.seconds))))
@@ -270,10 +262,10 @@ def _ending(record: RunRecord) -> str:
         return tr(ENDINGS[record.ended])
     status = record.exit_status
     if status is None:
-        return tr("failed")
+        return "failed"
     if status < 0:
-        return tr("killed by signal {number}", number=-status)
-    return tr("failed with exit status {status}", status=status)
+        return f"killed by signal {-status}"
+    return f"failed with exit status {status}"
 
 
 def _shortened(name: str, room: int) -> str:

@@ -98,9 +98,9 @@ def _table(check: Check, rows: Sequence[Comparison], *, gap: int) -> Table:
     from rich.table import Table
 
     table = Table(box=None, header_style="dim", padding=(0, gap, 0, 0), pad_edge=False)
-    table.add_column(tr("check"))
-    losses = tr("run {number}", number=1), _other_run(rows)
-    for title in (tr("iteration"), *losses, tr("difference"), tr("allowed")):
+    table.add_column("check")
+    losses = "run 1", _other_run(rows)
+    for title in ("iteration", *losses, "difference", "allowed"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("")
     for row in rows:
@@ -111,8 +111,8 @@ def _table(check: Check, rows: Sequence[Comparison], *, gap: int) -> Table:
 def _other_run(rows: Sequence[Comparison]) -> str:
     others = {row.run for row in rows}
     if len(others) > 1:
-        return tr("other run")
-    return tr("run {number}", number=others.pop())
+        return "other run"
+    return f"run {others.pop()}"
 
 
 def _numbers(row: Comparison) -> list[str]:
@@ -133,22 +133,22 @@ def _result(check: Check, row: Comparison) -> str:
     """`fail (run 3, rank 1)`; runs and ranks where there are several."""
     where = []
     if len(check.runs) > 2:
-        where.append(tr("run {number}", number=row.run))
+        where.append(f"run {row.run}")
     if words.rank_count(check) > 1:
-        where.append(tr("rank {rank}", rank=row.rank))
+        where.append(f"rank {row.rank}")
     if not where:
         return words.result(row)
-    return tr("{result} ({where})", result=words.result(row), where=joined(tr(", "), where))
+    return f"{words.result(row)} ({joined(', ', where)})"
 
 
 def _facts(check: Check) -> list[tuple[str, str]]:
     verdict = check.verdict
     facts = [(mark("recorded"), words.subtitle(check))]
     if verdict.comparisons:
-        facts.append((mark("bitwise"), joined(tr(": "), words.bitwise(check))))
-        facts.append((mark("first divergence"), joined(tr(": "), words.divergence(check))))
+        facts.append((mark("bitwise"), joined(": ", words.bitwise(check))))
+        facts.append((mark("first divergence"), joined(": ", words.divergence(check))))
     if verdict.series:
-        facts.append((mark("series"), joined(tr(": "), series.summary(check))))
+        facts.append((mark("series"), joined(": ", series.summary(check))))
     if verdict.verdict in ("reproducible", "not_reproducible"):
         facts.append((mark("sample"), compared.statement(check)))
     return [(label, sentence) for label, sentence in facts if sentence]

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reprocheck.language import tr
-
 
 @dataclass(slots=True)
 class Running:
@@ -75,17 +73,12 @@ class Progress:
 
     def name(self, number: int) -> str:
         """`run 1 of 2`, with the stage; in a search also which run of how many in all."""
-        said = tr("{stage}run {number} of {of}", stage=self._name, number=number, of=self._of)
+        said = f"{self._name}run {number} of {self._of}"
         if not self._of:
-            said = tr("{stage}run {number}", stage=self._name, number=number)
+            said = f"{self._name}run {number}"
         if not self._most:
             return said
-        return tr(
-            "{run} ({number} of at most {most})",
-            run=said,
-            number=self._ended + 1,
-            most=max(self._most, self._ended + 1),
-        )
+        return f"{said} ({self._ended + 1} of at most {max(self._most, self._ended + 1)})"
 
     def iterations(self, number: int) -> int:
         """Return the iterations that a run has closed."""
@@ -99,14 +92,12 @@ class Progress:
         running = self._running(number)
         loss = []
         if running.loss is not None:
-            loss.append(tr("loss {loss:.7g}", loss=running.loss))
+            loss.append(f"loss {running.loss:.7g}")
         if not running.iteration:
-            return tuple(loss or [tr("no iteration yet")])
-        said = tr("iteration {iteration:,}", iteration=running.iteration)
+            return tuple(loss or ["no iteration yet"])
+        said = f"iteration {running.iteration:,}"
         if number in self.under_way and running.iteration <= (self._steps or 0):
-            said = tr(
-                "iteration {iteration:,} of {of:,}", iteration=running.iteration, of=self._steps
-            )
+            said = f"iteration {running.iteration:,} of {self._steps:,}"
         return (said, *loss)
 
     def line(self, number: int, now: float) -> str:
@@ -116,7 +107,7 @@ class Progress:
             return ""
         seconds = now - running.started
         if running.masking:
-            return " · ".join((self.name(number), tr("masking its logs"), duration(seconds)))
+            return " · ".join((self.name(number), "masking its logs", duration(seconds)))
         left = self._left(number, seconds)
         return " · ".join((self.name(number), *self.numbers(number), duration(seconds), *left))
 
@@ -131,8 +122,8 @@ class Progress:
         if left <= 0:
             return ()
         if left < 60:
-            return (tr("about {time} left", time=f"{max(1, round(left))} s"),)
-        return (tr("about {time} left", time=duration(left)),)
+            return (f"about {max(1, round(left))} s left",)
+        return (f"about {duration(left)} left",)
 
 
 def duration(seconds: float) -> str:
@@ -141,6 +132,6 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return tr("{minutes} min {rest} s", minutes=minutes, rest=rest)
+        return f"{minutes} min {rest} s"
     hours, minutes = divmod(minutes, 60)
-    return tr("{hours} h {minutes} min", hours=hours, minutes=minutes)
+    return f"{hours} h {minutes} min"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reprocheck.cli.labels import Labels
 from reprocheck.cli.sentences import PATCH_STYLES
 from reprocheck.cli.terminal import padded
-from reprocheck.language import count, tr
+from reprocheck.language import count
 from reprocheck.report import controls, text
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def print_search(check: Check, out: Stream, *, every: bool) -> None:
         labels.row("", text.line(search.confidence))
     _print_tried(search, out)
     for name, reason in controls.unavailable(check):
-        labels.row("no effect", tr("{name}: {value}", name=name, value=text.line(reason)))
+        labels.row("no effect", f"{name}: {text.line(reason)}")
     _print_overrides(check, labels, every=every)
     out.line()
     if search.patch:
@@ -45,7 +45,7 @@ def print_search(check: Check, out: Stream, *, every: bool) -> None:
 
 
 def _print_tried(search: Search, out: Stream) -> None:
-    label = tr("tried")
+    label = "tried"
     for one in search.tried:
         name = controls.arm(one)
         if len(name) > ARM:
@@ -68,19 +68,14 @@ def _print_overrides(check: Check, labels: Labels, *, every: bool) -> None:
     """Values of the user's that controls replaced on the way."""
     said = []
     for one in controls.overrides(check):
-        change = tr(
-            "{control}: {what} was {old}, became {new}",
-            control=one.control,
-            what=text.line(one.what),
-            old=controls.value(one.old),
-            new=controls.value(one.new),
-        )
+        before, after = controls.value(one.old), controls.value(one.new)
+        change = f"{one.control}: {text.line(one.what)} was {before}, became {after}"
         if one.source:
             change += f" ({text.origin(one.source)})"
         said.append(change)
     hidden = len(said) - MOST_OVERRIDES
     if hidden > 0 and not every:
-        said[MOST_OVERRIDES:] = [tr("and {number} more (-v prints them)", number=hidden)]
+        said[MOST_OVERRIDES:] = [f"and {hidden} more (-v prints them)"]
     labels.column("overrode", said)
 
 
@@ -102,6 +97,6 @@ def print_controls(check: Check, out: Stream) -> None:
         labels.row("conflict", controls.conflict_sentence(conflict), "yellow")
     if check.search is None:
         for name, reason in controls.unavailable(check):
-            labels.row("no effect", tr("{name}: {value}", name=name, value=reason), "yellow")
+            labels.row("no effect", f"{name}: {reason}", "yellow")
     if check.record.controls:
         out.line()

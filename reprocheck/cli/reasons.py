@@ -62,7 +62,7 @@ def print_causes(check: Check, out: Stream, *, every: bool) -> None:
         return
     if len(hidden) > MOST_NAMED:
         hidden[MOST_NAMED:] = ["…"]
-    said = tr("{codes} (-v prints them; the report has them, too)", codes=", ".join(hidden))
+    said = f"{', '.join(hidden)} (-v prints them; the report has them, too)"
     Labels(out, LABEL).row("also", said)
     out.line()
 
@@ -74,13 +74,6 @@ def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
     if every:
         for one, row in zip(scan.findings, scan_findings.rows(scan), strict=True):
             code, place, message, state = row
-            said = tr(
-                "{place} {code}, {severity}, {state}: {message}",
-                place=place,
-                code=code,
-                severity=tr(one.severity),
-                state=state,
-                message=message,
-            )
+            said = f"{place} {code}, {tr(one.severity)}, {state}: {message}"
             labels.row("", said)
     out.line()

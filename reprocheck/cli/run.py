@@ -15,7 +15,6 @@ import typer
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
 from reprocheck.cli.parameters import ENTRY, option, with_settings
 from reprocheck.errors import EntryPointError, ReprocheckError
-from reprocheck.language import tr
 from reprocheck.settings import OPTIONS
 
 if TYPE_CHECKING:
@@ -106,11 +105,8 @@ def perform(
     console.begin(title(entry))
     for name in _behind_script(words):
         console.message(
-            tr(
-                "{option} stands behind the script, so the script is given it; options of"
-                " reprocheck stand before the script.",
-                option=name,
-            )
+            f"{name} stands behind the script, so the script is given it; options of"
+            " reprocheck stand before the script."
         )
     try:
         check = _record(entry, held, folder, console, search=search, values=values)

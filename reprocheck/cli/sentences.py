@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 
-from reprocheck.language import count, tr
+from reprocheck.language import count
 from reprocheck.model import Check, Comparison, Run
 from reprocheck.model.verdict import Tone
 from reprocheck.report import text, words
@@ -48,7 +48,7 @@ def state_said(check: Check) -> str:
     more = len(check.state_left) - MOST_FILES
     if more <= 0:
         return files
-    return tr("{shown} and {files} more", shown=files, files=count(more, "file"))
+    return f"{files} and {count(more, 'file')} more"
 
 
 def environment_said(check: Check) -> list[str]:
@@ -58,12 +58,9 @@ def environment_said(check: Check) -> list[str]:
     if check.between is not None:
         return []
     return [
-        tr(
-            "{key}: {reference} in run 1, {value} in run {run}",
-            key=item.key,
-            reference=text.fact(item.reference),
-            value=text.fact(item.value),
-            run=item.run,
+        (
+            f"{item.key}: {text.fact(item.reference)} in run 1, {text.fact(item.value)} in run"
+            f" {item.run}"
         )
         for item in check.environment_differences
     ]
@@ -88,16 +85,14 @@ def ended_badly(check: Check) -> Run | None:
 
 def tail_title(run: Run) -> str:
     """Return what stands above the end of its log."""
-    return tr(
-        "Run {number} {ending}. The end of its log:", number=run.number, ending=words.ending(run)
-    )
+    return f"Run {run.number} {words.ending(run)}. The end of its log:"
 
 
 def tail(run: Run, width: int) -> list[str]:
     """Return the last rows of stderr, of stdout where that is empty, cut to the width."""
     log = _last_lines(run.stderr_tail) or _last_lines(run.stdout_tail)
     if not log:
-        return [tr("(nothing)")]
+        return ["(nothing)"]
     rows: list[str] = []
     for line in log.expandtabs(4).split("\n"):
         rows += textwrap.wrap(line, width, drop_whitespace=False, replace_whitespace=False) or [""]

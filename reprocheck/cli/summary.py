@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.cli import brief_view, full_view
 from reprocheck.cli.labels import Labels
-from reprocheck.language import mark, sentences, tr
+from reprocheck.language import mark, sentences
 from reprocheck.model import Check
 from reprocheck.report import FORMATS, ladder, next_command, text
 
@@ -26,9 +26,7 @@ def print_verdict(check: Check, console: Console) -> None:
     where the runs simply agree.
     """
     if console.quiet:
-        verdict = tr(
-            "{name}: {value}", name=check.verdict.title, value=text.line(check.verdict.reason)
-        )
+        verdict = f"{check.verdict.title}: {text.line(check.verdict.reason)}"
         console.out.line(sentences(verdict, ladder.lead(check)))
     elif brief_view.shown(check, console):
         brief_view.print_brief(check, console)
