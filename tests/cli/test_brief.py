@@ -21,7 +21,7 @@ from reprocheck.cli.summary import print_next, print_place, print_verdict
 from reprocheck.cli.terminal import Stream
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.replay import Replay
-from reprocheck.report.repair import Repair
+from reprocheck.report.blocks import Repair
 from reprocheck.settings import Settings
 from tests.cli.screen import rows as rows_of_terminal
 from tests.conftest import clean_environment, note_narrow_agreement, reprocheck

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks import ranks
-from reprocheck.report import markdown, tables, why
+from reprocheck.report import content, ladder, markdown, numbers
 from reprocheck.workflow import replay
 
 
@@ -18,7 +18,7 @@ def test_the_report_of_many_ranks_names_one_and_stays_short(
     rung = check.ladder.first_rung
     assert (rung.rung, rung.rank, rung.place) == ("gradient", 31, "blocks.1.down")
     assert check.ladder.sentence.endswith("(rank 31).")
-    assert "rank 31" in why.where(rung) and "ranks 0–39" in why.where(
+    assert "rank 31" in ladder.where(rung) and "ranks 0–39" in ladder.where(
         check.ladder.rung("reduced gradient")
     )
     assert check.coverage == (
@@ -26,10 +26,10 @@ def test_the_report_of_many_ranks_names_one_and_stays_short(
         "No `replay.py` was made of `blocks.1.down`: its operators were not recorded;"
         " `reprocheck run --level op` records them.",
     )
-    shown = tables.checks(check)
-    assert len(shown.rows) == tables.CHECK_ROWS + 2 and {row[0] for row in shown.rows} == {
+    shown = numbers.checks(check)
+    assert len(shown.rows) == numbers.CHECK_ROWS + 2 and {row[0] for row in shown.rows} == {
         "forward",
         "backward",
     }
     assert shown.note == "34 of 80 rows, the worst ones; 40 of all fail. All are in report.json."
-    assert len(markdown.render(check)) < 20_000
+    assert len(markdown.render(content.report(check))) < 20_000
