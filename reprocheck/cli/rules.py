@@ -81,7 +81,12 @@ def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
     """Print one row an entry; on a terminal titles are wrapped, and each group has its name
     above it.
     """
-    widths = _widths(out, entries)
+    code = max(len(entry.code) for entry in entries)
+    title = max(len(entry.title) for entry in entries)
+    frameworks = max(len(_frameworks(entry)) for entry in entries)
+    if out.tty:
+        title = max(SHORTEST_TITLE, out.width - code - frameworks - 2 * GAP)
+    widths = (code, title, frameworks)
     if not out.tty:
         out.draw(_table(out, entries, widths))
         return
@@ -92,16 +97,6 @@ def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
     out.paragraph(
         "`reprocheck rules CODE` says how one of them shows and how to fix it.", style="dim"
     )
-
-
-def _widths(out: Stream, entries: tuple[Entry, ...]) -> tuple[int, int, int]:
-    """Return the columns of codes, titles and frameworks."""
-    code = max(len(entry.code) for entry in entries)
-    title = max(len(entry.title) for entry in entries)
-    frameworks = max(len(_frameworks(entry)) for entry in entries)
-    if out.tty:
-        title = max(SHORTEST_TITLE, out.width - code - frameworks - 2 * GAP)
-    return code, title, frameworks
 
 
 def _table(out: Stream, entries: Iterable[Entry], widths: tuple[int, int, int]) -> Table:

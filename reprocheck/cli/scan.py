@@ -38,100 +38,112 @@ def _complete_code(incomplete: str) -> list[str]:
     ]
 
 
-Words = list[str] | None
+PathsArgument = Annotated[
+    list[Path] | None, argument(metavar="[PATH]...", help="Files and folders; -: stdin. [.]")
+]
+SelectOption = Annotated[
+    list[str] | None,
+    option(
+        "--select",
+        metavar="CODE",
+        help="Only these rules: codes, prefixes of codes, names.",
+        autocompletion=_complete_code,
+    ),
+]
+IgnoreOption = Annotated[
+    list[str] | None,
+    option("--ignore", metavar="CODE", help="Not these rules.", autocompletion=_complete_code),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    option("--exclude", metavar="PATTERN", help="Leave out these files and folders."),
+]
+FormatOption = Annotated[
+    str | None,
+    option(
+        "--format",
+        metavar="|".join(FORMATS),
+        help="How to print. [text]",
+        autocompletion=_complete_format,
+    ),
+]
+OutputOption = Annotated[
+    str | None, option("-o", metavar="FILE|-", help="File to write to; -: stdout.")
+]
+BaselineOption = Annotated[
+    Path | None,
+    option("--baseline", metavar="FILE", help="Known findings, which are not reported again."),
+]
+WriteBaselineOption = Annotated[
+    Path | None,
+    option(
+        "--write-baseline",
+        metavar="FILE",
+        help="Write what is found into FILE, as known findings.",
+    ),
+]
+StdinFilenameOption = Annotated[
+    Path | None,
+    option("--stdin-filename", metavar="PATH", help="The file whose text stdin holds, with -."),
+]
+DiffOption = Annotated[
+    bool, option("--diff", help="Print what --fix would change, and change nothing.")
+]
+FixOption = Annotated[bool, option("--fix", help="Fix what can be fixed safely.")]
+ForceOption = Annotated[
+    bool, option("--force", help="With --fix: write over uncommitted changes, too.")
+]
+ExitZeroOption = Annotated[bool, option("--exit-zero", help="Exit 0 even with findings.")]
+NoCacheOption = Annotated[
+    bool, option("--no-cache", help="Neither use nor keep results of earlier scans.")
+]
+JobsOption = Annotated[
+    int | None,
+    option("--jobs", metavar="N", help="Number of processes. [one per core]"),
+]
 
 
 def scan(
-    paths: Annotated[
-        list[Path] | None,
-        argument(metavar="[PATH]...", help="Files and folders; -: stdin. [.]"),
-    ] = None,
-    select: Annotated[
-        Words,
-        option(
-            "--select",
-            metavar="CODE",
-            help="Only these rules: codes, prefixes of codes, names.",
-            autocompletion=_complete_code,
-        ),
-    ] = None,
-    ignore: Annotated[
-        Words,
-        option("--ignore", metavar="CODE", help="Not these rules.", autocompletion=_complete_code),
-    ] = None,
-    exclude: Annotated[
-        Words,
-        option("--exclude", metavar="PATTERN", help="Leave out these files and folders."),
-    ] = None,
-    format: Annotated[
-        str | None,
-        option(
-            "--format",
-            metavar="|".join(FORMATS),
-            help="How to print. [text]",
-            autocompletion=_complete_format,
-        ),
-    ] = None,
-    output_file: Annotated[
-        str | None, option("-o", metavar="FILE|-", help="File to write to; -: stdout.")
-    ] = None,
-    baseline: Annotated[
-        Path | None,
-        option("--baseline", metavar="FILE", help="Known findings, which are not reported again."),
-    ] = None,
-    write_baseline: Annotated[
-        Path | None,
-        option(
-            "--write-baseline",
-            metavar="FILE",
-            help="Write what is found into FILE, as known findings.",
-        ),
-    ] = None,
-    stdin_filename: Annotated[
-        Path | None,
-        option("--stdin-filename", metavar="PATH", help="The file whose text stdin holds, with -."),
-    ] = None,
-    diff: Annotated[
-        bool, option("--diff", help="Print what --fix would change, and change nothing.")
-    ] = False,
-    fix: Annotated[bool, option("--fix", help="Fix what can be fixed safely.")] = False,
-    force: Annotated[
-        bool, option("--force", help="With --fix: write over uncommitted changes, too.")
-    ] = False,
-    exit_zero: Annotated[bool, option("--exit-zero", help="Exit 0 even with findings.")] = False,
-    no_cache: Annotated[
-        bool, option("--no-cache", help="Neither use nor keep results of earlier scans.")
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        option("--jobs", metavar="N", help="Number of processes. [one per core]"),
-    ] = None,
+    paths: PathsArgument = None,
+    select: SelectOption = None,
+    ignore: IgnoreOption = None,
+    exclude: ExcludeOption = None,
+    format: FormatOption = None,
+    output_file: OutputOption = None,
+    baseline: BaselineOption = None,
+    write_baseline: WriteBaselineOption = None,
+    stdin_filename: StdinFilenameOption = None,
+    diff: DiffOption = False,
+    fix: FixOption = False,
+    force: ForceOption = False,
+    exit_zero: ExitZeroOption = False,
+    no_cache: NoCacheOption = False,
+    jobs: JobsOption = None,
 ) -> int:
     """Find what can make runs differ, in source code, without running it.
 
     Exit 1 on findings of severity error or warning.
     """
-    from reprocheck.scan import options
-
     name, file = _destination(format, output_file)
-    _check_together(diff=diff, fix=fix, jobs=jobs)
+    if diff and fix:
+        raise UsageError(
+            "--diff and --fix exclude each other.",
+            "Take --diff to see the changes, --fix to make them.",
+        )
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
+    from reprocheck.scan import baseline as baselines, options, scan as run
+    from reprocheck.scan.cache import default_folder
+    from reprocheck.scan.select import without
+
     given = _given(paths or [], stdin_filename)
-    wanted: list[Path] = []
-    if not given:
-        wanted = _existing(paths or [Path()])
+    wanted = [] if given else _existing(paths or [Path()])
     project = options.load(Path.cwd())
-    known = baseline or project.baseline
-    if write_baseline is not None:
-        known = None
-    whole = wanted
-    if select or ignore or exclude:
-        whole = []
-    cache = _cache_folder(use=not no_cache and not given)
+    known = None if write_baseline is not None else baseline or project.baseline
+    whole = [] if select or ignore or exclude else wanted
+    cache = None if no_cache or given else default_folder()
 
     def scanned() -> Result:
-        from reprocheck.scan import baseline as baselines, scan as run
-        from reprocheck.scan.select import without
-
         with _progress() as told:
             result = run(
                 wanted,
@@ -145,9 +157,7 @@ def scan(
                 progress=told,
             )
         result = without(result, project.per_file_ignores, project.folder)
-        if known is None:
-            return result
-        return baselines.compared(result, known, whole)
+        return result if known is None else baselines.compared(result, known, whole)
 
     result = scanned()
     if write_baseline is not None:
@@ -161,17 +171,6 @@ def scan(
         result = scanned()
     _write(result, name, file)
     return _exit_code(result, exit_zero=exit_zero)
-
-
-def _check_together(*, diff: bool, fix: bool, jobs: int | None) -> None:
-    """Raise UsageError for options that do not go together."""
-    if diff and fix:
-        raise UsageError(
-            "--diff and --fix exclude each other.",
-            "Take --diff to see the changes, --fix to make them.",
-        )
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
 
 
 def _given(paths: list[Path], stdin_filename: Path | None) -> dict[Path, bytes]:
@@ -192,15 +191,6 @@ def _given(paths: list[Path], stdin_filename: Path | None) -> dict[Path, bytes]:
         )
     path = stdin_filename or STDIN
     return {Path(shown(path.absolute())): sys.stdin.buffer.read()}
-
-
-def _cache_folder(*, use: bool) -> Path | None:
-    """Return where results of earlier scans lie."""
-    from reprocheck.scan.cache import default_folder
-
-    if not use:
-        return None
-    return default_folder()
 
 
 def _destination(format: str | None, output: str | None) -> tuple[str, Path | None]:
@@ -310,7 +300,10 @@ def _show_difference(
     else:
         out = standard_output()
         for row in shown.splitlines():
-            out.line(row, _style(row))
+            style = "bold"
+            if not row.startswith(("---", "+++")):
+                style = {"+": "green", "-": "red", "@": "cyan"}.get(row[:1], "")
+            out.line(row, style)
     standard_error().paragraph(f"{summary(result)} {len(changed)} of the files would be changed.")
     return _exit_code(result, exit_zero=exit_zero)
 
@@ -330,12 +323,6 @@ def _print_fixed(result: Result, given: Mapping[Path, bytes]) -> dict[Path, byte
     standard_output().data(data)
     standard_error().paragraph(summary(result))
     return {path: data}
-
-
-def _style(row: str) -> str:
-    if row.startswith(("---", "+++")):
-        return "bold"
-    return {"+": "green", "-": "red", "@": "cyan"}.get(row[:1], "")
 
 
 def _write_fixes(result: Result, *, force: bool) -> bool:

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from reprocheck.errors import ReprocheckError
 from reprocheck.model import RungName
@@ -145,23 +145,19 @@ def entries_of(file: Path) -> Iterator[Entry]:
     """Read the entries of a file. Raises ReprocheckError where one lacks a field."""
     for table in tomllib.loads(file.read_text(encoding="utf-8"))["entry"]:
         try:
-            yield _entry(table)
+            given = {name: table[name] for name in _REQUIRED} | table
+            for name in _PROSE:
+                given[name] = " ".join(given[name].split())
+            for name in ("fix", "bad", "good"):
+                given[name] = given[name].strip("\n")
+            for name in ("frameworks", "devices", "references"):
+                given[name] = tuple(given.get(name, ()))
+            given["fixes"] = {
+                framework: code.strip("\n") for framework, code in given.get("fixes", {}).items()
+            }
         except KeyError as error:
             raise ReprocheckError(
                 f"{file.name}: the entry {table.get('code', table)} has no field {error.args[0]}.",
                 "Write it as the other entries of the file do.",
             ) from None
-
-
-def _entry(table: dict[str, Any]) -> Entry:
-    given = {name: table[name] for name in _REQUIRED} | table
-    for name in _PROSE:
-        given[name] = " ".join(given[name].split())
-    for name in ("fix", "bad", "good"):
-        given[name] = given[name].strip("\n")
-    for name in ("frameworks", "devices", "references"):
-        given[name] = tuple(given.get(name, ()))
-    given["fixes"] = {
-        framework: code.strip("\n") for framework, code in given.get("fixes", {}).items()
-    }
-    return Entry(**given)
+        yield Entry(**given)

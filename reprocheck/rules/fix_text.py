@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Mapping
 
+from reprocheck.model.explanation import FixFrom as FixFrom
+
 
 def language(code: str) -> str:
     """Return `python` for what Python can read, `sh` for commands."""

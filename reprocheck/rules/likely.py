@@ -162,7 +162,10 @@ def without_effect(check: Check) -> frozenset[str]:
 
 def _useless(check: Check) -> Iterator[str]:
     """Controls that cannot change anything here."""
-    if not _accelerated(check):
+    rung = check.first_rung
+    facts = chain.from_iterable(facts.items() for facts in _facts(check))
+    differs_on_device = rung is not None and _ACCELERATOR.search(rung.measured.device)
+    if not differs_on_device and not any(starmap(_is_device, facts)):
         yield from _OF_ACCELERATORS
     if all(map(has_fixed_hash, _facts(check))):
         yield "hash-seed"
@@ -177,15 +180,6 @@ def has_fixed_hash(facts: Mapping[str, object]) -> bool:
     environment.
     """
     return facts.get("python.hash_seed", "random") != "random"
-
-
-def _accelerated(check: Check) -> bool:
-    """Return whether a device other than the CPU may be in use."""
-    rung = check.first_rung
-    if rung is not None and _ACCELERATOR.search(rung.measured.device):
-        return True
-    facts = chain.from_iterable(facts.items() for facts in _facts(check))
-    return any(starmap(_is_device, facts))
 
 
 def _is_device(key: str, value: object) -> bool:

@@ -1,6 +1,6 @@
 '''The static scan: sources of randomness in source code, found without running it.
 
-May import model, rules and errors.
+Of the package it imports `rules`, `language`, `files`, `settings` and `errors`.
 
 `scan(paths)` gives a `Result`; `patches(result, paths)` what the files look like once fixed.
 

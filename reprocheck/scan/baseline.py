@@ -83,18 +83,13 @@ def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result
         else:
             new.append(finding)
     gone: tuple[Known, ...] = ()
-    if _covers(baseline, file, scanned):
+    here = [path.resolve() for path in scanned]
+    there = [(file.parent / path).resolve() for path in baseline.scanned]
+    if there and all(any(map(path.is_relative_to, here)) for path in there):
         unclear = {_from(file, Path(one.path)) for one in result.unreadable}
         gone = tuple(Known(*key, count) for key, count in left.items() if key.path not in unclear)
     gone = tuple(one for one in sorted(gone) if one.count > 0)
     return replace(result, findings=tuple(new), known=tuple(known), gone=gone)
-
-
-def _covers(baseline: Baseline, file: Path, scanned: Sequence[Path]) -> bool:
-    """Return whether all was scanned that was scanned for the baseline."""
-    here = [path.resolve() for path in scanned]
-    there = [(file.parent / path).resolve() for path in baseline.scanned]
-    return bool(there) and all(any(map(path.is_relative_to, here)) for path in there)
 
 
 def _read(file: Path) -> Baseline:

@@ -100,9 +100,14 @@ class Collection:
         if key in self.known:
             return None
         self.known.add(key)
-        if file.asked is None and not self._has_room(key):
-            self.unread.add(key)
-            return None
+        if file.asked is None:  # it is imported alone, and counts
+            size = 0
+            with suppress(OSError):
+                size = os.path.getsize(key)  # noqa: PTH202 - a real path, as a text
+            if size > self.left:
+                self.unread.add(key)
+                return None
+            self.left -= size
         outside = self.asked.isdisjoint(file.path.parents)
         one = _read(file, self.cache)
         if isinstance(one, Read):
@@ -114,15 +119,6 @@ class Collection:
         if not outside:
             self.problems.append(one)
         return None
-
-    def _has_room(self, path: str) -> bool:
-        """Return whether the limit allows a file that is imported, which then counts."""
-        with suppress(OSError):
-            size = os.path.getsize(path)  # noqa: PTH202 - a real path, as a text
-            if size > self.left:
-                return False
-            self.left -= size
-        return True
 
 
 def collected(found: Sequence[File], cache: Cache) -> Collection:
@@ -144,7 +140,15 @@ def collected(found: Sequence[File], cache: Cache) -> Collection:
         changed = _rooted(collection.done)
         if not changed:
             break
-    collection.done = _reached(collection.done)
+    # those that were given, and those that these import
+    done = collection.done
+    pending = [key for key, one in done.items() if one.file.asked]
+    seen = set(pending)
+    while pending:
+        more = (done[pending.pop()].imports.keys() & done.keys()) - seen
+        seen |= more
+        pending += more
+    collection.done = {key: one for key, one in done.items() if key in seen}
     return collection
 
 
@@ -178,17 +182,6 @@ def _rooted(done: dict[str, Read]) -> list[Read]:
     return changed
 
 
-def _reached(done: dict[str, Read]) -> dict[str, Read]:
-    """Return the files that were given, and those that these import."""
-    waiting = [key for key, one in done.items() if one.file.asked]
-    seen = set(waiting)
-    while waiting:
-        more = (done[waiting.pop()].imports.keys() & done.keys()) - seen
-        seen |= more
-        waiting += more
-    return {key: one for key, one in done.items() if key in seen}
-
-
 def _bytes(file: File) -> bytes:
     """Return the content of a file. Raises UnreadableError."""
     if file.data is not None:
@@ -210,20 +203,16 @@ def _read(file: File, cache: Cache) -> Read | Unreadable:
     one = Read(file, shown, name, package, digest=content, outline=Outline())
     outline = cache.outline(content)
     if outline is None:
-        outline = _outline(one)
+        try:
+            source = one.source()
+            outline = outlined(source.tree, source.lines)
+        except UnreadableError as error:
+            outline = Outline(problem=error.reason, problem_line=error.line)
         cache.keep_outline(content, outline)
     one.outline = outline
     if outline.problem:
         return Unreadable(path=shown, reason=outline.problem, line=outline.problem_line)
     return one
-
-
-def _outline(one: Read) -> Outline:
-    try:
-        source = one.source()
-        return outlined(source.tree, source.lines)
-    except UnreadableError as error:
-        return Outline(problem=error.reason, problem_line=error.line)
 
 
 def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
@@ -232,18 +221,14 @@ def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
     """
     seen: set[Path] = set()
     folder = one.file.path.parent
-    for name in filter(None, _wanted(one)):
+    names = imported(one.outline, one.name, package=one.package)
+    wanted = (name.removeprefix(".") for name in names)
+    for name in filter(None, wanted):
         for part in accumulate(name.split("."), _below):
             path = locate(part, folder, one.roots)
             if path is not None and path not in seen:
                 seen.add(path)
                 yield path, root_of(path, part)
-
-
-def _wanted(one: Read) -> Iterator[str]:
-    """Return the dotted names of what a file imports."""
-    names = imported(one.outline, one.name, package=one.package)
-    return (name.removeprefix(".") for name in names)
 
 
 def _below(package: str, name: str) -> str:

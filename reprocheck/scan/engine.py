@@ -112,8 +112,10 @@ def _judged(
     lines = sum(module.outline.lines for _, modules in work for module in modules)
     processes = workers.processes(lines, jobs)
     judged = workers.judge(work, processes, told)
-    pairs = zip(fresh, judged, strict=True)
-    finished_ones = [(project, _finished(project, some)) for (_, project), (some, _) in pairs]
+    finished_ones: list[tuple[Project, list[Finding]]] = []
+    for (_, project), (some, _) in zip(fresh, judged, strict=True):
+        finished_ones.append((project, finished(project, some)))
+        project.let_go()
     whole = promised(finished_ones, jobs=processes)
     for (key, _), (_, wrong), found in zip(fresh, judged, whole, strict=True):
         if all(problem.partly for problem in wrong):
@@ -122,12 +124,6 @@ def _judged(
         problems += wrong
     findings.sort(key=lambda one: (one.path, one.joined_line, one.column, one.code))
     return findings, problems, cached
-
-
-def _finished(project: Project, found: list[Finding]) -> list[Finding]:
-    done = finished(project, found)
-    project.let_go()
-    return done
 
 
 def _project(members: dict[str, Read]) -> Project:

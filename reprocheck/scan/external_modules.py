@@ -22,26 +22,19 @@ def seeding(modules: Iterable[Module]) -> frozenset[Place]:
     """Return where the functions stand that seed, themselves or in those that they call, by the
     last parts of the names of what they call.
     """
-    called = {
-        place(module, function): (_name(module, function), _called(function))
-        for module in modules
-        for function in module.index.functions
-    }
+    functions: dict[Place, tuple[str, set[str]]] = {}
+    for module in modules:
+        for function in module.index.functions:
+            name, around = function.name, module.parent(function)
+            if name == "__init__" and isinstance(around, ast.ClassDef):
+                name = around.name
+            called = {last_word(call.func) for call in within(function, ast.Call)}
+            functions[place(module, function)] = name, called
     names = set(tables.last_parts())
-    found: dict[Place, str] = {}
+    seeders: dict[Place, str] = {}
     for _ in range(_DEPTH):
-        found = {at: name for at, (name, calls) in called.items() if not names.isdisjoint(calls)}
-        names.update(found.values())
-    return frozenset(found)
-
-
-def _name(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """Return the name by which a function is called: of a constructor, that of its class."""
-    around = module.parent(function)
-    if function.name == "__init__" and isinstance(around, ast.ClassDef):
-        return around.name
-    return function.name
-
-
-def _called(function: ast.AST) -> frozenset[str]:
-    return frozenset(last_word(call.func) for call in within(function, ast.Call))
+        for at, (name, called) in functions.items():
+            if not names.isdisjoint(called):
+                seeders[at] = name
+        names.update(seeders.values())
+    return frozenset(seeders)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reprocheck.model.explanation import FixFrom
 from reprocheck.rules.catalogue import Severity as Severity
+from reprocheck.rules.fix_text import FixFrom
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """`error` changes results from run to run; `warning` can; `note` is worth knowing.

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from reprocheck.files.source_text import UnreadableError
 from reprocheck.language import tr
-from reprocheck.model.explanation import FixFrom
 from reprocheck.rules import Entry, find
-from reprocheck.rules.fix_text import is_code
+from reprocheck.rules.fix_text import FixFrom, is_code
 from reprocheck.scan.aliases import FRAMEWORKS
 from reprocheck.scan.checks.certainty import lowered
 from reprocheck.scan.checks.other_programs import is_below_guard, is_chore, is_trial
@@ -26,7 +25,6 @@ from reprocheck.scan.index import last_line
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Check, Hit, checks
-from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 from reprocheck.scan.values import WALK
 from reprocheck.scan.vocabulary import by_name
@@ -121,8 +119,18 @@ def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
     for one in checks():
         _keep_hits(judgement, one, partial(one.hits, module))
     judgement.is_cut |= WALK.is_over
-    limit = _limit(judgement)
-    return list(judgement.found.values()), [*judgement.problems, *limit]
+    problems = list(judgement.problems)
+    limit = ""
+    if judgement.is_deep:
+        limit = "nested too deeply to be followed to its end"
+    elif judgement.is_cut:
+        limit = (
+            "so many calls that not all of them were followed: findings in what they lead to may be"
+            " missing"
+        )
+    if limit:
+        problems.append(Unreadable(path=module.shown, reason=limit, partly=True))
+    return list(judgement.found.values()), problems
 
 
 def _look(judgement: Judgement, order: Order) -> None:
@@ -147,9 +155,11 @@ def _keep_hits(judgement: Judgement, check: Check, hits: Callable[[], Iterable[H
     """Note what a check finds, or that it failed."""
     try:
         for hit in hits():
-            is_asked = not (hit.module.outside or is_test(hit.module))
-            if is_asked and not _is_tried(judgement, hit):
-                _keep(judgement.found, _finding(hit))
+            if judgement.is_chore or hit.module.outside or is_test(hit.module):
+                continue
+            if judgement.is_trial and hit.step and is_below_guard(judgement.module, hit.step):
+                continue
+            _keep(judgement.found, _finding(hit))
     except Exception as error:
         what = f"the check of {', '.join(check.codes)} failed here"
         judgement.problems[_problem(judgement.module, what, error)] = None
@@ -175,29 +185,6 @@ def is_test(module: Module) -> bool:
 _TEST_FILE = re.compile(r"test_|conftest$|\w+_test$")
 _TEST_FOLDERS = frozenset({"test", "tests"})
 _OF_TESTS = frozenset({"pytest", "unittest", "absl.testing"})
-
-
-def _is_tried(judgement: Judgement, hit: Hit) -> bool:
-    """Return whether what was hit is beside the training, or happens only on trial, in the program
-    of its module.
-    """
-    if hit.step is None or judgement.is_chore:
-        return judgement.is_chore
-    return judgement.is_trial and is_below_guard(judgement.module, hit.step)
-
-
-def _limit(judgement: Judgement) -> Iterator[Unreadable]:
-    """Yield where the analysis of a module ended before the module did."""
-    reason = ""
-    if judgement.is_cut:
-        reason = (
-            "so many calls that not all of them were followed: findings in what they lead to may be"
-            " missing"
-        )
-    if judgement.is_deep:
-        reason = "nested too deeply to be followed to its end"
-    if reason:
-        yield Unreadable(path=judgement.module.shown, reason=reason, partly=True)
 
 
 def _problem(module: Module, what: str, error: Exception) -> Unreadable:
@@ -252,26 +239,23 @@ def _rank(finding: Finding) -> tuple[int, int]:
 def _suppressed(finding: Finding, module: Module, comments: list[Ignore]) -> Finding:
     if not comments:
         return finding
-    lines = {finding.joined_line, *_ends_of_statement(module, finding.joined_line)}
+    around = module.index.statements_on(finding.joined_line)
+    innermost = max(around, key=attrgetter("lineno"), default=None)
+    ends: list[int] = []
+    if innermost is not None:
+        # first and last line of the statement; of one with a body, its head
+        first, last = innermost.lineno, last_line(innermost)
+        match getattr(innermost, "body", None):
+            case [ast.stmt(lineno=body), *_]:
+                last = body - 1
+        ends = [first, max(first, last)]
+    lines = {finding.joined_line, *ends}
     if not module.source.cells:
         lines.add(finding.end_line)
     reason = answered(comments, finding.code, lines)
     if reason is None:
         return finding
     return replace(finding, suppressed=reason)
-
-
-def _ends_of_statement(module: Module, line: int) -> tuple[int, ...]:
-    """First and last line of the innermost statement on a line; of one with a body, its head."""
-    around = module.index.statements_on(line)
-    best = max(around, key=attrgetter("lineno"), default=None)
-    if best is None:
-        return ()
-    last = last_line(best)
-    match getattr(best, "body", None):
-        case [ast.stmt() as first, *_]:
-            last = first.lineno - 1
-    return best.lineno, max(best.lineno, last)
 
 
 def _unused(module: Module, ignore: Ignore, said: str) -> Finding:
@@ -303,6 +287,9 @@ def _finding(hit: Hit) -> Finding:
     patchable = entry.patch
     if hit.patchable is not None:
         patchable = hit.patchable
+    passed = hit.step.through if hit.step is not None else ()
+    through = [f"{module.shown}:{getattr(node, 'lineno', 1)}" for module, node in passed]
+    del through[MOST_THROUGH - 1 : -1]
     return Finding(
         code=entry.code,
         name=entry.name,
@@ -319,7 +306,7 @@ def _finding(hit: Hit) -> Finding:
         cell=cell,
         patchable=patchable and not source.cells,
         joined_line=first,
-        through=_through(hit.step),
+        through=tuple(through),
         evidence=dict(hit.evidence),
     )
 
@@ -339,19 +326,23 @@ def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:
     own = [hit.evidence[key] for key in ("fix", "by_hand") if hit.evidence.get(key)]
     if own:
         return own[0], "place"
-    of_rule = _one_line(entry, frameworks(hit.module))
+    # What to do, as one line: the sentence or the code of the fix, without its imports; "" where
+    # it does not fit into one
+    used = frameworks(hit.module)
+    fix = tr(entry.fix_for(used))
+    of_rule = fix
+    if is_code(fix):
+        lines = [line for line in fix.splitlines() if not _NO_CODE.match(line)]
+        text = "; ".join(map(str.strip, lines))
+        if any(line.startswith((" ", "}", ")")) for line in lines):
+            text = lines[0]
+        of_rule = text
+        if len(text) > FIX_LENGTH or not _is_whole(text):
+            of_rule = ""
     if of_rule:
         return of_rule, "catalogue"
     # it does not fit into one line
     return tr("see `reprocheck rules {code}`", code=entry.code), "page"
-
-
-def _through(step: Step | None) -> tuple[str, ...]:
-    if step is None:
-        return ()
-    calls = [f"{module.shown}:{getattr(node, 'lineno', 1)}" for module, node in step.through]
-    del calls[MOST_THROUGH - 1 : -1]
-    return tuple(calls)
 
 
 def frameworks(module: Module) -> tuple[str, ...]:
@@ -366,22 +357,6 @@ def frameworks(module: Module) -> tuple[str, ...]:
     if not found:
         return (*beside, "python")
     return (*found, *beside)
-
-
-def _one_line(entry: Entry, used: Iterable[str]) -> str:
-    """Return what to do, as one line: the sentence or the code of the fix, without its imports; ""
-    where it does not fit into one.
-    """
-    fix = tr(entry.fix_for(used))
-    if not is_code(fix):
-        return fix
-    lines = [line for line in fix.splitlines() if not _NO_CODE.match(line)]
-    text = "; ".join(map(str.strip, lines))
-    if any(line.startswith((" ", "}", ")")) for line in lines):
-        text = lines[0]
-    if len(text) > FIX_LENGTH or not _is_whole(text):
-        return ""
-    return text
 
 
 def _is_whole(text: str) -> bool:

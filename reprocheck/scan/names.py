@@ -74,7 +74,19 @@ class Names:
         self._known: dict[Bound, str | None] = {}
         self._scopes: dict[int, Scope] = {}
         self.scope = Scope(tree, None)
-        self._collect(tree, self.scope)
+        scope = self.scope
+        waiting: list[tuple[ast.AST, Scope]] = [(child, scope) for child in reversed(tree.body)]
+        while waiting:
+            node, at = waiting.pop()
+            if isinstance(node, ast.Name):
+                self._scopes[id(node)] = at
+                continue
+            # Binds what a node binds, and gives the scope of what stands in it
+            enter = self._ENTERING.get(type(node), Names.bind_assigned)
+            inner = enter(self, node, at)
+            for child in reversed(walked(node)):
+                is_inside = inner is not at and _is_inside(node, child)
+                waiting.append((child, inner if is_inside else at))
 
     def of(self, node: ast.AST) -> str | None:
         """Return the dotted name of an expression, None where it has none.
@@ -100,36 +112,34 @@ class Names:
     def _of_name(self, name: str, scope: Scope) -> str | None:
         holder = _holder(name, scope)
         if holder is not None:
-            return self._of_bound((holder, name))
-        return free_name(name, self._stars, self._expand)
-
-    def _of_bound(self, bound: Bound) -> str | None:
-        """Return what a name stands for that a scope binds, each found once: a name may have many
-        meanings, and each of them names others.
-
-        What leads back to itself (`ds = ds.repeat()`) is not known.
-        """
-        if bound in self._known:
+            # What a name stands for that a scope binds, each found once: a name may have many
+            # meanings, and each of them names others. What leads back to itself (`ds =
+            # ds.repeat()`) is not known.
+            bound = (holder, name)
+            if bound in self._known:
+                return self._known[bound]
+            path = [bound]
+            under_way = {bound}
+            while path:
+                unknown = filterfalse(self._known.__contains__, self._needed(path[-1]))
+                missing = next(filterfalse(under_way.__contains__, unknown), None)
+                if missing is not None:
+                    path.append(missing)
+                    under_way.add(missing)
+                    continue
+                at = path.pop()
+                under_way.remove(at)
+                self._known[at] = self._agreed(at)
             return self._known[bound]
-        path = [bound]
-        under_way = {bound}
-        while path:
-            unknown = filterfalse(self._known.__contains__, self._needed(path[-1]))
-            missing = next(filterfalse(under_way.__contains__, unknown), None)
-            if missing is not None:
-                path.append(missing)
-                under_way.add(missing)
-                continue
-            at = path.pop()
-            under_way.remove(at)
-            self._known[at] = self._agreed(at)
-        return self._known[bound]
+        return free_name(name, self._stars, self._expand)
 
     def _needed(self, bound: Bound) -> Iterator[Bound]:
         """Yield the bound names by which the meanings of a name are spelled."""
         scope, name = bound
         for meaning in scope.bound[name]:
-            leaf = _leaf(meaning)
+            leaf = None
+            if isinstance(meaning, ast.expr):
+                leaf = _chain(meaning)[0]
             if leaf is None:
                 continue
             holder = _holder(leaf.id, self.scope_of(leaf))
@@ -142,8 +152,11 @@ class Names:
         One that is not known spoils it, except `None` before the real one (`try: import`).
         """
         scope, name = bound
-        meanings = filterfalse(_is_none, scope.bound[name])
-        names = set(map(self._meant, meanings))
+        names: set[str | None] = set()
+        for meaning in scope.bound[name]:
+            is_none = isinstance(meaning, ast.Constant) and meaning.value is None
+            if not is_none:
+                names.add(self._meant(meaning))
         if len(names) != 1:
             return None
         return names.pop()
@@ -163,24 +176,7 @@ class Names:
             return _extended(self._of_name(leaf.id, scope), rest)
         return _extended(self._known.get((holder, leaf.id)), rest)
 
-    def _collect(self, tree: ast.Module, scope: Scope) -> None:
-        waiting: list[tuple[ast.AST, Scope]] = [(child, scope) for child in reversed(tree.body)]
-        while waiting:
-            node, at = waiting.pop()
-            if isinstance(node, ast.Name):
-                self._scopes[id(node)] = at
-                continue
-            inner = self._enter(node, at)
-            for child in reversed(walked(node)):
-                is_inside = inner is not at and _is_inside(node, child)
-                waiting.append((child, inner if is_inside else at))
-
-    def _enter(self, node: ast.AST, at: Scope) -> Scope:
-        """Binds what a node binds, and gives the scope of what stands in it."""
-        enter = self._ENTERING.get(type(node), Names._bind_assigned)
-        return enter(self, node, at)
-
-    def _enter_import(self, node: ast.Import | ast.ImportFrom, at: Scope) -> Scope:
+    def enter_import(self, node: ast.Import | ast.ImportFrom, at: Scope) -> Scope:
         for name, meaning in imported(node, self._module, package=self._package):
             if name == "*":
                 self._stars.append(meaning)
@@ -188,36 +184,42 @@ class Names:
                 at.bind(name, meaning)
         return at
 
-    def _enter_definition(
+    def enter_definition(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, at: Scope
     ) -> Scope:
-        at.bind(node.name, self._qualified(at, node.name))
+        name = node.name
+        scopes = [one for one in at.outward() if one.parent is not None]
+        around = [getattr(one.node, "name", "<lambda>") for one in reversed(scopes)]
+        qualified = ".".join(filter(None, [self._module, *around, name]))
+        at.bind(node.name, qualified)
         if isinstance(node, ast.ClassDef):
             return Scope(node, at)
-        return self._enter_function(node, at)
+        return self.enter_function(node, at)
 
-    def _enter_function(
+    def enter_function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, at: Scope
     ) -> Scope:
         inner = Scope(node, at)
-        for argument in _parameters(node.args):
+        of_all = node.args
+        variadic = filter(None, (of_all.vararg, of_all.kwarg))
+        for argument in (*of_all.posonlyargs, *of_all.args, *of_all.kwonlyargs, *variadic):
             inner.bind(argument.arg, None)
         return inner
 
-    def _enter_comprehension(self, node: ast.AST, at: Scope) -> Scope:
+    def enter_comprehension(self, node: ast.AST, at: Scope) -> Scope:
         return Scope(node, at)
 
-    def _enter_outer(self, node: ast.Global | ast.Nonlocal, at: Scope) -> Scope:
+    def enter_outer(self, node: ast.Global | ast.Nonlocal, at: Scope) -> Scope:
         at.outer.update(node.names)
         return at
 
-    def _bind_assigned(self, node: ast.AST, at: Scope) -> Scope:
+    def bind_assigned(self, node: ast.AST, at: Scope) -> Scope:
         for target, value in assigned(node):
             if isinstance(target, ast.Name):
                 self._bind(target.id, value, at)
         return at
 
-    def _bind_named(self, node: ast.NamedExpr, at: Scope) -> Scope:
+    def bind_named(self, node: ast.NamedExpr, at: Scope) -> Scope:
         """`:=` in a comprehension binds its name around that."""
         outside = (one for one in at.outward() if not isinstance(one.node, COMPREHENSIONS))
         self._bind(node.target.id, node.value, next(outside, at))
@@ -229,30 +231,13 @@ class Names:
         at.bind(name, value)
 
     _ENTERING: ClassVar[dict[type[ast.AST], Callable[[Names, Any, Scope], Scope]]] = {
-        **dict.fromkeys((ast.Import, ast.ImportFrom), _enter_import),
-        **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), _enter_definition),
-        ast.Lambda: _enter_function,
-        **dict.fromkeys(COMPREHENSIONS, _enter_comprehension),
-        **dict.fromkeys((ast.Global, ast.Nonlocal), _enter_outer),
-        ast.NamedExpr: _bind_named,
+        **dict.fromkeys((ast.Import, ast.ImportFrom), enter_import),
+        **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), enter_definition),
+        ast.Lambda: enter_function,
+        **dict.fromkeys(COMPREHENSIONS, enter_comprehension),
+        **dict.fromkeys((ast.Global, ast.Nonlocal), enter_outer),
+        ast.NamedExpr: bind_named,
     }
-
-    def _qualified(self, at: Scope, name: str) -> str:
-        scopes = [one for one in at.outward() if one.parent is not None]
-        around = [getattr(one.node, "name", "<lambda>") for one in reversed(scopes)]
-        return ".".join(filter(None, [self._module, *around, name]))
-
-
-def _is_none(meaning: ast.expr | str | None) -> bool:
-    """Return whether a meaning is the constant `None`."""
-    return isinstance(meaning, ast.Constant) and meaning.value is None
-
-
-def _leaf(meaning: ast.expr | str | None) -> ast.Name | None:
-    """Return the name that an expression begins with."""
-    if not isinstance(meaning, ast.expr):
-        return None
-    return _chain(meaning)[0]
 
 
 def _holder(name: str, scope: Scope) -> Scope | None:
@@ -305,7 +290,10 @@ def imported(
     star import.
     """
     if isinstance(node, ast.Import):
-        yield from map(_imported_module, node.names)
+        # `import a.b as c` binds `c`, and `import a.b` binds `a`
+        for alias in node.names:
+            name = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield alias.asname or name, name
         return
     origin = absolute(node.level, node.module or "", module, package=package)
     for alias in node.names:
@@ -313,14 +301,6 @@ def imported(
             yield "*", origin
         else:
             yield alias.asname or alias.name, f"{origin}.{alias.name}".removeprefix(".")
-
-
-def _imported_module(alias: ast.alias) -> tuple[str, str]:
-    """`import a.b as c` binds `c`, and `import a.b` binds `a`."""
-    if alias.asname:
-        return alias.asname, alias.name
-    root = alias.name.partition(".")[0]
-    return root, root
 
 
 def absolute(level: int, origin: str, module: str, *, package: bool = False) -> str:
@@ -352,21 +332,23 @@ def assigned(node: ast.AST) -> Assigned:
     return find(node)
 
 
-def _of_assignment(node: ast.Assign) -> Assigned:
+def pairs_of_assignment(node: ast.Assign) -> Assigned:
     for target in node.targets:
         yield from _pairs(target, node.value)
 
 
-def _of_one(node: ast.AnnAssign | ast.NamedExpr) -> Assigned:
+def pairs_of_one_target(node: ast.AnnAssign | ast.NamedExpr) -> Assigned:
     if node.value is not None:
         yield from _pairs(node.target, node.value)
 
 
-def _of_target(node: ast.AugAssign | ast.For | ast.AsyncFor | ast.comprehension) -> Assigned:
+def pairs_without_value(
+    node: ast.AugAssign | ast.For | ast.AsyncFor | ast.comprehension,
+) -> Assigned:
     return _pairs(node.target, None)
 
 
-def _of_with(node: ast.withitem) -> Assigned:
+def pairs_of_with(node: ast.withitem) -> Assigned:
     if node.optional_vars is not None:
         yield from _pairs(node.optional_vars, node.context_expr)
 
@@ -377,10 +359,10 @@ def _of_name(node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> Assigned:
 
 
 _ASSIGNED: dict[type[ast.AST], Callable[[Any], Assigned]] = {
-    ast.Assign: _of_assignment,
-    **dict.fromkeys((ast.AnnAssign, ast.NamedExpr), _of_one),
-    **dict.fromkeys((ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension), _of_target),
-    ast.withitem: _of_with,
+    ast.Assign: pairs_of_assignment,
+    **dict.fromkeys((ast.AnnAssign, ast.NamedExpr), pairs_of_one_target),
+    **dict.fromkeys((ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension), pairs_without_value),
+    ast.withitem: pairs_of_with,
     **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), _of_name),
 }
 
@@ -422,11 +404,6 @@ def with_name(index: Mapping[str, list[T]], name: str) -> list[list[T]]:
     if not name.endswith(".*"):
         return [index.get(name, [])]
     return [found for own, found in index.items() if own.startswith(name[:-1])]
-
-
-def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
-    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    yield from filter(None, (arguments.vararg, arguments.kwarg))
 
 
 def _is_inside(node: ast.AST, child: ast.AST) -> bool:

@@ -137,7 +137,9 @@ class Order:
             indices.update(taken)
             results = chain.from_iterable(step.outputs for step in self._steps_at(taken))
             for made in chain(results, self._made_of.get(id(one), ())):
-                if id(made) not in seen and not _is_end(made, ends):
+                if id(made) not in seen and not (
+                    isinstance(made, Made) and made.call.method in ends
+                ):
                     seen.add(id(made))
                     waiting.append(made)
         yield from self._steps_at(sorted(indices))
@@ -221,7 +223,3 @@ class Order:
         if names:
             found = chain.from_iterable(with_name(index, name) for name in names)
         return sorted(set(chain.from_iterable(found)))
-
-
-def _is_end(value: Value, ends: Container[str]) -> bool:
-    return isinstance(value, Made) and value.call.method in ends

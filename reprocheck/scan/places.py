@@ -10,8 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain, filterfalse
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -92,9 +91,10 @@ def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, .
     """Return all places of a program, module by module and line by line, each once."""
     found: dict[tuple[str, int], Place] = {}
     in_orders = (finder(order) for order in orders for finder in _FINDERS)
-    everywhere = chain(*in_orders, *map(_classes, modules))
-    for place in filterfalse(_is_for_waiting, everywhere):
-        found.setdefault((place.kind, id(place.node)), place)
+    for place in chain(*in_orders, *map(_custom_backwards, modules)):
+        only_waits = "sleep" in map(word, place.module.around(place.node))
+        if not only_waits:
+            found.setdefault((place.kind, id(place.node)), place)
     rank = {id(module): number for number, module in enumerate(modules)}
     return tuple(
         sorted(found.values(), key=lambda place: (rank.get(id(place.module), -1), place.line))
@@ -105,14 +105,22 @@ def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]
     """Yield what a line is fed by, the nearest first: the ids of the nodes that made the values in
     it.
     """
-    expressions = list(_expressions_on(module, line))
+    around = sorted(module.index.statements_on(line), key=attrgetter("lineno"))
+    if not around:
+        return
+    # the expressions of the statement; of one that holds others, those of its head
+    innermost = around[-1]
+    blocks = (getattr(innermost, name, []) for name in _BLOCKS)
+    inner = set(map(id, chain.from_iterable(blocks)))
+    head = [node for node in ast.iter_child_nodes(innermost) if id(node) not in inner]
+    expressions = list(within(head, ast.expr))
     for order in orders:
         seen: set[int] = set()
         newest = list(map(order.value_of, expressions))
         for _ in range(_DEEPEST):
             yield from (id(value.call.node) for value in newest if isinstance(value, Made))
             seen.update(map(id, newest))
-            sources = chain.from_iterable(map(partial(_fed_by, order), newest))
+            sources = chain.from_iterable(_fed_by(order, value) for value in newest)
             unseen = [source for source in sources if id(source) not in seen]
             newest = unseen[:_MOST]
 
@@ -125,18 +133,6 @@ def _fed_by(order: Order, value: Value) -> Iterator[Value]:
     for call in order.on(value):
         if isinstance(call.module.parent(call.node), ast.Expr):
             yield from (*call.arguments, *call.keywords.values())
-
-
-def _expressions_on(module: Module, line: int) -> Iterator[ast.expr]:
-    """Yield the expressions of the statement on a line; of one that holds others, those of its
-    head.
-    """
-    around = sorted(module.index.statements_on(line), key=attrgetter("lineno"))
-    for innermost in around[-1:]:
-        blocks = (getattr(innermost, name, []) for name in _BLOCKS)
-        inner = set(map(id, chain.from_iterable(blocks)))
-        head = [node for node in ast.iter_child_nodes(innermost) if id(node) not in inner]
-        yield from within(head, ast.expr)
 
 
 _BY_NAME = {
@@ -154,24 +150,24 @@ _BY_METHOD = {
 """What a call is for by the last part of its name, whatever it is called on."""
 
 
-def _named(order: Order) -> Iterator[Place]:
+def named_calls(order: Order) -> Iterator[Place]:
     for name, kind in _BY_NAME.items():
         yield from (_place(kind, call) for call in order.calls(name))
     for method, kind in _BY_METHOD.items():
         yield from (_place(kind, call) for call in order.methods(method) if not call.own)
 
 
-def _hashes(order: Order) -> Iterator[Place]:
+def hashes(order: Order) -> Iterator[Place]:
     for call in order.calls("builtins.hash"):
         yield replace(_place("hash", call), of=call.node)
 
 
-def _listings(order: Order) -> Iterator[Place]:
+def file_listings(order: Order) -> Iterator[Place]:
     listings = filter(files.lists, every(order))
     yield from (_place("listing", call) for call in listings if not files.is_sorted_around(call))
 
 
-def _keywords(order: Order) -> Iterator[Place]:
+def keywords(order: Order) -> Iterator[Place]:
     """Sorting by `id`, and loaders that hand out what is ready first."""
     for call in every(order):
         if hash_order.is_address(call.keywords.get("key", UNKNOWN)):
@@ -180,7 +176,7 @@ def _keywords(order: Order) -> Iterator[Place]:
             yield _place("arrival", call, "in_order=False")
 
 
-def _parallel_maps(order: Order) -> Iterator[Place]:
+def parallel_maps(order: Order) -> Iterator[Place]:
     """Yield a `map` that calls a function for several samples at a time, unless that calls nothing:
     then it can draw nothing.
     """
@@ -188,33 +184,30 @@ def _parallel_maps(order: Order) -> Iterator[Place]:
         workers = call.keywords.get("num_parallel_calls")
         if is_none(workers) or literal(workers) == 1:
             continue
-        if not _is_plain(call.argument(0, "map_func")):
+        function = call.argument(0, "map_func")
+        is_plain = isinstance(function, Function) and not holds(function.node, ast.Call)
+        if not is_plain:
             yield _place("parallel map", call)
 
 
-def _is_plain(function: Value | None) -> bool:
-    return isinstance(function, Function) and not holds(function.node, ast.Call)
-
-
-def _draws(order: Order) -> Iterator[Place]:
+def draws(order: Order) -> Iterator[Place]:
     """Yield draws from the generators of the process, and splits that are made with one."""
     for drawing in drawings(order):
         if drawing.draws.kind == "split":
             yield _place("split", drawing.call)
         elif drawing.draws.when == "call" and f"{drawing.call.name}()".startswith(_DRAWN):
-            yield replace(_place("draw", drawing.call), one=_takes_one(drawing.call))
-
-
-def _takes_one(call: Call) -> bool:
-    """`random.choice(actions)`, `numpy.random.choice(n, p=p)`: not told how many to take."""
-    return call.method == "choice" and is_none(call.argument(1, "size"))
+            # `random.choice(actions)`, `numpy.random.choice(n, p=p)`: not told how many to take
+            takes_one = drawing.call.method == "choice" and is_none(
+                drawing.call.argument(1, "size")
+            )
+            yield replace(_place("draw", drawing.call), one=takes_one)
 
 
 _DRAWN = ("random.", "numpy.random.", "torch.rand()")
 """How the names begin of what draws a number or an order; tensors are drawn in every program."""
 
 
-def _generators(order: Order) -> Iterator[Place]:
+def generators(order: Order) -> Iterator[Place]:
     """Yield generators that start from the operating system, and what draws from them."""
     for call, value in private_generators.unseeded(order):
         yield _place("generator", call)
@@ -230,24 +223,28 @@ _NO_SEED = tables.Seeds(streams=(), keyword="", without="required")
 """Stands for a call that seeds nothing."""
 
 
-def _system(order: Order) -> Iterator[Place]:
+def entropy_of_system(order: Order) -> Iterator[Place]:
     for call in filter(_is_of_system, every(order)):
         # of `SystemRandom().random` the generator is the place
         if "()" not in call.name:
             yield _place("system", call)
 
 
-def _clocks(order: Order) -> Iterator[Place]:
+def clocks(order: Order) -> Iterator[Place]:
     """Clocks, but for those that only measure how long something takes or say how long to wait."""
     for call in filter(_is_clock, every(order)):
-        if _is_less(call.parent, call.node):
-            if not _is_told(call):
-                yield _place(_of_start("elapsed", call), call)
-        elif not isinstance(call.parent, ast.Assign):
-            yield _place(_of_start("clock", call), call)
+        match call.parent:
+            case ast.BinOp(op=ast.Sub(), left=left) if left is call.node:  # `clock() - start`
+                around = list(call.module.around(call.node))
+                in_text = ast.JoinedStr in map(type, around)
+                is_told = in_text or not _TELLING.isdisjoint(map(word, around))
+                if not is_told:
+                    yield _place(_of_start("elapsed", call), call)
+            case parent if not isinstance(parent, ast.Assign):
+                yield _place(_of_start("clock", call), call)
 
 
-def _ages(order: Order) -> Iterator[Place]:
+def ages(order: Order) -> Iterator[Place]:
     """Clocks in `now - number`, where the number is no time that was taken."""
     for _, node in _nodes(order, ast.BinOp):
         match node:
@@ -255,17 +252,10 @@ def _ages(order: Order) -> Iterator[Place]:
                 # what an object or a table keeps may be a time that was taken
                 continue
             case ast.BinOp(op=ast.Sub(), left=ast.Name() as left, right=right):
-                read = _clock_read(order.value_of(left))
-                if read is not None and not _is_time(order.value_of(right)):
-                    yield _place(_of_start("clock", read), read)
-
-
-def _clock_read(value: Value) -> Call | None:
-    """Return the call of a clock that a value is, and nothing is made of; None for any other."""
-    match value:
-        case Made(call=call) if _is_clock(call):
-            return call
-    return None
+                now = order.value_of(left)
+                is_read = isinstance(now, Made) and _is_clock(now.call)
+                if isinstance(now, Made) and is_read and not _is_time(order.value_of(right)):
+                    yield _place(_of_start("clock", now.call), now.call)
 
 
 def _is_clock(call: Call) -> bool:
@@ -274,11 +264,6 @@ def _is_clock(call: Call) -> bool:
 
 def _is_of_system(call: Call) -> bool:
     return entropy.kind(call.name) in ("system", "process")
-
-
-def _is_of_run(call: Call) -> bool:
-    """Return whether it reads a clock, or asks the system."""
-    return _is_clock(call) or _is_of_system(call)
 
 
 def _nodes(order: Order, *kinds: type[ast.AST]) -> Iterator[tuple[Module, Any]]:
@@ -303,39 +288,20 @@ def _is_time(value: Value) -> bool:
     return any(map(_is_clock, entropy.mixed(value)))
 
 
-def _is_less(parent: ast.AST | None, node: ast.AST) -> bool:
-    """Return whether something is subtracted from it: `clock() - start`."""
-    match parent:
-        case ast.BinOp(op=ast.Sub(), left=left):
-            return left is node
-    return False
-
-
-def _is_for_waiting(place: Place) -> bool:
-    """Return whether it only says how long to wait."""
-    return "sleep" in map(word, place.module.around(place.node))
-
-
-def _is_told(call: Call) -> bool:
-    """Return whether it is a part of what is printed, logged or put into a text."""
-    around = list(call.module.around(call.node))
-    in_text = ast.JoinedStr in map(type, around)
-    return in_text or not _TELLING.isdisjoint(map(word, around))
-
-
-def _decided(order: Order) -> Iterator[Place]:
+def decided_branches(order: Order) -> Iterator[Place]:
     """Branches and loops that the clock or the system decides, unless they only tell something."""
     for module, node in _nodes(order, ast.If, ast.While, ast.IfExp):
-        read = next(filter(_is_of_run, entropy.mixed(order.value_of(node.test))), None)
-        if read is not None and not _is_for_show(order, node):
-            yield Place(_PATHS[_is_clock(read)], _shown(read), module, node)
-
-
-def _is_for_show(order: Order, node: ast.If | ast.While | ast.IfExp) -> bool:
-    """Return whether a branch only tells something, or keeps a time for the next one."""
-    if not isinstance(node, ast.If):
-        return False
-    return all(_tells(order, statement) for statement in (*node.body, *node.orelse))
+        sources = entropy.mixed(order.value_of(node.test))
+        reads = (call for call in sources if _is_clock(call) or _is_of_system(call))
+        read = next(reads, None)
+        if read is None:
+            continue
+        if isinstance(node, ast.If):
+            # It may only tell something, or keep a time for the next one.
+            statements = (*node.body, *node.orelse)
+            if all(_tells(order, statement) for statement in statements):
+                continue
+        yield Place(_PATHS[_is_clock(read)], _shown(read), module, node)
 
 
 def _tells(order: Order, statement: ast.stmt) -> bool:
@@ -349,16 +315,22 @@ def _tells(order: Order, statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Pass)
 
 
-def _loops(order: Order) -> Iterator[Place]:
+def loops_over_sets(order: Order) -> Iterator[Place]:
     """Yield where a loop goes over a set."""
     for loop in order.loops():
         if hash_order.is_set(loop.value):
-            of_objects = _holds_objects(loop.value) or _asks_for_own_attributes(loop.node)
+            of_objects = _holds_objects(loop.value)
+            match loop.node:
+                case ast.For(target=ast.Name(id=name), body=body):
+                    # What is asked for an attribute that no text and no number has is an object.
+                    asked = within(body, ast.Attribute)
+                    of_it = [one.attr for one in asked if getattr(one.value, "id", "") == name]
+                    of_objects = of_objects or not _PLAIN.issuperset(of_it)
             over = hash_order.node_of(loop)
             yield replace(_of_set(loop, of_objects, "a loop over"), node=over, of=over)
 
 
-def _sequences(order: Order) -> Iterator[Place]:
+def sequences_of_sets(order: Order) -> Iterator[Place]:
     """Yield where something is made of a set in its order."""
     for call in order.calls(*_KEEP_ORDER):
         value = next(filter(hash_order.is_set, call.arguments), None)
@@ -388,19 +360,7 @@ def _of_set(step: Step, of_objects: bool, what: str) -> Place:
     return Place("set order", f"{what} a set", step.module, step.node)
 
 
-def _asks_for_own_attributes(node: ast.AST) -> bool:
-    """Return whether the body of a loop asks what it goes over for an attribute that no text and no
-    number has: these are objects.
-    """
-    match node:
-        case ast.For(target=ast.Name(id=name), body=body):
-            asked = within(body, ast.Attribute)
-            of_it = [one.attr for one in asked if getattr(one.value, "id", "") == name]
-            return not _PLAIN.issuperset(of_it)
-    return False
-
-
-def _stores(order: Order) -> Iterator[Place]:
+def switches(order: Order) -> Iterator[Place]:
     for store in order.stores("torch.backends.cudnn.benchmark"):
         if literal(store.value) is True:
             yield Place("benchmark", store.name, store.module, store.node)
@@ -408,7 +368,7 @@ def _stores(order: Order) -> Iterator[Place]:
         yield Place("late hash seed", 'os.environ["PYTHONHASHSEED"]', store.module, store.node)
 
 
-def _classes(module: Module) -> Iterator[Place]:
+def _custom_backwards(module: Module) -> Iterator[Place]:
     """Classes with a backward pass of their own."""
     for node in module.index.classes:
         bases = map(module.name_of, node.bases)
@@ -429,18 +389,18 @@ def _shown(call: Call) -> str:
 
 
 _FINDERS: tuple[Callable[[Order], Iterator[Place]], ...] = (
-    _named,
-    _hashes,
-    _listings,
-    _keywords,
-    _parallel_maps,
-    _draws,
-    _generators,
-    _system,
-    _clocks,
-    _ages,
-    _decided,
-    _loops,
-    _sequences,
-    _stores,
+    named_calls,
+    hashes,
+    file_listings,
+    keywords,
+    parallel_maps,
+    draws,
+    generators,
+    entropy_of_system,
+    clocks,
+    ages,
+    decided_branches,
+    loops_over_sets,
+    sequences_of_sets,
+    switches,
 )

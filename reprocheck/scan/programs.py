@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,40 +28,31 @@ def is_entry(module: Module) -> bool:
         return True
     if module.package or id(module) in module.project.imported:
         return False
-    return module.single or any(map(_is_act, of_kind(module.body.machine.steps, Call)))
-
-
-def _is_act(call: Call) -> bool:
-    if any(call.name in table() for table in (tables.seeds, tables.draws, tables.libraries)):
+    if module.single:
         return True
-    return streams.is_training(call)
-
-
-def _trains(module: Module) -> bool:
-    """Return whether the top level, outside of functions and classes, trains."""
-    for node, in_loop in _top_level(module.tree.body):
-        if isinstance(node, ast.Call) and _is_training(module, node, in_loop=in_loop):
+    known = (tables.seeds(), tables.draws(), tables.libraries())
+    for call in of_kind(module.body.machine.steps, Call):
+        if streams.is_training(call) or any(call.name in table for table in known):
             return True
     return False
 
 
-def _is_training(module: Module, call: ast.Call, *, in_loop: bool) -> bool:
-    method = getattr(call.func, "attr", "")
-    if method in TRAINING and (in_loop or method not in _IN_LOOP):
-        return True
-    return module.names.of(call.func) in _DRIVERS
-
-
-def _top_level(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield the nodes outside of functions and classes, and whether each is in a loop."""
-    waiting: list[tuple[ast.AST, bool]] = [(statement, False) for statement in body]
+def _trains(module: Module) -> bool:
+    """Return whether the top level, outside of functions and classes, trains."""
+    waiting: list[tuple[ast.AST, bool]] = [(statement, False) for statement in module.tree.body]
     while waiting:
-        node, looped = waiting.pop()
+        node, in_loop = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue
-        yield node, looped
-        inner = looped or isinstance(node, ast.For | ast.While | ast.AsyncFor)
-        waiting.extend((child, inner) for child in ast.iter_child_nodes(node))
+        if isinstance(node, ast.Call):
+            method = getattr(node.func, "attr", "")
+            if method in TRAINING and (in_loop or method not in _IN_LOOP):
+                return True
+            if module.names.of(node.func) in _DRIVERS:
+                return True
+        in_loop = in_loop or isinstance(node, ast.For | ast.While | ast.AsyncFor)
+        waiting.extend((child, in_loop) for child in ast.iter_child_nodes(node))
+    return False
 
 
 EXECUTION = Execution(

@@ -66,7 +66,15 @@ class Source:
 
     @cached_property
     def _read(self) -> Text:
-        return _text(self.path, self._content())
+        # What is to be parsed. Raises UnreadableError.
+        path = self.path
+        data = self._content()
+        cells: tuple[Cell, ...] = ()
+        if path.suffix == ".ipynb":
+            text, cells = code_cells(data)
+        else:
+            text = decode(data)
+        return Text(text=text, lines=tuple(split(text)), cells=cells)
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -159,16 +167,6 @@ def parse(path: Path, shown: str, data: bytes) -> Source:
     source = Source(path=path, shown=shown, content=lambda: data)
     assert source.tree
     return source
-
-
-def _text(path: Path, data: bytes) -> Text:
-    """Return what is to be parsed. Raises UnreadableError."""
-    cells: tuple[Cell, ...] = ()
-    if path.suffix == ".ipynb":
-        text, cells = code_cells(data)
-    else:
-        text = decode(data)
-    return Text(text=text, lines=tuple(split(text)), cells=cells)
 
 
 def decode(data: bytes) -> str:

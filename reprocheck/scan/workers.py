@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from reprocheck.scan.finding import Finding, Unreadable
@@ -62,20 +63,51 @@ def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> lis
     gc.freeze()
     try:
         if jobs <= 1:
-            return [_all_of(modules, progress) for _, modules in projects]
-        return _in_parallel(projects, jobs, progress)
+            results_of_projects: list[Judged] = []
+            for _, modules in projects:
+                findings: list[Finding] = []
+                problems: list[Unreadable] = []
+                for some, wrong in _one_by_one(modules):
+                    findings += some
+                    problems += wrong
+                    progress(1)
+                results_of_projects.append((findings, problems))
+            return results_of_projects
+        # First every process checks its programs and says which functions these reach; once that
+        # is known of all, it checks the others
+        context = multiprocessing.get_context("fork")
+        results: dict[Place, Judged] = {}
+        executed: list[set[Defined]] = [set() for _ in projects]
+        workers: dict[Connection, Worker] = {}
+        for share in _shares(projects, jobs):
+            here, there = context.Pipe()
+            process: BaseProcess = context.Process(
+                target=_work, args=(projects, share, there, [here, *workers], jobs), daemon=True
+            )
+            process.start()
+            there.close()
+            workers[here] = Worker(process=process, pipe=here, missing=share.places(projects))
+        try:
+            while workers:
+                for ready in wait(list(workers)):
+                    worker = workers[ready]  # type: ignore[index]
+                    if not _received(worker, projects, executed, results, progress):
+                        del workers[worker.pipe]
+                if all(worker.reported for worker in workers.values()):
+                    for worker in workers.values():
+                        worker.reported = False
+                        with suppress(OSError):  # one that ended is seen where it is received from
+                            worker.pipe.send(executed)
+        finally:
+            for worker in workers.values():
+                worker.process.terminate()
+        joined: list[Judged] = [([], []) for _ in projects]
+        for (index, _), (some, wrong) in sorted(results.items(), key=itemgetter(0)):
+            joined[index][0].extend(some)
+            joined[index][1].extend(wrong)
+        return joined
     finally:
         gc.unfreeze()
-
-
-def _all_of(modules: Sequence[Module], progress: Callable[[int], None]) -> Judged:
-    found: list[Finding] = []
-    problems: list[Unreadable] = []
-    for some, wrong in _one_by_one(modules):
-        found += some
-        problems += wrong
-        progress(1)
-    return found, problems
 
 
 def _one_by_one(modules: Sequence[Module]) -> Iterator[Judged]:
@@ -149,51 +181,6 @@ class Worker:
     pipe: Connection
     missing: list[Place]
     reported: bool = False
-
-
-def _in_parallel(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
-    """First every process checks its programs and says which functions these reach; once that is
-    known of all, it checks the others.
-    """
-    context = multiprocessing.get_context("fork")
-    results: dict[Place, Judged] = {}
-    executed: list[set[Defined]] = [set() for _ in projects]
-    workers: dict[Connection, Worker] = {}
-    for share in _shares(projects, jobs):
-        here, there = context.Pipe()
-        process: BaseProcess = context.Process(
-            target=_work, args=(projects, share, there, [here, *workers], jobs), daemon=True
-        )
-        process.start()
-        there.close()
-        workers[here] = Worker(process=process, pipe=here, missing=share.places(projects))
-    try:
-        while workers:
-            for ready in wait(list(workers)):
-                worker = workers[ready]  # type: ignore[index]
-                if not _received(worker, projects, executed, results, progress):
-                    del workers[worker.pipe]
-            if workers and all(worker.reported for worker in workers.values()):
-                _go_on(workers.values(), executed)
-    finally:
-        for worker in workers.values():
-            worker.process.terminate()
-    return [_joined(results, index) for index in range(len(projects))]
-
-
-def _joined(results: Mapping[Place, Judged], project: int) -> Judged:
-    """Return what was found in a project, module by module: processes answer in any order."""
-    of_project = [results[place] for place in sorted(results) if place[0] == project]
-    found = chain.from_iterable(some for some, _ in of_project)
-    problems = chain.from_iterable(wrong for _, wrong in of_project)
-    return list(found), list(problems)
-
-
-def _go_on(workers: Iterable[Worker], executed: list[set[Defined]]) -> None:
-    for worker in workers:
-        worker.reported = False
-        with suppress(OSError):  # one that ended is seen where its answers are received
-            worker.pipe.send(executed)
 
 
 def _received(
@@ -289,12 +276,18 @@ def _shares(projects: Projects, jobs: int) -> list[Share]:
         _units(index, modules, total // jobs) for index, (_, modules) in enumerate(projects)
     )
     lines = [0] * jobs
-    shares: list[list[Share]] = [[] for _ in range(jobs)]
+    whole: list[list[int]] = [[] for _ in range(jobs)]
+    parts: list[list[Place]] = [[] for _ in range(jobs)]
     for unit in sorted(units, key=lambda unit: -unit.lines):
         least = min(range(jobs), key=lines.__getitem__)
         lines[least] += unit.lines
-        shares[least].append(unit.share)
-    return [_together(some) for some in shares if some]
+        whole[least] += unit.share.whole
+        parts[least] += unit.share.parts
+    shares = [
+        Share(whole=tuple(sorted(projects_of)), parts=tuple(sorted(modules_of)))
+        for projects_of, modules_of in zip(whole, parts, strict=True)
+    ]
+    return [share for share in shares if share.whole or share.parts]
 
 
 def _units(index: int, modules: Sequence[Module], fair: int) -> Iterator[Unit]:
@@ -312,15 +305,6 @@ def _units(index: int, modules: Sequence[Module], fair: int) -> Iterator[Unit]:
             yield Unit(lines, Share(whole=(), parts=tuple(run)))
             run, lines = [], 0
     yield Unit(lines, Share(whole=(), parts=tuple(run)))
-
-
-def _together(shares: Iterable[Share]) -> Share:
-    whole: list[int] = []
-    parts: list[Place] = []
-    for share in shares:
-        whole += share.whole
-        parts += share.parts
-    return Share(whole=tuple(sorted(whole)), parts=tuple(sorted(parts)))
 
 
 def each(function: Callable[[Given], Found], work: Sequence[Given], jobs: int) -> list[Found]:

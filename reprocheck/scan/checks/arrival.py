@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
-from itertools import chain
 
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
@@ -49,26 +48,27 @@ _TARGET_AT = {"submit": 0}
 
 @check_orders("RC508")
 def arrival(order: Order) -> Iterator[Hit]:
-    """Yield what is ready first comes first."""
+    """Find results that a program takes as they arrive."""
     for call in every(order):
-        found = _arrival(order, call)
-        if found is None:
-            continue
-        yield found
-        if call.name in _QUEUES:
+        if call.name in ARRIVES or call.library_method in ARRIVES_BY_METHOD:
+            use = sequences.decided(order, call.result)
+            if use is not None and not sequences.is_blindly_used(call.node, call):
+                message = f"`{call.method}` gives results as they arrive, and {use.how}"
+                by_hand = tr(_BY_HAND[call.name]) if call.name in _BY_HAND else ""
+                yield hit("RC508", call, message, patchable=_has_order(call), by_hand=by_hand)
+        elif call.name not in _QUEUES:
+            option = next((option for option in _UNORDERED if option.is_off(call)), None)
+            if option is not None:
+                yield hit("RC508", call, option.message)
+        elif streams.trains(order) and _has_several_producers(order):
+            around = call.module.expressions_around(call.node)
+            if any(sequences.is_sorting(call.module, node) for node in around):
+                continue
+            message = (
+                "several threads or processes put into queues here: what is ready first comes first"
+            )
+            yield hit("RC508", call, message)
             return
-
-
-def _arrival(order: Order, call: Call) -> Hit | None:
-    if call.name in ARRIVES or call.library_method in ARRIVES_BY_METHOD:
-        return _of_results(order, call)
-    if call.name in _QUEUES:
-        return _of_queue(order, call)
-    options = (one for one in _UNORDERED if one.is_off(call))
-    option = next(options, None)
-    if option is None:
-        return None
-    return hit("RC508", call, option.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,30 +108,6 @@ _UNORDERED = (
 )
 
 
-def _of_queue(order: Order, call: Call) -> Hit | None:
-    """Return what comes first out of a queue into which several put something."""
-    if not streams.trains(order) or not _has_several_producers(order):
-        return None
-    around = call.module.expressions_around(call.node)
-    if any(sequences.is_sorting(call.module, node) for node in around):
-        return None
-    return hit(
-        "RC508",
-        call,
-        "several threads or processes put into queues here: what is ready first comes first",
-    )
-
-
-def _of_results(order: Order, call: Call) -> Hit | None:
-    """Results that a program takes as they arrive."""
-    use = sequences.decided(order, call.result)
-    if use is None or sequences.is_blindly_used(call.node, call):
-        return None
-    message = f"`{call.method}` gives results as they arrive, and {use.how}"
-    by_hand = tr(_BY_HAND[call.name]) if call.name in _BY_HAND else ""
-    return hit("RC508", call, message, patchable=_has_order(call), by_hand=by_hand)
-
-
 _BY_HAND = {
     "asyncio.as_completed": mark(
         "Go over `await asyncio.gather(*coroutines)` instead: it keeps the order in which they"
@@ -143,7 +119,7 @@ _BY_HAND = {
 
 @check_orders("RC508")
 def unordered_options(order: Order) -> Iterator[Hit]:
-    """Yield an option of a data pipeline of TensorFlow."""
+    """Find an option of TensorFlow by which a data pipeline gives up its order."""
     for store in order.stores():
         if literal(store.value) is False and _UNORDERED_OPTION.search(store.name):
             yield hit(
@@ -158,11 +134,16 @@ def _has_several_producers(order: Order) -> bool:
     makers: dict[int, set[int]] = defaultdict(set)
     for put, by in _in_parallel(order, "put", "put_nowait"):
         queues = _receivers(put)
-        if _is_repeated(by, since=_loops_of(queues)):
+        made = list(of_kind(queues, Made))
+        # in each turn of a loop around its making it is a new queue
+        loops = min((queue.call.loops for queue in made), default=0)
+        if _is_repeated(by, since=loops):
             return True
-        for queue in queues:
-            makers[_identity(queue)].add(id(by))
-    return any(len(one) > 1 for one in makers.values())
+        for queue in made:
+            makers[id(queue)].add(id(by))
+        if len(made) < len(queues):
+            makers[0].add(id(by))  # those of which it is not known where they were made
+    return any(len(starts) > 1 for starts in makers.values())
 
 
 def _in_parallel(order: Order, *methods: str) -> Iterator[tuple[Call, Call]]:
@@ -179,19 +160,6 @@ def _receivers(call: Call) -> tuple[Value, ...]:
     if call.receiver is None:
         return ()
     return call.receiver.options()
-
-
-def _identity(queue: Value) -> int:
-    """Return the same for all queues of which it is not known where they were made."""
-    if isinstance(queue, Made):
-        return id(queue)
-    return 0
-
-
-def _loops_of(queues: tuple[Value, ...]) -> int:
-    """Return how many loops stand around the making of a queue: in each turn it is a new one."""
-    made = of_kind(queues, Made)
-    return min((one.call.loops for one in made), default=0)
 
 
 def _has_order(call: Call) -> bool:
@@ -213,36 +181,33 @@ def _has_order(call: Call) -> bool:
     return False
 
 
-def _draws_in_order(order: Order) -> bool:
+def draws_in_order(order: Order) -> bool:
     """Return whether deterministic operators are on: then tf.data runs a `map` that draws in one
     thread.
     """
     return any(order.calls("tensorflow.config.experimental.enable_op_determinism"))
 
 
-@check_orders("RC509", unless=(_draws_in_order,))
+@check_orders("RC509", unless=(draws_in_order,))
 def parallel_map(order: Order) -> Iterator[Hit]:
-    """Stateful draws inside of a parallel `map` of tf.data."""
+    """Find stateful draws inside of a parallel `map` of tf.data."""
     by_stream = _driven(order, _OF_THREADS, {"tensorflow", "numpy", "python"})
-    of_tables = ((drawing.call, call) for drawing, call in by_stream)
-    for drawn, call in chain(of_tables, _of_shared_generators(order)):
+    draws = [(drawing.call, call) for drawing, call in by_stream]
+    for drawn in order.methods(*_OF_GENERATORS):
+        is_of_generator = drawn.name.startswith("tensorflow.random.Generator.")
+        if is_of_generator and drawn.by is not None and drawn.by.method in _OF_THREADS:
+            draws.append((drawn, drawn.by))
+    for drawn, call in draws:
         parallel = call.keywords.get("num_parallel_calls")
-        if not is_none(parallel) and literal(parallel) != 1:
-            message = (
-                f"{_drawn(drawn, call)} draws inside of a parallel map: threads decide which call"
-                " gets which number"
-            )
-            yield hit("RC509", call, message, node=_argument(call.node))
-
-
-def _of_shared_generators(order: Order) -> Iterator[tuple[Call, Call]]:
-    """Yield draws from one generator object of TensorFlow in a `map`, each with the call of
-    that.
-    """
-    for call in order.methods(*_OF_GENERATORS):
-        is_of_generator = call.name.startswith("tensorflow.random.Generator.")
-        if is_of_generator and call.by is not None and call.by.method in _OF_THREADS:
-            yield call, call.by
+        if is_none(parallel) or literal(parallel) == 1:
+            continue
+        message = (
+            f"{_drawn(drawn, call)} draws inside of a parallel map: threads decide which call"
+            " gets which number"
+        )
+        written = {keyword.arg: keyword.value for keyword in getattr(call.node, "keywords", ())}
+        argument = written.get("num_parallel_calls", call.node)
+        yield hit("RC509", call, message, node=argument)
 
 
 def _driven(
@@ -264,8 +229,8 @@ def _drawn(drawn: Call, call: Call) -> str:
 
 @check_orders("RC509")
 def in_threads(order: Order) -> Iterator[Hit]:
-    """Python functions in a pipeline of MindSpore whose workers are threads of one process, with
-    one generator.
+    """Find draws in a pipeline of MindSpore whose workers are threads of one process, with one
+    generator.
     """
     told: set[int] = set()
     for drawing, call in _driven(order, _PIPELINES, {"numpy", "python"}):
@@ -281,7 +246,7 @@ def in_threads(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC509")
 def in_pool(order: Order) -> Iterator[Hit]:
-    """Yield functions that several threads run at a time, and that draw from one generator."""
+    """Find functions that several threads run at a time, and that draw from one generator."""
     told: set[int] = set()
     if not streams.trains(order):
         return
@@ -341,7 +306,7 @@ def _has_threads(order: Order, call: Call) -> bool:
 
 @check_programs("RC514")
 def parallel_workers(order: Order) -> Iterator[Hit]:
-    """More than one data worker in MindSpore."""
+    """Find more than one data worker in MindSpore."""
     for call in every(order):
         workers = call.keywords.get("num_parallel_workers")
         if call.name == _SET_WORKERS:
@@ -357,7 +322,7 @@ def parallel_workers(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC902")
 def shared_weights(order: Order) -> Iterator[Hit]:
-    """Threads or processes that write the same tensors."""
+    """Find threads or processes that write the same tensors."""
     for call, by in _in_parallel(order, *_WRITES):
         if _is_unlocked(order, call, by):
             message = (
@@ -367,7 +332,12 @@ def shared_weights(order: Order) -> Iterator[Hit]:
             yield hit("RC902", by, message)
             return
     for by in order.calls(*_STARTED_THREADS):
-        if _are_several(order, by) and _uses_tensors(by.module) and _writes_in_place(by):
+        if not _are_several(order, by) or not _uses_tensors(by.module):
+            continue
+        # `weight += ...` in the function that a thread runs; a counter does no harm
+        function = getattr(by.argument(_TARGET_AT.get(by.method), "target"), "node", None)
+        changes = within(function, ast.AugAssign)
+        if any(holds(change.value, ast.Call) for change in changes):
             message = "the thread changes tensors in place without waiting for others"
             yield hit("RC902", by, message)
             return
@@ -401,33 +371,13 @@ def _is_repeated(by: Call, *, since: int = 0) -> bool:
     around = by.module.expressions_around(by.node)
     if any(isinstance(node, _COMPREHENSIONS) for node in around):
         return True
-    return by.loops > since and not _is_waited_for(by)
-
-
-def _is_waited_for(by: Call) -> bool:
-    """Return whether the loop around it ends each turn with a `join`, or what is made is a list of
-    one.
-    """
+    if by.loops <= since:
+        return False
+    # The loop may end each turn with a `join`.
     loops = of_kind(by.module.around(by.node), ast.For, ast.While)
     read = within(next(loops, None), ast.Attribute)
-    return not _WAITS.isdisjoint(syntax.attributes(read))
-
-
-def _writes_in_place(by: Call) -> bool:
-    """`weight += ...` in the function that a thread runs; a counter does no harm."""
-    target = by.argument(_TARGET_AT.get(by.method), "target")
-    function = getattr(target, "node", None)
-    return any(holds(part.value, ast.Call) for part in within(function, ast.AugAssign))
+    return _WAITS.isdisjoint(syntax.attributes(read))
 
 
 def _uses_tensors(module: Module) -> bool:
     return module.uses_package("torch", "mindspore", "torch_npu", "tensorflow", "jax")
-
-
-def _argument(node: ast.AST) -> ast.AST:
-    """Return the argument that makes it parallel."""
-    match node:
-        case ast.Call(keywords=keywords):
-            named = {keyword.arg: keyword.value for keyword in keywords}
-            return named.get("num_parallel_calls", node)
-    return node

@@ -59,13 +59,11 @@ def is_deterministic(order: Order) -> bool:
     # The variable was TensorFlow's switch before `enable_op_determinism`.
     if any(order.calls(*_FULL)) or any(order.environment("TF_DETERMINISTIC_OPS")):
         return True
-    return any(map(_asks_for_determinism, every(order)))
-
-
-def _asks_for_determinism(call: Call) -> bool:
-    if any(given(call, option, sure=True) for option in _OPTIONS):
-        return True
-    return call.method == "seed_all" and given(call, "mode=True", 1, sure=True)
+    return any(
+        any(given(call, option, sure=True) for option in _OPTIONS)
+        or (call.method == "seed_all" and given(call, "mode=True", 1, sure=True))
+        for call in every(order)
+    )
 
 
 def first_use(order: Order, kind: str, *, sure: bool = False) -> Step | None:

@@ -13,7 +13,6 @@ from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
-from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.vocabulary import words
 
@@ -34,10 +33,10 @@ def is_for_show(order: Order, call: Call) -> bool:
     """Return whether what is drawn is shown, measured, or asked for its type, and no training gets
     it.
     """
-    ways = (_is_in_showing_function, _is_in_showing_branch, _is_asked_for_type)
+    ways = (is_in_showing_function, is_in_showing_branch, is_asked_for_type)
     if any(holds(call) for holds in ways):
         return True
-    return any(holds(order, call) for holds in (_is_pictured, _is_printed, _is_only_told))
+    return any(holds(order, call) for holds in (is_pictured, is_printed, is_only_told))
 
 
 def is_tried_out(order: Order, call: Call) -> bool:
@@ -62,7 +61,7 @@ def _goes_on(step: Step) -> bool:
     return step.method in _GOES_ON and not is_pass
 
 
-def _is_in_showing_function(call: Call) -> bool:
+def is_in_showing_function(call: Call) -> bool:
     """Return whether it happens in a function that shows something, or in a branch that only
     measures.
     """
@@ -73,20 +72,17 @@ def _is_in_showing_function(call: Call) -> bool:
     return any(map(_MEASURES.search, map(last_word, taken)))
 
 
-def _is_in_showing_branch(call: Call) -> bool:
+def is_in_showing_branch(call: Call) -> bool:
     """`if step % 100 == 0:`, a branch that makes a picture now and then, and trains nothing."""
     branches = of_kind(call.module.around(call.node), ast.If)
-    return any(map(_makes_pictures, branches))
+    return any(
+        any(isinstance(part, ast.Mod) for part in within(branch.test, ast.AST))
+        and _is_of_pictures(set(map(syntax.word, within(branch.body, ast.Call))))
+        for branch in branches
+    )
 
 
-def _makes_pictures(branch: ast.If) -> bool:
-    """Return whether what a branch does now and then is to make pictures."""
-    if not any(isinstance(part, ast.Mod) for part in within(branch.test, ast.AST)):
-        return False
-    return _is_of_pictures(set(map(syntax.word, within(branch.body, ast.Call))))
-
-
-def _is_asked_for_type(call: Call) -> bool:
+def is_asked_for_type(call: Call) -> bool:
     """`isinstance(space.sample(), int)`, `space.sample().shape`."""
     match call.parent:
         case ast.Attribute(attr=asked):
@@ -94,45 +90,41 @@ def _is_asked_for_type(call: Call) -> bool:
     return syntax.word(call.parent) in _ASKS
 
 
-def _is_printed(order: Order, call: Call) -> bool:
+def is_printed(order: Order, call: Call) -> bool:
     """`print(generate(model))`: what is drawn there goes into a text that is printed, and nothing
     is trained there.
     """
     if not streams.trains(order):
         return False  # printing is all that is done with it
-    printed = [node for module, node in call.places if _stands_in_print(module, node)]
+    printed: set[int] = set()
+    for module, node in call.places:
+        around = map(syntax.word, module.expressions_around(node))
+        if not _PRINTS.isdisjoint(around):
+            printed.add(id(node))
     if not printed or any(map(_goes_on, order.flow(call.result))):
         return False
-    return _leading_to_trainings(order).isdisjoint(map(id, printed))
+    return printed.isdisjoint(_leading_to_trainings(order))
 
 
-def _is_only_told(order: Order, call: Call) -> bool:
+def is_only_told(order: Order, call: Call) -> bool:
     """Return whether all that takes what is drawn prints it, logs it, or names a file by it, in a
     program that trains, and no branch is taken by it.
     """
     takers = {step.method for step in order.flow(call.result) if isinstance(step, Call)}
     is_told = not _TELLS.isdisjoint(takers) and takers <= _TELLS | _FORMATS
-    return is_told and streams.trains(order) and not _decides(call)
+    if not is_told or not streams.trains(order):
+        return False
+    # A question in the same function may name what the call is assigned to.
+    around = call.module.function_of(call.node) or call.module.tree
+    tests = map(attrgetter("test"), within(around, *_ASKING))
+    asked = map(last_word, chain.from_iterable(map(ast.walk, tests)))
+    targets = syntax.targets(call.module.statement_of(call.node))
+    return set(map(last_word, targets)).isdisjoint(asked)
 
 
 _TELLS = words("shown", "tells")
 _FORMATS = frozenset({"str", "repr", "format", "join", "round", "Path", "close", "exists"})
-
-
-def _decides(call: Call) -> bool:
-    """Return whether a question in the same function names what a call is assigned to."""
-    statement = call.module.statement_of(call.node)
-    around = call.module.function_of(call.node) or call.module.tree
-    asked = map(attrgetter("test"), within(around, *_ASKING))
-    words = map(last_word, chain.from_iterable(map(ast.walk, asked)))
-    return not set(map(last_word, syntax.targets(statement))).isdisjoint(words)
-
-
 _ASKING = (ast.If, ast.While, ast.IfExp)
-
-
-def _stands_in_print(module: Module, node: ast.AST) -> bool:
-    return not _PRINTS.isdisjoint(map(syntax.word, module.expressions_around(node)))
 
 
 _PRINTS = frozenset({"print", "pprint"})
@@ -148,7 +140,7 @@ def _leading_to_trainings(order: Order) -> frozenset[int]:
     return frozenset(id(node) for _, node in through)
 
 
-def _is_pictured(order: Order, call: Call) -> bool:
+def is_pictured(order: Order, call: Call) -> bool:
     """Return whether what is drawn ends in a picture, and in no training."""
     if not streams.trains(order):
         return False  # what trains is written by hand, and may take it

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from reprocheck.language import tr
 from reprocheck.scan.checks import tables
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Call
@@ -63,8 +62,8 @@ def source(call: Call) -> str | None:
 
 
 def described(call: Call) -> str:
-    """Return the clock (`time.time`)."""
-    what = tr(WORDS[source(call) or "system"])
+    """Return a source in words: `the clock (time.time)`."""
+    what = WORDS[source(call) or "system"]
     return f"{what} (`{call.name.removeprefix('builtins.')}`)"
 
 
@@ -115,21 +114,17 @@ def is_text(value: Value, depth: int = 0) -> bool:
     """
     if depth > _DEEPEST:
         return False
-    return any(_is_text(option, depth) for option in value.options())
-
-
-def _is_text(option: Value, depth: int) -> bool:
-    match option:
-        case Parameter(text=text):
-            return text
-        case Constant(value=str() | bytes()) | Derived(kind="format"):
-            return True
-        case Derived(kind="Add" | "Mod" | "Mult", parts=parts):
-            return any(is_text(part, depth + 1) for part in parts)
-        case Made(call=call):
-            return call.name in _TEXT_CALLS or call.method in _TEXTS
-        case Part(key=None, whole=whole):
-            return _holds_text(whole, depth + 1)
+    for option in value.options():
+        match option:
+            case Parameter(text=True) | Derived(kind="format") | Constant(value=str() | bytes()):
+                return True
+            case Derived(kind="Add" | "Mod" | "Mult", parts=parts):
+                if any(is_text(part, depth + 1) for part in parts):
+                    return True
+            case Made(call=call) if call.name in _TEXT_CALLS or call.method in _TEXTS:
+                return True
+            case Part(key=None, whole=whole) if _holds_text(whole, depth + 1):
+                return True
     return False
 
 
@@ -143,7 +138,11 @@ def _holds_text(value: Value, depth: int) -> bool:
     so.
     """
     for option in value.options():
-        if _is_read_from_table(option):
+        # a row of a table of text, and rows in lists: `list(csv.DictReader(file))[0]["name"]`
+        table = option
+        for _ in range(_DEEPEST):
+            table = _list_of(table)
+        if isinstance(table, Made) and table.call.name in _TABLES:
             return True
         match option:
             case Items(items=[_, *_], elements=elements):
@@ -155,15 +154,6 @@ def _holds_text(value: Value, depth: int) -> bool:
             case Constant(value=tuple() | frozenset() | list() as items):
                 return any(isinstance(item, str) for item in items)
     return False
-
-
-def _is_read_from_table(value: Value) -> bool:
-    """Return a row of a table of text, and rows in lists:
-    `list(csv.DictReader(file))[0]["name"]`.
-    """
-    for _ in range(_DEEPEST):
-        value = _list_of(value)
-    return isinstance(value, Made) and value.call.name in _TABLES
 
 
 def _list_of(value: Value) -> Value:

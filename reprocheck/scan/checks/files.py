@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, filterfalse
 from operator import attrgetter
 
@@ -67,19 +66,22 @@ _LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 
 @check_orders("RC104", unless=(other_programs.is_for_nobody,))
 def directory_order(order: Order) -> Iterator[Hit]:
-    """Names of files, used in the order in which the file system gives them."""
+    """Find names of files that are used in the order in which the file system gives them."""
     for call in filterfalse(is_sorted_around, filter(lists, every(order))):
         if sequences.is_sorted_later(order, call.result) or reach.is_evaluation(call):
             continue
         use = _use(order, call)
-        is_for_data = use is not None and _is_for_data(order, call) and not _is_of_logs(call)
-        if use is not None and (is_for_data or decides_by_number(call)):
-            message = f"`{_listing(call)}` gives names in no guaranteed order, and {use.how}"
-            severity = _SEVERITY[use.strong or streams.uses_framework(order)]
-            if reach.is_unused(order):
-                severity = "note"
-            patchable = call.method not in _ENTRIES
-            yield hit("RC104", call, message, severity=severity, patchable=patchable)
+        if use is None:
+            continue
+        is_for_data = _is_for_data(order, call) and not _is_of_logs(call)
+        if not is_for_data and not decides_by_number(call):
+            continue
+        listing = call.name if call.name in _LISTS else f"Path.{call.method}"
+        message = f"`{listing}` gives names in no guaranteed order, and {use.how}"
+        is_sure = use.strong or streams.uses_framework(order)
+        severity: Severity | None = None if is_sure and not reach.is_unused(order) else "note"
+        patchable = call.method not in _ENTRIES
+        yield hit("RC104", call, message, severity=severity, patchable=patchable)
 
 
 def _is_of_logs(call: Call) -> bool:
@@ -107,32 +109,20 @@ def decides_by_number(step: Step) -> bool:
             ast.Call(func=ast.Name(id="enumerate")),
             ast.For(target=ast.Tuple(elts=[ast.Name(id=number), _])) as loop,
         ):
-            return any(_is_bound(one, number) for one in within(loop.body, ast.Compare))
+            for comparison in within(loop.body, ast.Compare):
+                operators = comparison.ops
+                is_of_number = getattr(comparison.left, "id", "") == number
+                is_order = isinstance(operators[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE)
+                if is_of_number and is_order and len(operators) == 1:
+                    return True
     return False
-
-
-def _is_bound(comparison: ast.Compare, number: str) -> bool:
-    """Return `number < count`."""
-    match comparison:
-        case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt() | ast.Gt() | ast.LtE() | ast.GtE()]):
-            return name == number
-    return False
-
-
-_SEVERITY: dict[bool, Severity | None] = {True: None, False: "note"}
-"""By whether it is sure that the order decides something of a training."""
-
-
-def _listing(call: Call) -> str:
-    """Return the name by which a listing of files is known."""
-    if call.name in _LISTS:
-        return call.name
-    return f"Path.{call.method}"
 
 
 @check_orders("RC105")
 def temporary_names(order: Order) -> Iterator[Hit]:
-    """Random names that are sorted, or hashed, also after they were read back from their folder."""
+    """Find random names that are sorted, or hashed, also after they were read back from their
+    folder.
+    """
     for call in order.calls("builtins.sorted", "builtins.hash", "zlib.crc32"):
         names = chain(_random_names(call.first), _left_in_folder(order, call))
         name = next(names, None)
@@ -147,7 +137,7 @@ def temporary_names(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC101")
 def state_left(order: Order) -> Iterator[Hit]:
-    """Yield a file that is read if it is there, and that the same program writes."""
+    """Find a file that is read if it is there, and that the same program writes."""
     saves = [_Save(call, target) for call in order.methods(*_SAVES) if (target := _path(call))]
     for load in filterfalse(attrgetter("own"), order.methods(*_LOADS)):
         source = _path(load)
@@ -163,7 +153,7 @@ def state_left(order: Order) -> Iterator[Hit]:
             return
 
 
-def _loads_nothing(order: Order) -> bool:
+def loads_nothing(order: Order) -> bool:
     """Return whether the program loads no state, not even under an option that is off by default;
     callers of a library may.
     """
@@ -174,26 +164,23 @@ def _loads_nothing(order: Order) -> bool:
     return _LOADERS.isdisjoint(methods)
 
 
-@check_orders("RC102", unless=(_loads_nothing,))
+@check_orders("RC102", unless=(loads_nothing,))
 def resume_not_equal(order: Order) -> Iterator[Hit]:
-    """Yield a checkpoint to resume from that holds the optimizer and no generator."""
+    """Find a checkpoint to resume from that holds the optimizer and no generator."""
     first: dict[int, Call] = {}
     for call in order.calls("torch.save", "mindspore.save_checkpoint"):
         first.setdefault(id(call.first), call)
-    for call in filter(_lacks_generators, first.values()):
-        message = (
-            "this checkpoint holds the optimizer and no generator state: a resumed training"
-            " draws other numbers"
-        )
-        yield hit("RC102", call, message)
-
-
-def _lacks_generators(save: Call) -> bool:
-    """Return whether a checkpoint holds the state of an optimizer, and of no generator."""
-    keys = "\n".join(_keys(save.first))
-    if "optim" not in keys or _GENERATORS.search(keys):
-        return False
-    return "state_dict" in map(attrgetter("method"), save.first.calls())
+    for save in first.values():
+        saved = list(of_kind(getattr(save.first, "keys", ()), Constant))
+        keys = "\n".join(str(key.value).lower() for key in saved)
+        if "optim" not in keys or _GENERATORS.search(keys):
+            continue
+        if "state_dict" in map(attrgetter("method"), save.first.calls()):
+            message = (
+                "this checkpoint holds the optimizer and no generator state: a resumed training"
+                " draws other numbers"
+            )
+            yield hit("RC102", save, message)
 
 
 def lists(call: Call) -> bool:
@@ -218,21 +205,21 @@ def _use(order: Order, call: Call) -> sequences.Use | None:
     return next(filter(None, uses), None)
 
 
-def _taken(order: Order, call: Call) -> sequences.Use | None:
+def use_of_taken(order: Order, call: Call) -> sequences.Use | None:
     """Names that go on to be used."""
     if not isinstance(call.parent, _TAKING):
         return None
     return sequences.decided(order, call.result)
 
 
-def _returned(order: Order, call: Call) -> sequences.Use | None:
+def use_of_returned(order: Order, call: Call) -> sequences.Use | None:
     """Return a list of names that a library gives to callers, of whom nothing is known."""
     if order.whole or not isinstance(call.parent, ast.Return):
         return None
     return sequences.Use(call, False, "they are handed on in that order")
 
 
-def _assigned(order: Order, call: Call) -> sequences.Use | None:
+def use_of_assigned(order: Order, call: Call) -> sequences.Use | None:
     """Return a list of names that is kept and not looked at any more."""
     match call.statement:
         case ast.Assign(value=kept) if kept is call.node:
@@ -241,7 +228,7 @@ def _assigned(order: Order, call: Call) -> sequences.Use | None:
     return None
 
 
-_USES = (_taken, _returned, _assigned)
+_USES = (use_of_taken, use_of_returned, use_of_assigned)
 """What becomes of a list of names, the surest first."""
 
 
@@ -260,22 +247,18 @@ def _is_for_data(order: Order, step: Step) -> bool:
     if _ASKS_WHICH.search(name.lower()):
         return False
     around = (step.node, *step.module.around(step.node))
-    if any(_is_data_class(one, name) for one in of_kind(around, ast.ClassDef)):
-        return True
+    for node in of_kind(around, ast.ClassDef):
+        bases = " ".join(map(ast.unparse, node.bases))
+        if "Dataset" in bases or not syntax.methods(node).isdisjoint(_GIVES_SAMPLES):
+            return True
+        if name == "__init__" and _is_data_word(node.name):
+            return True
     if not name or _is_data_word(name):
         return True
     if _CHORES.search(name.lower()):
         return False
     place = sequences.consumer(order, step)
     return place is not None and _is_for_data(order, place)
-
-
-def _is_data_class(node: ast.ClassDef, function: str) -> bool:
-    """Return whether a class holds samples, seen from a function in it."""
-    bases = " ".join(map(ast.unparse, node.bases))
-    if "Dataset" in bases or not syntax.methods(node).isdisjoint(_GIVES_SAMPLES):
-        return True
-    return function == "__init__" and _is_data_word(node.name)
 
 
 def _is_data_word(name: str) -> bool:
@@ -308,18 +291,14 @@ def _left_in_folder(order: Order, call: Call) -> Iterator[Call]:
             for made in order.before(listing, *_LEAVES):
                 if _is_among(made.argument(None, "dir"), folder) and _stays(order, made):
                     yield made
-            for save in filter(partial(_writes_into, folder), order.methods(*_SAVES)):
-                if order.is_before(save, listing):
-                    named = _random_names(_last_part(_path(save)))
-                    yield from filter(partial(_stays, order), named)
-
-
-def _writes_into(folder: Sequence[Value], save: Call) -> bool:
-    """Return whether a call writes a file into a folder that is named among some values, as
-    text.
-    """
-    path = _path(save) or UNKNOWN
-    return not _folders(path.origin()).isdisjoint(_folders(folder))
+            named = _folders(folder)
+            for save in order.methods(*_SAVES):
+                path = _path(save) or UNKNOWN
+                if named.isdisjoint(_folders(path.origin())) or order.is_before(listing, save):
+                    continue
+                for made in _random_names(_last_part(path)):
+                    if _stays(order, made):
+                        yield made
 
 
 def _folders(values: Iterable[Value]) -> set[str]:
@@ -329,14 +308,14 @@ def _folders(values: Iterable[Value]) -> set[str]:
     return {one for one in beginnings if one and not one.startswith(".")}
 
 
-def _last_part(path: Value | None) -> Value:
+def _last_part(path: Value) -> Value:
     """Return what of a path is the name of the file."""
     match path:
         case Derived(kind="Div", parts=(*_, last)):
             return last
         case Made(call=Call(name=name, arguments=(*_, last))) if name in _JOINS:
             return last
-    return path or UNKNOWN
+    return path
 
 
 _LEAVES = ("tempfile.mkstemp", "tempfile.mkdtemp", "tempfile.NamedTemporaryFile")
@@ -407,19 +386,13 @@ def _path(call: Call) -> Value | None:
 def _is_asked_for(order: Order, load: Call, source: Value | None) -> bool:
     """Return whether a file is read only if it is there."""
     conditions = list(map(attrgetter("test"), load.conditions))
-    tests = (one for one in within(conditions, ast.Call) if syntax.method(one) in _TESTS)
-    asked = map(order.value_of, map(_subject, tests))
-    return any(_is_same(file, source) for file in asked)
-
-
-def _subject(test: ast.Call) -> ast.AST:
-    """Return the file in `os.path.exists(file)` and `file.exists()`."""
-    match test:
-        case ast.Call(args=[first, *_]):
-            return first
-        case ast.Call(func=ast.Attribute(value=file)):
-            return file
-    return test
+    for test in within(conditions, ast.Call):
+        if syntax.method(test) in _TESTS:
+            # `os.path.exists(file)`, `file.exists()`
+            file = test.args[0] if test.args else getattr(test.func, "value", test)
+            if _is_same(order.value_of(file), source):
+                return True
+    return False
 
 
 def _is_same(one: Value, other: Value | None) -> bool:
@@ -436,23 +409,12 @@ def _literal(value: Value | None) -> str | None:
         case Constant(value=str(text)):
             return text
         case Made(call=call) if call.name in _JOINS:
-            return _joined("/", call.arguments)
+            between, parts = "/", call.arguments
         case Derived(kind="Div" | "Add" as kind, parts=parts):
-            return _joined(_BETWEEN[kind], parts)
-    return None
-
-
-def _joined(between: str, parts: Sequence[Value]) -> str | None:
+            between = _BETWEEN[kind]
+        case _:
+            return None
     texts = list(filter(None, map(_literal, parts)))
-    is_known = 0 < len(texts) == len(parts)
-    if not is_known:
+    if not texts or len(texts) < len(parts):
         return None
     return between.join(texts)
-
-
-def _keys(value: Value | None) -> list[str]:
-    """Return the keys of a dict that the source spells out."""
-    match value:
-        case Items(keys=keys):
-            return [str(key.value).lower() for key in keys if isinstance(key, Constant)]
-    return []

@@ -58,19 +58,34 @@ _KIND_OF_RESULT = {**dict.fromkeys(_NUMBERS, "number"), "builtins.object": "obje
 
 @check_orders("RC505", "RC507")
 def set_order(order: Order) -> Iterator[Hit]:
-    """Yield a set that becomes a sequence, and is numbered, drawn from or collected in its
-    order.
-    """
+    """Find a set that becomes a sequence, and is numbered, drawn from or collected in its order."""
     steps = of_kind(order.steps, Call, Loop)
     inputs = chain.from_iterable(map(attrgetter("inputs"), steps))
     values = {id(value): value for value in inputs}
     for value in filter(is_set, values.values()):
-        yield from _of_set(order, value)
+        kind = content(value)
+        use = sequences.decided(order, value) if kind != "number" else None
+        if use is None or (kind, use.strong, order.whole) not in _SEVERITIES:
+            continue
+        if kind == "object":
+            message = f"a set of objects goes by memory address here, and {use.how}"
+            yield hit("RC507", use.step, message)
+            continue
+        elements = _ELEMENTS[kind]
+        yield hit(
+            "RC505",
+            use.step,
+            f"the order of a set of {elements} differs in each process, and {use.how}",
+            node=node_of(use.step),
+            severity=_SEVERITIES[kind, use.strong, order.whole],
+            patchable=kind == "text",
+            more=_EVIDENCE[kind],
+        )
 
 
 @check_orders("RC505")
 def hash_numbers(order: Order) -> Iterator[Hit]:
-    """`hash(name) % n` of a string."""
+    """Find `hash(name) % n` of a string."""
     for call in order.calls("builtins.hash"):
         decides = entropy.is_text(call.first) and _is_reckoned_with(call)
         if decides and not seed_values.feeds_seed(order, call):
@@ -85,7 +100,7 @@ def hash_numbers(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC507")
 def address_order(order: Order) -> Iterator[Hit]:
-    """Sorting by `id`."""
+    """Find sorting by `id`."""
     for call in order.methods(*_COMPARING):
         if is_address(call.keywords.get("key", UNKNOWN)):
             message = (
@@ -101,29 +116,22 @@ def is_set(value: Value, depth: int = 0) -> bool:
     """Return whether a value is a set, as far as can be seen."""
     if depth > _DEEPEST:
         return False
-    return any(_is_set(option, value, depth) for option in value.options())
-
-
-def _is_set(option: Value, of: Value, depth: int) -> bool:
-    """Return whether one of the options of a value is a set."""
-    match option:
-        case Items(kind="set") | Made(call=Call(name="builtins.set" | "builtins.frozenset")):
+    for option in value.options():
+        joined: tuple[Value, ...] = ()
+        match option:
+            case Items(kind="set") | Made(call=Call(name="builtins.set" | "builtins.frozenset")):
+                return True
+            case Part(key=None, whole=whole) if _holds_sets(whole, depth):
+                return True
+            case Made(call=Call(receiver=Value() as receiver, method=method)):
+                if method in _SET_METHODS:
+                    joined = (receiver,)
+            case Derived(kind=kind, parts=parts) if kind in _SET_OPERATORS:
+                joined = parts
+        # `names = names | more` in a loop: what a value is made of may be the value itself.
+        if any(is_set(part, depth + 1) for part in joined if part is not value):
             return True
-        case Part(key=None, whole=whole):
-            return _holds_sets(whole, depth)
-    # `names = names | more` in a loop: what a value is made of may be the value itself.
-    others = (part for part in _joined(option) if part is not of)
-    return any(is_set(part, depth + 1) for part in others)
-
-
-def _joined(option: Value) -> tuple[Value, ...]:
-    """Return what a value is made of that is a set where one of these is."""
-    match option:
-        case Made(call=Call(receiver=Value() as receiver, method=method)) if method in _SET_METHODS:
-            return (receiver,)
-        case Derived(kind=kind, parts=parts) if kind in _SET_OPERATORS:
-            return parts
-    return ()
+    return False
 
 
 def content(value: Value, depth: int = 0) -> str:
@@ -140,20 +148,35 @@ def _content(value: Value, depth: int) -> str:
         case Constant(value=str()):
             return "text"
         case Items():
-            return _of_items(value, depth)
+            if not value.elements:
+                return _of_several(value.over, depth)
+            kinds: set[str] = set()
+            for element in value.elements:
+                if entropy.is_text(element):
+                    kinds.add("text")
+                else:
+                    kinds.add(_most_telling(set(map(_kind, element.options()))))
+            return _most_telling(kinds)
         case Derived(kind=kind, parts=parts) if kind in _SET_OPERATORS:
             return _of_several(parts, depth)
         case Made():
-            return _of_made(value, depth)
+            call = value.call
+            known = _HELD_BY_NAME.get(call.name) or _HELD_BY_METHOD.get(call.method)
+            if known is not None:
+                return known
+            match call:
+                case Call(name="builtins.map", arguments=(function, *_)):
+                    return _CONVERTED.get(function.name or "", "unknown")
+                case Call(name=name, arguments=(first, *_)) if name in _KEEPS:
+                    if entropy.is_text(first):
+                        return "text"
+                    return content(first, depth + 1)
+                case Call(receiver=Value() as receiver, method=method) if method in _HANDS_ON:
+                    return _of_several((receiver, *call.arguments), depth)
+            return "unknown"
         case Part(key=None, whole=Items(items=items)):
             return _of_several(items, depth)
     return "unknown"
-
-
-def _of_items(value: Items, depth: int) -> str:
-    if not value.elements:
-        return _of_several(value.over, depth)
-    return _most_telling(set(map(_element, value.elements)))
 
 
 def _most_telling(kinds: set[str]) -> str:
@@ -161,19 +184,15 @@ def _most_telling(kinds: set[str]) -> str:
     return min(kinds, key=_TELLING.index, default="unknown")
 
 
-def _element(element: Value) -> str:
-    if entropy.is_text(element):
-        return "text"
-    return _most_telling(set(map(_kind, element.options())))
-
-
 def _kind(option: Value) -> str:
     """Return what an element of a set is, if it is no text: `number`, `object`, or `unknown`."""
     match option:
         case Constant(value=int() | float()) | Derived(kind="Mod" | "FloorDiv" | "Sub" | "Pow"):
             return "number"
-        case Instance() if _hashes_by_address(option):
-            return "object"
+        case Instance(of=own):
+            # Neither its class nor a base, which may be a library's, may say how to hash it.
+            hashes_itself = own.find("__hash__") or own.find("__eq__") or own.external_bases()
+            return "unknown" if hashes_itself else "object"
         case Made(call=Call(name=name)) if _LAYER.match(name):
             return "object"
         case Part(key=None, whole=Made(call=Call(method=method))) if method in _MODULES:
@@ -181,38 +200,6 @@ def _kind(option: Value) -> str:
         case Made(call=Call(name=name)) | Part(key=None, whole=Made(call=Call(name=name))):
             return _KIND_OF_RESULT.get(name, "unknown")
     return "unknown"
-
-
-def _hashes_by_address(instance: Instance) -> bool:
-    """Return whether neither its class nor a base, which may be a library's, says how to hash
-    it.
-    """
-    own = instance.of
-    defined = (own.find("__hash__"), own.find("__eq__"))
-    return not any(defined) and not own.external_bases()
-
-
-def _of_made(value: Made, depth: int) -> str:
-    """Return what holds the result of a call."""
-    call = value.call
-    known = _HELD_BY_NAME.get(call.name) or _HELD_BY_METHOD.get(call.method)
-    if known is not None:
-        return known
-    match call:
-        case Call(name="builtins.map", arguments=(function, *_)):
-            return _CONVERTED.get(function.name or "", "unknown")
-        case Call(name=name, arguments=(first, *_)) if name in _KEEPS:
-            return _of_kept(first, depth)
-        case Call(receiver=Value() as receiver, method=method) if method in _HANDS_ON:
-            return _of_several((receiver, *call.arguments), depth)
-    return "unknown"
-
-
-def _of_kept(value: Value, depth: int) -> str:
-    """Return what a container holds that is made of the elements of a value."""
-    if entropy.is_text(value):
-        return "text"
-    return content(value, depth + 1)
 
 
 def _of_several(values: Iterable[Value], depth: int) -> str:
@@ -230,33 +217,6 @@ def _holds_sets(value: Value, depth: int) -> bool:
             case Items(kind="dict", items=[_, *_] as items):
                 return all(is_set(item, depth + 1) for item in items)
     return False
-
-
-def _of_set(order: Order, value: Value) -> Iterator[Hit]:
-    """Yield a set whose order decides something."""
-    kind = content(value)
-    if kind == "number":
-        return
-    use = sequences.decided(order, value)
-    if use is None or (kind, use.strong, order.whole) not in _SEVERITIES:
-        return
-    if kind == "object":
-        yield hit(
-            "RC507",
-            use.step,
-            f"a set of objects goes by memory address here, and {use.how}",
-        )
-        return
-    message = f"the order of a set of {_ELEMENTS[kind]} differs in each process, and {use.how}"
-    yield hit(
-        "RC505",
-        use.step,
-        message,
-        node=node_of(use.step),
-        severity=_SEVERITIES[kind, use.strong, order.whole],
-        patchable=kind == "text",
-        more=_EVIDENCE[kind],
-    )
 
 
 _ELEMENTS = {"text": "strings", "unknown": "what may be strings"}
@@ -296,40 +256,24 @@ def _is_reckoned_with(call: Call) -> bool:
 
     A place in a table does not, where the key that lies there is looked at.
     """
-    if _is_compared(call):
-        return False
     module = call.module
     parent = module.parent(call.node)
     if isinstance(parent, ast.Call) and module.names.of(parent.func) in _WHOLE_NUMBERS:
         parent = module.parent(parent)
-    match parent:
-        case ast.BinOp(op=ast.Mod() | ast.BitAnd()):
-            return True
-    return False
+    if not isinstance(parent, ast.BinOp) or not isinstance(parent.op, ast.Mod | ast.BitAnd):
+        return False
+    hashed = {ast.unparse(argument) for argument in syntax.given(call.node)[:1]}
+    for comparison in syntax.comparisons(call):
+        match comparison:
+            case ast.Compare(left=ast.Constant()) | ast.Compare(comparators=[ast.Constant()]):
+                continue
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+                if not hashed.isdisjoint({ast.unparse(left), ast.unparse(right)}):
+                    return False
+    return True
 
 
 _WHOLE_NUMBERS = ("builtins.abs", "builtins.int")
-
-
-def _is_compared(call: Call) -> bool:
-    """Return whether the function asks if what lies somewhere equals the very thing that was
-    hashed.
-    """
-    match call.node:
-        case ast.Call(args=[first, *_]):
-            hashed = ast.unparse(first)
-            return any(_asks_for(one, hashed) for one in syntax.comparisons(call))
-    return False
-
-
-def _asks_for(comparison: ast.Compare, hashed: str) -> bool:
-    """Return whether something that is no literal is compared with what was hashed."""
-    match comparison:
-        case ast.Compare(left=ast.Constant()) | ast.Compare(comparators=[ast.Constant()]):
-            return False
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-            return hashed in (ast.unparse(left), ast.unparse(right))
-    return False
 
 
 def is_address(key: Value) -> bool:

@@ -47,20 +47,21 @@ class _Given:
 
 @check_orders("RC201")
 def changing(order: Order) -> Iterator[Hit]:
-    """Yield the clock, the process id or entropy in a hyper-parameter."""
+    """Find the clock, the process id or entropy in a hyper-parameter."""
     for given in _given(order):
-        found = entropy.inside(given.value)
-        if found is not None:
-            message = f"{given.word} of `{given.call.method}` comes from {entropy.described(found)}"
-            by_hand = ""
-            if given.word == "`batch_size`":
-                by_hand = tr("Give {word} a fixed number.", word=given.word)
-            yield hit("RC201", given.call, message, source=found.name, by_hand=by_hand)
+        source = entropy.inside(given.value)
+        if source is None:
+            continue
+        message = f"{given.word} of `{given.call.method}` comes from {entropy.described(source)}"
+        by_hand = ""
+        if given.word == "`batch_size`":
+            by_hand = tr("Give {word} a fixed number.", word=given.word)
+        yield hit("RC201", given.call, message, source=source.name, by_hand=by_hand)
 
 
 @check_orders("RC201")
 def changing_schedule(order: Order) -> Iterator[Hit]:
-    """Yield the clock and the like in a function that gives the learning rate."""
+    """Find the clock and the like in a function that gives the learning rate."""
     for call in every(order):
         schedule = call.by
         if schedule is None or not _SCHEDULE.search(schedule.name):
@@ -73,13 +74,15 @@ def changing_schedule(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC201")
 def changing_variable(order: Order) -> Iterator[Hit]:
-    """Yield the clock and the like in what has the name of a hyper-parameter, and is given to
-    none.
+    """Find the clock and the like in a variable that is called as a hyper-parameter, and is given
+    to none.
     """
     for value, name in _assigned(order.root):
-        found = entropy.inside(order.value_of(value))
-        if found is not None and not _is_given(order, found):
-            message = f"`{name}` comes from {entropy.described(found)}"
+        source = entropy.inside(order.value_of(value))
+        if source is None:
+            continue
+        if not any(entropy.inside(given.value) is source for given in _given(order)):
+            message = f"`{name}` comes from {entropy.described(source)}"
             yield Hit(code="RC201", module=order.root, node=value, message=message)
 
 
@@ -166,26 +169,19 @@ def _fed(order: Order) -> dict[int, str]:
     return {id(made): one.word for one in _given(order) for made in entropy.mixed(one.value)}
 
 
-def _is_given(order: Order, source: Call) -> bool:
-    return any(entropy.inside(given.value) is source for given in _given(order))
-
-
 @kept
 def _given(order: Order) -> tuple[_Given, ...]:
     """Return the hyper-parameters that optimizers and schedules are given."""
-    found: list[_Given] = []
+    parameters: list[_Given] = []
     for call in every(order):
-        if not call.own:
-            found += [_Given(call, value, "the learning rate") for value in _rate(call)]
-            keywords = call.keywords.items()
-            found += [_Given(call, value, f"`{k}`") for k, value in keywords if k in _KEYWORDS]
-    return tuple(found)
-
-
-def _rate(call: Call) -> tuple[Value, ...]:
-    """Return the learning rate that an optimizer is given by position."""
-    if not call.name.startswith(_PACKAGES) or not _OPTIMIZER.search(call.name):
-        return ()
-    package = next(filter(call.name.startswith, _PACKAGES))
-    position = int(_POSITIONS[package])
-    return call.arguments[position : position + 1]
+        if call.own:
+            continue
+        package = next(filter(call.name.startswith, _PACKAGES), None)
+        if package is not None and _OPTIMIZER.search(call.name):
+            position = int(_POSITIONS[package])
+            for rate in call.arguments[position : position + 1]:
+                parameters.append(_Given(call, rate, "the learning rate"))
+        for keyword, value in call.keywords.items():
+            if keyword in _KEYWORDS:
+                parameters.append(_Given(call, value, f"`{keyword}`"))
+    return tuple(parameters)

@@ -17,8 +17,8 @@ _OF_PRIVATE = re.compile(
 
 @check("RC013")
 def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
-    """`tensorflow.python.keras`, which no seed of `keras` reaches, and two packages of Keras in one
-    program.
+    """Find `tensorflow.python.keras`, which no seed of `keras` reaches, and two packages of Keras
+    in one program.
     """
     packages: dict[str, ast.AST] = {}
     for node, name in _imports(module):
@@ -29,9 +29,12 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
             )
             yield Hit(code="RC013", module=module, node=node, message=message)
             continue
-        package = _package(name)
-        if package and not _is_tried(module, node):
-            packages.setdefault(package, node)
+        package = _PACKAGES.match(name)
+        # In a `try` the program takes what there is, or does without it.
+        parent = module.parent(node)
+        is_tried = isinstance(parent, ast.Try) and bool(parent.handlers) and node in parent.body
+        if package is not None and not is_tried:
+            packages.setdefault(package.group(), node)
     if len(packages) < 2:
         return
     shown = "` and `".join(sorted(packages))
@@ -41,14 +44,6 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
 
 
 _PACKAGES = re.compile(r"(?:keras|tf_keras)(?=\.|$)|tensorflow\.keras")
-
-
-def _package(name: str) -> str:
-    """Return the package of Keras that a module belongs to; "" for another module."""
-    found = _PACKAGES.match(name)
-    if found is None:
-        return ""
-    return found.group()
 
 
 def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
@@ -61,11 +56,3 @@ def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
                 yield from ((node, f"{node.module}.{alias.name}") for alias in names)
             case ast.ImportFrom(level=0, module=str(name)):
                 yield node, name
-
-
-def _is_tried(module: Module, node: ast.AST) -> bool:
-    """Return whether it stands in a `try`: the program takes what there is, or does without it."""
-    match module.parent(node):
-        case ast.Try(body=body, handlers=[_, *_]):
-            return node in body
-    return False

@@ -79,53 +79,65 @@ class _Noise:
     "RC602", "RC701", unless=(devices.is_deterministic, other_programs.is_without_training)
 )
 def noisy(order: Order) -> Iterator[Hit]:
-    """Listed operators of PyTorch: by atomics on the CPU, and on CUDA where the program names
-    it.
+    """Find operators that the lists of PyTorch name: by atomics on the CPU, and on CUDA where the
+    program names it.
     """
     on_cuda = "cuda" in devices.accelerators(order)
     used = _USED[on_cuda]
-    noisy_calls = (_noise(order, call, used) for call in every(order))
-    found: dict[str, list[_Noise]] = {}
-    for noise in filter(None, noisy_calls):
-        found.setdefault(noise.code, []).append(noise)
-    for code, noises in found.items():
-        if code == "RC602" or streams.trains(order):
-            yield _noisy(code, noises, on_cuda)
+    by_code: dict[str, list[_Noise]] = {}
+    for call in every(order):
+        listed = (one for one in _operators(call) if not used.isdisjoint(one.devices))
+        operator = next((one for one in listed if _is_triggered(call, one)), None)
+        if operator is not None and _has_gradient(order, call, operator):
+            noise = _Noise(call, operator)
+            by_code.setdefault(noise.code, []).append(noise)
+    for code, noises in by_code.items():
+        if code == "RC701" and not streams.trains(order):
+            continue
+        first = noises[0]
+        others = [one.call for one in noises if one.call.method != first.call.method]
+        beside = list(dict.fromkeys(map(_shown, others)))[:_MOST_NAMED]
+        message = (
+            f"{_shown(first.call)} adds {_WHERE[on_cuda]} in the order in which threads arrive"
+        )
+        if code == "RC701":
+            message = f"the gradient of {message}"
+        if beside:
+            message = f"{message}; so do {', '.join(beside)}"
+        yield hit(code, first.call, message, operator=first.operator.name)
 
 
-def _noise(order: Order, call: Call, used: frozenset[str]) -> _Noise | None:
-    """Return the first operator of a call that is noisy on a device that the program uses."""
-    listed = (one for one in _operators(call) if not used.isdisjoint(one.devices))
-    operator = next((one for one in listed if _is_triggered(call, one)), None)
-    if operator is None or _is_evaluation(order, call):
-        return None
-    if operator.phase == "backward" and _is_in_function_without_gradients(call):
-        return None
-    return _Noise(call, operator)
-
-
-def _is_evaluation(order: Order, call: Call) -> bool:
-    """Return whether it runs without gradients in a program that trains nothing: what it gives goes
-    into no weight.
+def _has_gradient(order: Order, call: Call, operator: Operator) -> bool:
+    """Return whether what a call gives may go into a weight: not where it runs without gradients in
+    a program that trains nothing, or in a function that is decorated so (`@torch.no_grad()`) and
+    is noisy in its backward pass alone.
     """
     without_gradients = any(context.made_by(*_WITHOUT_GRADIENTS) for context in call.contexts)
-    return without_gradients and not streams.trains(order)
-
-
-def _is_in_function_without_gradients(call: Call) -> bool:
-    """Return whether a function around it is decorated so: `@torch.no_grad()`."""
+    if without_gradients and not streams.trains(order):
+        return False
+    if operator.phase != "backward":
+        return True
     decorators = chain.from_iterable(one.decorator_list for one in reach.functions(call))
-    return not {"no_grad", "inference_mode"}.isdisjoint(map(syntax.decorator, decorators))
+    return {"no_grad", "inference_mode"}.isdisjoint(map(syntax.decorator, decorators))
 
 
 @check_programs("RC701", unless=(devices.is_deterministic, other_programs.is_without_training))
 def indexed_parameter(order: Order) -> Iterator[Hit]:
-    """`table[index]`, whose gradient is added up by threads."""
+    """Find `table[index]`, whose gradient is added up by threads."""
     if not any(order.methods("backward")):
         return
     module = order.root
-    for node in filter(_is_lookup, module.nodes(ast.Subscript)):
-        if _is_trained(order.value_of(node.value)) and _is_index(order.value_of(node.slice)):
+    for node in module.nodes(ast.Subscript):
+        is_spelled_out = isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple)
+        if is_spelled_out or not syntax.is_read(node):
+            continue
+        table = order.value_of(node.value)
+        made = table.made_by(*_TENSORS)
+        is_parameter = table.made_by("torch.nn.Parameter") is not None
+        is_trained = is_parameter or (
+            made is not None and given(made, "requires_grad=True", sure=True)
+        )
+        if is_trained and _is_index(order.value_of(node.slice)):
             message = (
                 "the gradient of indexing with a tensor is added up by threads in the order in"
                 " which they arrive"
@@ -136,9 +148,17 @@ def indexed_parameter(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC703", unless=(sets("FLASH_ATTENTION_DETERMINISTIC"),))
 def flash_attention(order: Order) -> Iterator[Hit]:
-    """Fused attention, whose gradient has a deterministic kernel that must be asked for."""
-    for call in filter(_is_flash, every(order)):
-        if call.argument(None, "deterministic") is None and not _is_generation(call):
+    """Find fused attention, whose gradient has a deterministic kernel that must be asked for."""
+    for call in every(order):
+        is_asked_for = given(call, "attn_implementation=flash_attention_2", sure=True)
+        is_flash = call.named(*_FLASH) and "()" not in call.name
+        if not is_asked_for and not is_flash:
+            continue
+        # A branch that looks up what it kept before generates text, which has no gradient.
+        branches = of_kind(call.module.around(call.node), ast.If)
+        calls = chain.from_iterable(within(branch, ast.Call) for branch in branches)
+        is_generation = _OF_GENERATION in map(syntax.word, calls)
+        if call.argument(None, "deterministic") is None and not is_generation:
             message = (
                 "the backward pass of flash attention adds to the gradient of the queries with"
                 " atomics"
@@ -147,9 +167,12 @@ def flash_attention(order: Order) -> Iterator[Hit]:
             return
 
 
+_OF_GENERATION = "flash_attn_with_kvcache"
+
+
 @check_orders("RC703", unless=(devices.is_deterministic,))
 def efficient_attention(order: Order) -> Iterator[Hit]:
-    """Attention of xformers, whose kernels follow the switch of torch."""
+    """Find attention of xformers, whose kernels follow the switch of torch."""
     for call in order.calls(*_EFFICIENT):
         message = (
             "the backward pass of memory-efficient attention adds to the gradient of the queries"
@@ -160,29 +183,10 @@ def efficient_attention(order: Order) -> Iterator[Hit]:
         return
 
 
-def _is_flash(call: Call) -> bool:
-    """Return a call of flash attention, or of a model that is asked to use it."""
-    if given(call, "attn_implementation=flash_attention_2", sure=True):
-        return True
-    return call.named(*_FLASH) and "()" not in call.name
-
-
-def _is_generation(call: Call) -> bool:
-    """Return whether a branch generates text, which has no gradient: it looks up what it kept
-    before.
-    """
-    branches = of_kind(call.module.around(call.node), ast.If)
-    words = map(syntax.word, chain.from_iterable(within(one, ast.Call) for one in branches))
-    return _OF_GENERATION in words
-
-
-_OF_GENERATION = "flash_attn_with_kvcache"
-
-
 @check_programs("RC704", unless=(sets("MAMBA_DETERMINISTIC"),))
 def extensions(order: Order) -> Iterator[Hit]:
-    """Extensions, whose gradients have no deterministic kernel: where one is used first, else where
-    it is imported.
+    """Find extensions whose gradients have no deterministic kernel: where one is used first, else
+    where it is imported.
     """
     imported = next(order.imports(*_MAMBA), None)
     if imported is None or other_programs.is_without_training(order):
@@ -197,7 +201,7 @@ def extensions(order: Order) -> Iterator[Hit]:
     yield hit("RC704", used or imported, message)
 
 
-def _is_lenient(order: Order) -> bool:
+def is_lenient(order: Order) -> bool:
     """Return whether deterministic mode is off, or raises no errors."""
     return not any(
         given(call, "mode=True", 0, sure=True) and not given(call, "warn_only")
@@ -205,14 +209,17 @@ def _is_lenient(order: Order) -> bool:
     )
 
 
-@check_programs("RC008", unless=(_is_lenient,))
+@check_programs("RC008", unless=(is_lenient,))
 def refused(order: Order) -> Iterator[Hit]:
-    """Yield an operator without a deterministic kernel in deterministic mode."""
+    """Find an operator without a deterministic kernel in deterministic mode."""
     for call in every(order):
-        operator = _refused(call)
-        if operator is None or not _is_there(order, operator):
+        refusing = (one for one in _operators(call) if one.deterministic_mode == "raises")
+        operator = next(refusing, None)
+        if operator is None:
             continue
-        if _is_triggered(call, operator):
+        is_on_cuda = "cuda" in operator.devices and bool(devices.first_use(order, "cuda"))
+        is_in_use = is_on_cuda or "cpu" in operator.devices
+        if is_in_use and _is_triggered(call, operator):
             message = (
                 f"`{operator.name}` has no deterministic kernel, and deterministic mode raises"
                 " an error for it"
@@ -221,19 +228,17 @@ def refused(order: Order) -> Iterator[Hit]:
             return
 
 
-def _refused(call: Call) -> Operator | None:
-    """Return the operator of a call for which deterministic mode raises an error."""
-    refusing = (one for one in _operators(call) if one.deterministic_mode == "raises")
-    return next(refusing, None)
-
-
 @check_programs("RC603", unless=(devices.is_deterministic,))
 def ascend(order: Order) -> Iterator[Hit]:
-    """Listed operators of the Ascend backend."""
+    """Find operators that the list of the Ascend backend names."""
     calls = list(filter(_ascend_name, every(order)))
     if calls and "npu" in devices.named(order.root):
-        names = list(dict.fromkeys(map(_ascend_name, calls)))
-        message = f"{_of_ascend(names)} on Ascend, and deterministic mode is off"
+        names = [f"`{name}`" for name in dict.fromkeys(map(_ascend_name, calls))]
+        shown = ", ".join(names[:_MOST_NAMED])
+        if len(names) > _MOST_NAMED:
+            shown = f"{shown} and {len(names) - _MOST_NAMED} more"
+        verb = "is" if len(names) == 1 else "are"
+        message = f"{shown} {verb} slightly noisy on Ascend, and deterministic mode is off"
         yield hit("RC603", calls[0], message)
 
 
@@ -244,93 +249,59 @@ def _ascend_name(call: Call) -> str:
     return _ascend_names().get(call.method.lower(), "")
 
 
-def _of_ascend(names: list[str]) -> str:
-    """Return the operators, and that they are noisy, in words."""
-    if len(names) == 1:
-        return f"`{names[0]}` is slightly noisy"
-    shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
-    if len(names) > _MOST_NAMED:
-        shown = f"{shown} and {len(names) - _MOST_NAMED} more"
-    return f"{shown} are slightly noisy"
-
-
 @check_programs("RC405")
 def device_draws(order: Order) -> Iterator[Hit]:
-    """Numbers drawn on an accelerator."""
+    """Find numbers that are drawn on an accelerator."""
     for drawing in streams.drawings(order):
         call = drawing.call
-        kind = _device_of(call)
-        if kind is None or drawing.draws.kind not in ("number", "order"):
+        if drawing.draws.kind not in ("number", "order") or given(call, "generator"):
             continue
-        if not given(call, "generator"):
-            message = (
-                f"this is drawn on {_DEVICES[kind]}: another kind of device draws other numbers"
-                " from the same seed"
-            )
-            yield hit("RC405", call, message)
-            return
-
-
-def _device_of(call: Call) -> str | None:
-    """Return the accelerator on which a call draws: that which it is told, or that of the tensor
-    that it fills.
-    """
-    told = next((kind for kind in _DEVICES if devices.on(call.keywords.get("device"), kind)), None)
-    filled = call.receiver
-    if told is not None or filled is None or not call.method.endswith("_"):
-        return told
-    return next((kind for kind in _DEVICES if _is_moved(filled, kind)), None)
+        for kind, name in _DEVICES.items():
+            is_told = devices.on(call.keywords.get("device"), kind)
+            # a tensor that is filled may have been put there on its way
+            if is_told or (call.method.endswith("_") and _is_moved(call.receiver, kind)):
+                message = (
+                    f"this is drawn on {name}: another kind of device draws other numbers from the"
+                    " same seed"
+                )
+                yield hit("RC405", call, message)
+                return
 
 
 @check_programs("RC005", unless=(devices.lacks_cuda, sets("XLA_FLAGS")))
 def xla(order: Order) -> Iterator[Hit]:
-    """Scatter in JAX on a GPU."""
-    scatter = next(filter(_is_scatter, every(order)), None)
-    if scatter is not None and order.root.uses_package("jax"):
-        message = tr("XLA's scatter on a GPU adds in the order in which threads arrive")
-        yield hit("RC005", scatter, message)
+    """Find scatter in JAX on a GPU."""
+    if not order.root.uses_package("jax"):
+        return
+    for call in every(order):
+        is_scatter = call.name in _SCATTERS
+        match syntax.owner(call.node):
+            case ast.Subscript(value=ast.Attribute(attr="at")) if call.method == "add":
+                is_scatter = True  # `x.at[i].add(...)`
+        if is_scatter:
+            message = "XLA's scatter on a GPU adds in the order in which threads arrive"
+            yield hit("RC005", call, message)
+            return
 
 
-def _fixes_order_of_sums(order: Order) -> bool:
+def fixes_order_of_sums(order: Order) -> bool:
     """Return whether HCCL is told to add in a fixed order: `true` or `strict`, in any case."""
     values = (literal(store.value) for store in order.environment("HCCL_DETERMINISTIC"))
     return any(str(value).lower() != "false" for value in values)
 
 
-@check_programs("RC801", unless=(_fixes_order_of_sums, devices.is_deterministic))
+@check_programs("RC801", unless=(fixes_order_of_sums, devices.is_deterministic))
 def collectives(order: Order) -> Iterator[Hit]:
-    """Collectives of Ascend without their deterministic mode."""
+    """Find collectives of Ascend without their deterministic mode."""
     for call in order.calls(*_JOINS_RANKS):
         backend = call.argument(0, "backend", "backend_name")
         if literal(backend) == "hccl":
-            message = tr(
+            message = (
                 "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
                 " before the start"
             )
             yield hit("RC801", call, message)
             return
-
-
-def _is_scatter(call: Call) -> bool:
-    """`segment_sum(...)`, `x.at[i].add(...)`."""
-    if call.name in _SCATTERS:
-        return True
-    match syntax.owner(call.node):
-        case ast.Subscript(value=ast.Attribute(attr="at")):
-            return call.method == "add"
-    return False
-
-
-def _noisy(code: str, noises: list[_Noise], cuda: bool) -> Hit:
-    first = noises[0]
-    others = [one.call for one in noises if one.call.method != first.call.method]
-    shown = list(dict.fromkeys(map(_shown, others)))
-    message = f"{_shown(first.call)} adds {_WHERE[cuda]} in the order in which threads arrive"
-    if code == "RC701":
-        message = f"the gradient of {message}"
-    if shown:
-        message = f"{message}; so do {', '.join(shown[:_MOST_NAMED])}"
-    return hit(code, first.call, message, operator=first.operator.name)
 
 
 def _shown(call: Call) -> str:
@@ -342,7 +313,7 @@ def _shown(call: Call) -> str:
 
 @check_programs("RC702", unless=(devices.is_on_cpu_alone,))
 def upsampling(order: Order) -> Iterator[Hit]:
-    """Upsampling, whose gradient has no deterministic kernel on an accelerator."""
+    """Find upsampling, whose gradient has no deterministic kernel on an accelerator."""
     for call in order.calls(*_UPSAMPLES):
         mode = literal(call.argument(_MODE_AT.get(call.name, 2), "mode"))
         is_smooth = call.name.endswith(_ALWAYS_SMOOTH) or mode in _SMOOTH
@@ -362,7 +333,11 @@ def upsampling(order: Order) -> Iterator[Hit]:
 def _by_name() -> Mapping[str, tuple[Operator, ...]]:
     """Return the operators of PyTorch under the ways in which a program may spell them."""
     table: dict[str, tuple[Operator, ...]] = {}
-    for operator in _torch_operators():
+    of_torch = (ops for source, ops in operator_lists() if source.frameworks == ("torch",))
+    torch_operators = (
+        one for one in chain.from_iterable(of_torch) if not _LEFT_OUT.search(one.name)
+    )
+    for operator in torch_operators:
         name = operator.name
         spellings = {
             name,
@@ -373,12 +348,6 @@ def _by_name() -> Mapping[str, tuple[Operator, ...]]:
         for spelt in spellings:
             table[spelt] = (*table.get(spelt, ()), operator)
     return table
-
-
-def _torch_operators() -> Iterator[Operator]:
-    """Return the operators of PyTorch that a call shows to be noisy."""
-    of_torch = (ops for source, ops in operator_lists() if source.frameworks == ("torch",))
-    return (one for one in chain.from_iterable(of_torch) if not _LEFT_OUT.search(one.name))
 
 
 def _operators(call: Call) -> tuple[Operator, ...]:
@@ -416,26 +385,6 @@ def _is_one(value: Value) -> bool:
     return literal(value) in (1, (1, 1), (1, 1, 1))
 
 
-def _is_there(order: Order, operator: Operator) -> bool:
-    """Return whether the program uses a device for which the operator is listed."""
-    if "cpu" in operator.devices:
-        return True
-    return "cuda" in operator.devices and devices.first_use(order, "cuda") is not None
-
-
-def _is_lookup(node: ast.Subscript) -> bool:
-    """Return whether items are read under an index that the text does not spell out."""
-    return syntax.is_read(node) and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple)
-
-
-def _is_trained(value: Value) -> bool:
-    """Return whether a value is a parameter, or a tensor that asks for its gradient."""
-    if value.made_by("torch.nn.Parameter") is not None:
-        return True
-    made = value.made_by(*_TENSORS)
-    return made is not None and given(made, "requires_grad=True", sure=True)
-
-
 def _is_index(value: Value) -> bool:
     """Return whether a value is a tensor that torch made."""
     if any(_TORCH_MADE.search(option.name or "") for option in value.options()):
@@ -443,10 +392,12 @@ def _is_index(value: Value) -> bool:
     return any(value.calls("torch.randint", "torch.randperm", "torch.tensor"))
 
 
-def _is_moved(value: Value, kind: str) -> bool:
+def _is_moved(value: Value | None, kind: str) -> bool:
     """Return whether a tensor was put on an accelerator on its way."""
-    calls = value.calls()
-    return any(one.method == kind or devices.on(one.keywords.get("device"), kind) for one in calls)
+    for call in value.calls() if value is not None else ():
+        if call.method == kind or devices.on(call.keywords.get("device"), kind):
+            return True
+    return False
 
 
 @cache
@@ -459,13 +410,9 @@ def _ascend_names() -> Mapping[str, str]:
     names: dict[str, str] = {}
     for operator in chain.from_iterable(listed):
         aliases = (*operator.aliases, *operator.name.split(", "))
-        for name in filter(_can_be_called, map(last_part, aliases)):
+        for name in map(last_part, aliases):
+            # A listed name may stand in a program: some rows describe an operator in words
+            if not (name.isidentifier() and not _NOT_CALLED.search(name)):
+                continue
             names.setdefault(name.lower(), name)
     return names
-
-
-def _can_be_called(name: str) -> bool:
-    """Return whether a listed name may stand in a program: some rows describe an operator in
-    words.
-    """
-    return name.isidentifier() and not _NOT_CALLED.search(name)

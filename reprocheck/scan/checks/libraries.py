@@ -28,25 +28,16 @@ _SEVERITIES: Mapping[str, Severity] = {"timing": "note"}
 
 @check_orders("RC202", "RC407", "RC504", "RC508", "RC602", "RC902")
 def of_libraries(order: Order) -> Iterator[Hit]:
-    """Yield what the table of libraries says of a call."""
+    """Find calls that the table of libraries names."""
     for call in every(order):
         known = tables.libraries().get(call.name)
-        if known is not None and _differs(order, call, known):
-            yield _hit(call, known)
-
-
-def _hit(call: Call, known: tables.Library) -> Hit:
-    name = call.name.removesuffix(".__init__").rpartition(".")[2]
-    fix = known.fix or tr("Give `{name}` a seed: `{seed}=0`.", name=name, seed=known.seed)
-    message = _CAUSES[known.cause].format(name=name)
-    return hit(
-        known.code,
-        call,
-        message,
-        severity=_SEVERITIES.get(known.cause),
-        patchable=False,
-        by_hand=fix,
-    )
+        if known is None or not _differs(order, call, known):
+            continue
+        name = call.name.removesuffix(".__init__").rpartition(".")[2]
+        fix = known.fix or tr("Give `{name}` a seed: `{seed}=0`.", name=name, seed=known.seed)
+        message = _CAUSES[known.cause].format(name=name)
+        severity = _SEVERITIES.get(known.cause)
+        yield hit(known.code, call, message, severity=severity, patchable=False, by_hand=fix)
 
 
 def _differs(order: Order, call: Call, known: tables.Library) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, filterfalse, islice
+from itertools import chain, islice
 from operator import attrgetter
 
-from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import other_programs
 from reprocheck.scan.checks.streams import given, seeded_before
@@ -47,71 +46,76 @@ _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|qu
 
 @check_orders("RC303")
 def unfilled(order: Order) -> Iterator[Hit]:
-    """Yield a parameter or buffer of empty memory, or an input of a layer."""
+    """Find a parameter or buffer of empty memory, or an input of a layer."""
     for call in order.calls(*EMPTY):
         if not _is_allocation(call) or given(call, "device=meta", sure=True):
             continue
-        kept = _kept(order, call)
-        if kept is None:
-            yield from _of_input(order, call)
-            continue
-        if not _is_read(call) or _may_be_filled(order, call, kept):
-            continue
-        what = _KEPT_AS[kept.method in _BUFFERS]
-        message = f"this {what} is `{call.name}`, memory as it was, and nothing fills it"
-        yield hit("RC303", call, message)
+        keeper = _keeper(order, call)
+        if keeper is not None:
+            if _is_read(call) and not _may_be_filled(order, call, keeper):
+                what = _KEPT_AS[keeper.method in _BUFFERS]
+                message = f"this {what} is `{call.name}`, memory as it was, and nothing fills it"
+                yield hit("RC303", call, message)
+        elif order.whole:
+            layer = _layer_given(order, call)
+            if layer is None or _may_be_filled(order, call, call):
+                continue
+            if any(_is_part(value, {id(call.result)}) for value in layer.inputs):
+                yield hit("RC303", call, f"a layer is given `{call.name}`, memory as it was")
 
 
-def _of_input(order: Order, call: Call) -> Iterator[Hit]:
-    """Empty memory that a program gives to a layer."""
-    layer = next(filter(_is_layer, order.flow(call.result)), None)
-    if not order.whole or layer is None or _may_be_filled(order, call, call):
-        return
-    if any(_is_part(value, {id(call.result)}) for value in layer.inputs):
-        message = f"a layer is given `{call.name}`, memory as it was"
-        yield hit("RC303", call, message)
-
-
-def _is_layer(step: Step) -> bool:
-    """Return whether a layer of torch, or a function for one, is called."""
-    is_object = step.method == "__call__" and step.called.startswith("torch.nn.")
-    return is_object or step.named("torch.nn.functional.*")
+def _layer_given(order: Order, call: Call) -> Step | None:
+    """Return the first layer of torch, or function for one, to which the result of a call comes."""
+    for step in order.flow(call.result):
+        is_layer = step.method == "__call__" and step.called.startswith("torch.nn.")
+        if is_layer or step.named("torch.nn.functional.*"):
+            return step
+    return None
 
 
 def _may_be_filled(order: Order, call: Call, kept: Call) -> bool:
-    return _is_filled(order, call, kept) or _is_named_in_initialiser(call)
+    values = {id(call.result), id(kept.result)}
+    steps = chain(order.flow(call.result), order.flow(kept.result))
+    filling = (step for step in steps if step is not kept and _is_filling(order, step))
+    filled = chain.from_iterable(map(attrgetter("inputs"), filling))
+    targets = (store.target for store in order.stores() if store.name.endswith(".data"))
+    written = chain(filled, filter(None, targets))
+    if any(_is_part(one, values) for one in written):
+        return True
+    # A checkpoint is loaded into the model, whole: then its parameters hold what that had.
+    loads = (load for load in order.methods(*_WHOLE_LOADS) if not load.conditions)
+    if any(not given(load, "strict=False", 1) for load in loads):
+        return True
+    return _is_named_in_initialiser(call)
 
 
 @check_programs("RC305")
 def partial(order: Order) -> Iterator[Hit]:
-    """Yield a checkpoint that is loaded with `strict=False`, and nobody looks at what was
-    missing.
-    """
+    """Find a checkpoint loaded with `strict=False`, where nobody looks at what was missing."""
     if other_programs.is_without_training(order):
         return
     for call in order.methods("load_state_dict"):
-        if not _is_partial_load(call) or _is_reported(order, call):
+        is_partial_load = (
+            not call.own
+            and not _OPTIMIZER.search(call.name.lower())
+            and _is_dropped(call)
+            and given(call, "strict=False", 1, sure=True)
+        )
+        if not is_partial_load or _is_reported(order, call):
             continue
         message = (
             "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
             " and no code checks which these are"
         )
-        yield hit("RC305", call, message, severity=_of_partial_load(order, call))
-
-
-def _of_partial_load(order: Order, call: Call) -> Severity | None:
-    """Return "note" in a folder, and where the weights that stay are the same in each run: most
-    checkpoints of public code lack nothing that was drawn.
-    """
-    is_seeded = seeded_before(order, call, frozenset({"torch"})) is not None
-    if is_seeded or not order.root.single:
-        return "note"
-    return None
+        # Most checkpoints of public code lack nothing that was drawn.
+        is_seeded = seeded_before(order, call, frozenset({"torch"})) is not None
+        is_minor = is_seeded or not order.root.single
+        yield hit("RC305", call, message, severity="note" if is_minor else None)
 
 
 @check_programs("RC305")
 def partial_in_mindspore(order: Order) -> Iterator[Hit]:
-    """Yield the same in MindSpore, which is not strict unless told."""
+    """Find the same in MindSpore, which is not strict unless told."""
     for call in order.calls(*_MINDSPORE_LOADS):
         if _is_dropped(call) and not given(call, "strict_load=True", 2, sure=True):
             message = (
@@ -121,22 +125,16 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
             yield hit("RC305", call, message, severity="note")
 
 
-def _is_partial_load(call: Call) -> bool:
-    """Return whether weights may be missing from what is loaded, and the answer which is thrown
-    away.
-    """
-    if call.own or _OPTIMIZER.search(call.name.lower()):
-        return False
-    return _is_dropped(call) and given(call, "strict=False", 1, sure=True)
-
-
 def _is_allocation(call: Call) -> bool:
     """`torch.Tensor(3, 4)` allocates; `torch.Tensor([1.0])` and `torch.empty(0)` hold nothing
     unknown.
     """
     first = call.argument(0, *_SHAPES)
-    if first is None or literal(first) in (0, (0,)) or _is_empty_list(first):
+    if first is None or literal(first) in (0, (0,)):
         return False
+    match first:
+        case Made(call=Call(method="list", arguments=())):
+            return False
     if call.name.endswith("Tensor"):
         # `torch.Tensor(3, 4)` allocates and `torch.Tensor(rows)` copies: sizes are numbers.
         sizes = map(literal, call.arguments)
@@ -145,14 +143,6 @@ def _is_allocation(call: Call) -> bool:
         case Items(items=items):
             return 0 not in map(literal, items)
     return True
-
-
-def _is_empty_list(value: Value) -> bool:
-    """`list()`."""
-    match value:
-        case Made(call=Call(method="list", arguments=())):
-            return True
-    return False
 
 
 def _is_read(call: Call) -> bool:
@@ -166,24 +156,13 @@ def _is_read(call: Call) -> bool:
     return not names.isdisjoint(syntax.attributes(read))
 
 
-def _kept(order: Order, call: Call) -> Call | None:
+def _keeper(order: Order, call: Call) -> Call | None:
     """Return the call that makes a parameter or buffer of it."""
     for step in islice(order.uses(call.result), 20):
         is_kept = step.named(*_KEEPS) or step.method == "register_buffer"
         if isinstance(step, Call) and is_kept:
             return step
     return None
-
-
-def _is_filled(order: Order, call: Call, kept: Call) -> bool:
-    """Return whether something writes all of it, or of what holds it."""
-    values = {id(call.result), id(kept.result)}
-    steps = chain(order.flow(call.result), order.flow(kept.result))
-    filling = (step for step in steps if step is not kept and _is_filling(order, step))
-    filled = chain.from_iterable(map(attrgetter("inputs"), filling))
-    targets = (store.target for store in order.stores() if store.name.endswith(".data"))
-    written = chain(filled, filter(None, targets))
-    return any(_is_part(one, values) for one in written) or _is_whole_object_filled(order)
 
 
 def _is_filling(order: Order, step: Step) -> bool:
@@ -227,30 +206,11 @@ def _viewed(value: Value) -> Iterable[Value]:
     return ()
 
 
-def _is_whole_object_filled(order: Order) -> bool:
-    """A checkpoint is loaded into the model, whole: then its parameters hold what that had."""
-    loads = (call for call in order.methods(*_WHOLE_LOADS) if not call.conditions)
-    return any(not given(call, "strict=False", 1) for call in loads)
-
-
 def _is_named_in_initialiser(call: Call) -> bool:
     """Return whether the module, or one that imports it, has code elsewhere that may fill what has
     this name: an `_init_weights` that mentions it, a loader, a loop.
     """
-    own = call.module.function_of(call.node)
-    names = _names(call)
-    if own is not None and not names.isdisjoint(_filled_names(own)):
-        return True
-    users = (module for module in call.module.project if call.module in module.imports)
-    functions = map(attrgetter("index.functions"), (call.module, *users))
-    others = filterfalse(lambda one: one is own, chain.from_iterable(functions))
-    return any(_initialises(function, names) for function in others)
-
-
-def _names(call: Call) -> set[str]:
-    """Return the names and texts in the statement around a call, under which its result may be
-    known.
-    """
+    # the names and texts in the statement around the call, under which its result may be known
     statement = call.statement
     names = set(map(last_word, syntax.targets(statement)))
     match statement:
@@ -258,17 +218,23 @@ def _names(call: Call) -> set[str]:
             names.add(last_word(grown))
     constants = within(statement, ast.Constant)
     names.update(part.value for part in constants if isinstance(part.value, str))
-    return names - {""}
-
-
-def _initialises(function: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> bool:
-    """Return whether a function may fill what has one of these names."""
-    is_initialiser = _INITIALISERS.search(function.name) is not None
-    if is_initialiser and _loops_over_parameters(function):
+    names.discard("")
+    own = call.module.function_of(call.node)
+    if own is not None and not names.isdisjoint(_filled_names(own)):
         return True
-    if names.isdisjoint(_mentioned(function)):
-        return False
-    return is_initialiser or not names.isdisjoint(_filled_names(function))
+    users = (module for module in call.module.project if call.module in module.imports)
+    functions = map(attrgetter("index.functions"), (call.module, *users))
+    for function in chain.from_iterable(functions):
+        if function is own:
+            continue
+        is_initialiser = _INITIALISERS.search(function.name) is not None
+        if is_initialiser and _loops_over_parameters(function):
+            return True
+        if names.isdisjoint(_mentioned(function)):
+            continue
+        if is_initialiser or not names.isdisjoint(_filled_names(function)):
+            return True
+    return False
 
 
 @kept
@@ -284,26 +250,19 @@ def _filled_names(function: ast.AST) -> frozenset[str]:
     """Return the names of what a function fills: `self.scale.data.fill_(1)`,
     `init.ones_(module.scale)`, `self.scale[0] = 1`, `self.scale.data = ...`.
     """
-    filled = chain.from_iterable(map(_filled, ast.walk(function)))
+    filled: list[ast.AST] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if not isinstance(target, ast.Subscript | ast.Attribute):
+                    continue
+                part = target.value
+                while isinstance(part, ast.Subscript):  # `scale` of `scale[0][1]`
+                    part = part.value
+                filled.append(part)
+        elif isinstance(node, ast.Call) and _fills(syntax.method(node)):
+            filled += ast.walk(node)
     return frozenset(map(last_word, filled))
-
-
-def _whole(node: ast.expr) -> ast.expr:
-    """`scale` of `scale[0][1]`."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node
-
-
-def _filled(node: ast.AST) -> Iterable[ast.AST]:
-    """Return the expressions that a call or an assignment may fill."""
-    match node:
-        case ast.Assign(targets=targets):
-            parts = (one for one in targets if isinstance(one, ast.Subscript | ast.Attribute))
-            return [_whole(part.value) for part in parts]
-        case ast.Call() if _fills(syntax.method(node)):
-            return ast.walk(node)
-    return ()
 
 
 @kept

@@ -28,8 +28,8 @@ def is_unread(step: Step) -> bool:
 
 
 def is_only_asked(step: Step) -> bool:
-    """Return `names = list(...)`, and the function or module only asks what is in them, or how
-    many.
+    """Return whether `names = list(...)` is only asked, in its function or module, for what is in
+    it or how many.
     """
     match step.parent, step.statement:
         case (ast.Assign() | ast.IfExp(), ast.Assign(targets=[ast.Name(id=name)])):
@@ -61,7 +61,7 @@ def is_asked(module: Module, node: ast.AST) -> bool:
 
 
 def is_only_told(step: Step) -> bool:
-    """Return `names = {...}` that the function or module only prints."""
+    """Return whether `names = {...}` is only printed in its function or module."""
     match syntax.targets(step.statement):
         case [ast.Name(id=name)]:
             return syntax.are_all(_loads(step, name), partial(_is_printed, step.module))
@@ -150,11 +150,10 @@ def is_only_counted(call: Call) -> bool:
 def _is_told(module: Module, number: ast.Name) -> bool:
     """Return whether a number is taken modulo another, or stands in what is printed."""
     around = [number, *module.expressions_around(number)]
-    return any(_is_modulo(one) or syntax.word(one) in _TELLS for one in around)
-
-
-def _is_modulo(node: ast.AST) -> bool:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+    return any(
+        (isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)) or syntax.word(one) in _TELLS
+        for one in around
+    )
 
 
 _TELLS = frozenset({"print", "info", "debug", "write", "set_description"})
@@ -201,11 +200,6 @@ def _is_fresh(statement: ast.AST | None) -> bool:
     return False
 
 
-def _is_imported(module: Module, name: str) -> bool:
-    """Return whether another module takes a variable of this one."""
-    return any(f"{module.name}.{name}" in other.imported_names for other in module.project)
-
-
 def _named(around: ast.AST | None, name: str) -> list[ast.Name]:
     """Return where a name stands."""
     return [part for part in within(around, ast.Name) if part.id == name]
@@ -217,6 +211,8 @@ def _loads(step: Step, name: str) -> list[ast.Name]:
     """
     module = step.module
     around = module.function_of(step.node) or module.tree
-    if around is module.tree and _is_imported(module, name):
+    if around is module.tree and any(
+        f"{module.name}.{name}" in other.imported_names for other in module.project
+    ):
         return []
     return list(filter(syntax.is_read, _named(around, name)))

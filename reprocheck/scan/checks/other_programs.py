@@ -44,29 +44,19 @@ def is_without_training(order: Order) -> bool:
     if order.root.single:
         return False
     if any(map(partial(_goes_on, order.root), streams.every(order))):
-        return _is_example(order)
+        # A module for others may show how it is used: what it trains stands in its guard alone,
+        # and reads no data.
+        root = order.root
+        is_for_others = id(root) in root.project.imported or "." in root.name
+        for call in streams.every(order) if is_for_others else ():
+            if _READS.match(call.method) or ".datasets." in call.name:
+                return False
+            if not streams.is_training(call):
+                continue
+            if call.through or not any(map(is_guard, call.module.around(call.node))):
+                return False
+        return is_for_others
     return not order.cut or not _trains_in_text(order)
-
-
-def _is_example(order: Order) -> bool:
-    """Return whether what a module for others trains stands in its guard alone, and reads no data:
-    it shows how the module is used.
-    """
-    root = order.root
-    is_for_others = id(root) in root.project.imported or "." in root.name
-    calls = streams.every(order)
-    if not is_for_others or any(map(_reads, calls)):
-        return False
-    return all(map(_is_in_guard, filter(streams.is_training, calls)))
-
-
-def _is_in_guard(call: Call) -> bool:
-    return not call.through and any(map(is_guard, call.module.around(call.node)))
-
-
-def _reads(call: Call) -> bool:
-    """Return whether a call reads data or options, or makes a data set."""
-    return bool(_READS.match(call.method)) or ".datasets." in call.name
 
 
 _READS = re.compile(

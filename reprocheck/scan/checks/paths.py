@@ -13,7 +13,7 @@ from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
-from reprocheck.scan.steps import Call, Loop
+from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Derived, Value
 from reprocheck.scan.vocabulary import names
 
@@ -23,30 +23,24 @@ _DRAWN = ("random.", "numpy.random.", "torch.", "tensorflow.random.")
 
 @check_orders("RC403")
 def shifted(order: Order) -> Iterator[Hit]:
-    """Yield draws in a loop whose number of turns is another in each run."""
+    """Find draws in a loop whose number of turns is another in each run."""
     for loop in order.loops():
-        found = _source_of_turns(loop)
-        if found is None:
+        turns = next(loop.value.calls("builtins.range"), None)
+        if turns is None or not turns.arguments:
             continue
-        draw = _draw_in(loop)
-        if draw is not None:
+        source = entropy.inside(turns.arguments[-1])
+        body = loop.node.body if isinstance(loop.node, ast.For) else [loop.node]
+        draw = _draw(loop.module, body)
+        if source is not None and draw is not None:
             message = (
-                f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(found)} says"
+                f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(source)} says"
             )
             yield hit("RC403", loop, message, node=draw, by_hand=_apart(loop.module, loop.node))
 
 
-def _source_of_turns(loop: Loop) -> Call | None:
-    """Return what makes the number of turns another one in each run."""
-    turns = next(loop.value.calls("builtins.range"), None)
-    if turns is None or not turns.arguments:
-        return None
-    return entropy.inside(turns.arguments[-1])
-
-
 @check_orders("RC604")
 def changing_data(order: Order) -> Iterator[Hit]:
-    """Entropy, hashes of strings and phases of the clock that become data."""
+    """Find entropy, hashes of strings and phases of the clock that become data."""
     for call in order.calls(*_TENSORS):
         found = entropy.inside(call.first)
         if found is None or not _becomes_data(found, call.first):
@@ -70,7 +64,7 @@ def _becomes_data(found: Call, value: Value) -> bool:
 
 @check("RC403")
 def until(module: Module, project: Project) -> Iterator[Hit]:
-    """Yield draws in a loop that ends by the clock."""
+    """Find draws in a loop that ends by the clock."""
     for node in module.nodes(ast.While):
         clock = next(filter(None, syntax.called(module, node.test)), "")
         if entropy.kind(clock) != "clock" or _is_apart(module, node):
@@ -103,12 +97,6 @@ def _is_apart(module: Module, node: ast.AST) -> bool:
     blocks = of_kind(module.around(node), ast.With)
     contexts = chain.from_iterable(block.items for block in blocks)
     return any("fork_rng" in ast.unparse(item.context_expr) for item in contexts)
-
-
-def _draw_in(loop: Loop) -> ast.Call | None:
-    if isinstance(loop.node, ast.For):
-        return _draw(loop.module, loop.node.body)
-    return _draw(loop.module, [loop.node])
 
 
 def _draw(module: Module, body: Sequence[ast.AST]) -> ast.Call | None:

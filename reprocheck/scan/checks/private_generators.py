@@ -6,15 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import display_draws, entropy, hyper, seed_values, tables
 from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.checks.streams import every, seeded_before
-from reprocheck.scan.index import of_kind, within
+from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -79,11 +78,18 @@ class _Generator:
 
 @check_orders("RC304", "RC407", "RC502", "RC504", "RC601", "RC705", "RC802")
 def unseeded_generators(order: Order) -> Iterator[Hit]:
-    """Yield a generator object that starts from the operating system, by what it is used for."""
+    """Find generator objects that start from the operating system, by what they are used for."""
     for made in _unseeded(order):
         if any(excuses(made) for excuses in _EXCUSES):
             continue
-        code = _purpose(made)
+        # by the first use that tells: of the generator itself, else of what was drawn from it
+        uses = list(order.uses(made.value))
+        codes = {"RC502" for use in uses if use.method in _ORDERS}
+        others = [use for use in uses if use.method not in _ORDERS]
+        purposes = {*codes, *map(_late_use, others), *_uses_in_text(made.call)}
+        if purposes <= {None}:
+            purposes = set(map(_late_use, islice(order.flow(made.value), _SCAN_DEPTH)))
+        code = next(filter(purposes.__contains__, _BY_WEIGHT), "RC407")
         message = _STARTS[made.is_system].format(name=made.shown)
         if WORDS[code]:
             message = f"{message}, and {WORDS[code]}"
@@ -100,7 +106,7 @@ _OF_CHECKS = re.compile(r"valid|test|eval|preproc")
 """A function of such a name makes a pipeline that changes each sample in the same way."""
 
 
-def _seeds_pipelines(order: Order) -> bool:
+def seeds_pipelines(order: Order) -> bool:
     """Return whether pipelines are given a seed by their method for it; frameworks have functions
     of that name.
     """
@@ -108,9 +114,9 @@ def _seeds_pipelines(order: Order) -> bool:
     return any(tables.seeds().get(call.name) is None for call in calls)
 
 
-@check_programs("RC504", unless=(_seeds_pipelines,))
+@check_programs("RC504", unless=(seeds_pipelines,))
 def unseeded_libraries(order: Order) -> Iterator[Hit]:
-    """Augmentation pipelines with generators of their own."""
+    """Find augmentation pipelines with generators of their own."""
     for call in order.calls(*_PIPELINES):
         if is_none(call.argument(None, "seed")) and not _OF_CHECKS.search(call.function_name):
             message = (
@@ -138,36 +144,21 @@ def unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
 
 def _unseeded(order: Order) -> Iterator[_Generator]:
     for call in every(order):
-        value = _started(order, call)
-        if value is not None:
-            yield _Generator(order, call, value)
-
-
-def _started(order: Order, call: Call) -> Value | None:
-    """Return the generator that a call starts from the operating system; None where it starts
-    none.
-    """
-    if call.name in _METHODS_OF_SYSTEM:
-        return call.receiver
-    is_keras = call.name == _KERAS and _is_unseeded_keras(order, call)
-    if call.name in _SYSTEM or _is_made_without_seed(call) or is_keras:
-        return call.result
-    return None
-
-
-def _is_made_without_seed(call: Call) -> bool:
-    keyword = _SEEDED.get(call.name)
-    if keyword is None:
-        return False
-    return is_none(call.argument(0, keyword, "seed"))
-
-
-def _is_unseeded_keras(order: Order, call: Call) -> bool:
-    """A generator of Keras without a seed takes one from Python's generator."""
-    if not order.whole or not is_none(call.argument(0, "seed")):
-        return False
-    # Keras 3 makes the seed with `random.randint`, so `random.seed` before it is enough.
-    return seeded_before(order, call, frozenset({"keras"})) is None
+        generator: Value | None = None
+        if call.name in _METHODS_OF_SYSTEM:
+            generator = call.receiver
+        elif call.name in _SYSTEM:
+            generator = call.result
+        elif call.name in _SEEDED:
+            if is_none(call.argument(0, _SEEDED[call.name], "seed")):
+                generator = call.result
+        elif call.name == _KERAS and order.whole:
+            # Keras 3 makes the seed with `random.randint`, so `random.seed` before it is enough.
+            is_seeded = seeded_before(order, call, frozenset({"keras"})) is not None
+            if is_none(call.argument(0, "seed")) and not is_seeded:
+                generator = call.result
+        if generator is not None:
+            yield _Generator(order, call, generator)
 
 
 def _is_left_to_callers(made: _Generator) -> bool:
@@ -177,12 +168,20 @@ def _is_left_to_callers(made: _Generator) -> bool:
     return not is_fixed and not made.order.whole
 
 
-def _is_reseeded(made: _Generator) -> bool:
+def is_reseeded(made: _Generator) -> bool:
     """Return whether it gets a seed or a state after all."""
     if made.is_system:
         return False
-    if _is_reseeded_in_text(made.call):
-        return True
+    call = made.call
+    names = syntax.attributes(syntax.targets(call.statement))
+    for node in call.module.index.calls if names else ():
+        match node:
+            # `self._rng.seed(number)` in another method of the same module
+            case ast.Call(
+                func=ast.Attribute(attr=method, value=ast.Attribute(attr=attribute)), args=[_, *_]
+            ) if node is not call.node:
+                if attribute in names and method in _RESEEDS:
+                    return True
     calls = made.order.on(made.value, *_RESEEDS)
     later = [one for one in calls if made.order.is_before(made.call, one)]
     if any((*one.arguments, *one.keywords) for one in later):
@@ -191,39 +190,19 @@ def _is_reseeded(made: _Generator) -> bool:
     return any(step.stored.endswith(_STATES) for step in uses)
 
 
-def _is_reseeded_in_text(call: Call) -> bool:
-    """`self._rng.seed(number)` in another method of the same module."""
-    names = syntax.attributes(syntax.targets(call.statement))
-    if not names:
-        return False
-    others = (node for node in call.module.index.calls if node is not call.node)
-    return any(_reseeds(node, names) for node in others)
-
-
-def _reseeds(node: ast.Call, names: set[str]) -> bool:
-    """Return whether a call seeds an attribute of one of these names with a number."""
-    match node:
-        case ast.Call(
-            func=ast.Attribute(attr=method, value=ast.Attribute(attr=held)), args=[_, *_]
-        ):
-            return held in names and method in _RESEEDS
-    return False
-
-
-def _is_for_others(made: _Generator) -> bool:
+def is_for_others(made: _Generator) -> bool:
     """Return whether all that is drawn from it is how long to wait, a port, a name, or what is
     shown.
     """
-    return syntax.are_all(made.order.on(made.value), partial(_changes_no_training, made.order))
+
+    def changes_no_training(draw: Call) -> bool:
+        is_beside = hyper.is_pause(draw) or hyper.is_for_others(draw)
+        return is_beside or display_draws.is_for_show(made.order, draw)
+
+    return syntax.are_all(made.order.on(made.value), changes_no_training)
 
 
-def _changes_no_training(order: Order, draw: Call) -> bool:
-    return (
-        hyper.is_pause(draw) or hyper.is_for_others(draw) or display_draws.is_for_show(order, draw)
-    )
-
-
-def _is_for_seeds(made: _Generator) -> bool:
+def is_for_seeds(made: _Generator) -> bool:
     """Return whether all that is drawn from it become seeds that are found to come from the
     operating system.
     """
@@ -235,14 +214,26 @@ def _is_for_seeds(made: _Generator) -> bool:
     return syntax.are_all(made.order.on(made.value), feeds)
 
 
-def _is_fallback(made: _Generator) -> bool:
+def is_fallback(made: _Generator) -> bool:
     """Return whether it is taken only where a caller passes none: `rng or default_rng()`, `if rng
     is None`.
     """
     order, call = made.order, made.call
-    if _is_made_late(call):
+    # It may be made where it is first asked for: nothing but None is ever assigned to the
+    # attribute of the object beside it.
+    names = syntax.attributes(_holders(call))
+    assigns = within(call.module.class_of(call.node), ast.Assign)
+    others = [one for one in assigns if names & syntax.attributes(one.targets)]
+    values = [one.value for one in others if one is not call.statement]
+    if names and all(isinstance(one, ast.Constant) and one.value is None for one in values):
         return False
-    choice = _choice(call)
+    # the nearest expression around it that takes it only where something else decides so
+    choice: ast.AST | None = None
+    for child, outer in pairwise([call.node, *call.module.expressions_around(call.node)]):
+        match outer:
+            case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first) if first is not child:
+                choice = outer
+                break
     is_asked = any(_asks_for_none(condition.test) for condition in call.conditions)
     if not order.whole:
         return choice is not None or is_asked or is_in_fallback(call)
@@ -254,39 +245,14 @@ def _is_fallback(made: _Generator) -> bool:
     return is_asked
 
 
-def _is_made_late(call: Call) -> bool:
-    """Return whether it is made where it is first asked for: nothing but None is ever assigned to
-    the attribute of the object beside it.
-    """
-    names = syntax.attributes(_holders(call))
-    if not names:
-        return False
-    assigns = within(call.module.class_of(call.node), ast.Assign)
-    others = [one for one in assigns if names & syntax.attributes(one.targets)]
-    values = [one.value for one in others if one is not call.statement]
-    return all(isinstance(one, ast.Constant) and one.value is None for one in values)
-
-
-def _choice(call: Call) -> ast.AST | None:
-    """Return the nearest expression around a call that takes it only where something else decides
-    so.
-    """
-    around = [call.node, *call.module.expressions_around(call.node)]
-    for child, at in pairwise(around):
-        match at:
-            case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first) if first is not child:
-                return at
-    return None
-
-
 def is_in_fallback(call: Call) -> bool:
     """Return whether it stands in an `if` that asks for None: what callers pass is not known."""
-    inside = takewhile(_is_no_function, call.module.around(call.node))
-    return any(_asks_for_none(at.test) for at in of_kind(inside, ast.If))
-
-
-def _is_no_function(node: ast.AST) -> bool:
-    return not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    for node in call.module.around(call.node):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            break
+        if isinstance(node, ast.If) and _asks_for_none(node.test):
+            return True
+    return False
 
 
 def _asks_for_none(test: ast.AST) -> bool:
@@ -294,27 +260,8 @@ def _asks_for_none(test: ast.AST) -> bool:
     return is_truth or syntax.holds_none(test)
 
 
-_EXCUSES = (_is_left_to_callers, _is_fallback, _is_reseeded, _is_for_others, _is_for_seeds)
+_EXCUSES = (_is_left_to_callers, is_fallback, is_reseeded, is_for_others, is_for_seeds)
 """Why a generator that starts from the operating system changes nothing."""
-
-
-def _purpose(made: _Generator) -> str:
-    """Return what it is used for, by the first use that tells."""
-    order, value = made.order, made.value
-    codes = set(map(_use, order.uses(value)))
-    codes.update(_uses_in_text(made.call))
-    if codes <= {None}:
-        codes = set(map(_late_use, islice(order.flow(value), _SCAN_DEPTH)))
-    return next(filter(codes.__contains__, _BY_WEIGHT), "RC407")
-
-
-def _use(step: Step) -> str | None:
-    """Return the use of the generator itself: what is called on it or with it, and in which
-    function.
-    """
-    if step.method in _ORDERS:
-        return "RC502"
-    return _late_use(step)
 
 
 def _late_use(step: Step) -> str | None:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from reprocheck.language import tr
 from reprocheck.scan.checks import display_draws, order_use, other_programs, reach, streams
-from reprocheck.scan.checks.streams import Drawing, at, given, short, title
+from reprocheck.scan.checks.streams import at, given, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
@@ -25,14 +25,14 @@ _TORCH = frozenset({"torch"})
 
 @check_programs("RC503", unless=(other_programs.is_for_nobody,))
 def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
-    """Workers start NumPy and Python's random from a number that torch draws: nothing seeds that,
-    and what seeds the others is not used there.
-    """
+    """Find draws in the workers of a loader whose seeds come from torch, which nothing seeds."""
     for drawing in streams.drawings(order):
         loader = drawing.call.by
-        if loader is None or not has_workers(loader) or not _is_seeded(order, drawing):
+        if loader is None or not has_workers(loader) or reach.is_evaluation(loader):
             continue
-        if reach.is_evaluation(loader):
+        # Where the program does not seed NumPy's or Python's generator, that is the cause.
+        seeded = (seeding.streams & drawing.streams for seeding in streams.seedings(order))
+        if not drawing.streams & _IN_PROCESS or not any(seeded):
             continue
         if streams.seeded_anywhere(order, _TORCH):
             return
@@ -48,14 +48,26 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC503", unless=(other_programs.is_for_nobody,))
 def in_workers_of_pools(order: Order) -> Iterator[Hit]:
-    """Yield which worker of a pool takes which element is left to the system, and each goes on from
-    a generator of its own.
+    """Find draws in the workers of a pool: the system decides which worker takes which element, and
+    each goes on from a generator of its own.
     """
     for drawing in streams.drawings(order):
         pool = drawing.call.by
         if pool is None or not _POOL.fullmatch(pool.name) or not drawing.streams & _IN_PROCESS:
             continue
-        if _is_seeded_there(order, drawing, pool) or not _matters(order, drawing, pool):
+        # The worker may seed before it draws, or the pool have a function that does.
+        seeds = streams.seedings_of(order, drawing.streams)
+        makers = islice((pool.receiver or UNKNOWN).calls(), 1)
+        if any(seed.call.by is pool for seed in seeds):
+            continue
+        if any(given(maker, "initializer", 1) for maker in makers):
+            continue
+        is_beside = (
+            order_use.is_each_by_itself(pool)
+            or display_draws.is_for_show(order, drawing.call)
+            or not streams.uses_framework(order)
+        )
+        if is_beside:
             continue
         message = (
             f"`{short(drawing.call.name)}` ({at(drawing.call, pool.module)}) draws in the workers"
@@ -89,27 +101,3 @@ def may_have_workers(loader: Call) -> bool:
 
 def _may_be_some(workers: Value | None) -> bool:
     return workers is not None and literal(workers) != 0
-
-
-def _is_seeded(order: Order, drawing: Drawing) -> bool:
-    """Return whether a draw is NumPy's or Python's, and the program seeds that: else this is the
-    cause.
-    """
-    if not drawing.streams & _IN_PROCESS:
-        return False
-    return any(one.streams & drawing.streams for one in streams.seedings(order))
-
-
-def _is_seeded_there(order: Order, drawing: Drawing, pool: Call) -> bool:
-    """Return whether the worker seeds before it draws, or the pool has a function that may."""
-    seeds = streams.seedings_of(order, drawing.streams)
-    makers = islice((pool.receiver or UNKNOWN).calls(), 1)
-    has_start = any(given(maker, "initializer", 1) for maker in makers)
-    return has_start or any(one.call.by is pool for one in seeds)
-
-
-def _matters(order: Order, drawing: Drawing, pool: Call) -> bool:
-    """Return whether what the workers give may reach a training."""
-    if order_use.is_each_by_itself(pool) or display_draws.is_for_show(order, drawing.call):
-        return False
-    return streams.uses_framework(order)

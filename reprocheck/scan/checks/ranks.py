@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import partial
-from itertools import filterfalse
 
 from reprocheck.scan.checks.streams import closure, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
-from reprocheck.scan.steps import Call
 from reprocheck.scan.vocabulary import names
 
 _LAUNCHES = names("ranks", "launches")
@@ -20,54 +17,34 @@ _SAMPLERS = ("torch.utils.data.DistributedSampler",)
 _OTHERS = names("ranks", "others")
 
 
-def _has_no_ranks(order: Order) -> bool:
+def has_no_ranks(order: Order) -> bool:
     """Return whether a program runs as a single process."""
     return not any(order.calls(*_LAUNCHES))
 
 
-def _brings_samplers(order: Order) -> bool:
+def brings_samplers(order: Order) -> bool:
     """Return whether a framework puts samplers in that the text does not show."""
     return any(one.uses_package(*_OTHERS) for one in closure(order))
 
 
-@check_programs("RC510", unless=(_has_no_ranks, _brings_samplers))
+@check_programs("RC510", unless=(has_no_ranks, brings_samplers))
 def rank_order(order: Order) -> Iterator[Hit]:
-    """Yield a shuffling loader without a sampler for ranks, and a sampler that is not told the
+    """Find a shuffling loader without a sampler for ranks, and a sampler that is not told the
     epoch.
     """
-    alone = filter(_shuffles_alone, order.calls(*_LOADERS))
-    loader = next(filterfalse(partial(_has_share, order), alone), None)
-    if loader is not None:
-        message = "each rank shuffles the whole data set for itself here: shares overlap"
-        yield hit("RC510", loader, message)
-    yield from _without_epoch(order)
-
-
-def _shuffles_alone(loader: Call) -> bool:
-    """Return whether a loader shuffles, and no sampler tells it how."""
-    has_sampler = given(loader, "sampler", 3) or given(loader, "batch_sampler", 4)
-    if has_sampler or any(_OF_RANKS.search(ast.unparse(one.test)) for one in loader.conditions):
-        return False
-    return given(loader, "shuffle=True", 2, sure=True)
-
-
-def _has_share(order: Order, loader: Call) -> bool:
-    """Return whether the data set is told which of several shares it is: `Rows(paths,
-    shard=rank)`.
-    """
-    options = list(map(id, loader.first.options()))
-    makers = (call for call in every(order) if id(call.result) in options)
-    return any(not _SHARES.isdisjoint(maker.keywords) for maker in makers)
-
-
-_SHARES = frozenset({"shard", "rank", "num_shards", "shard_id", "num_replicas", "world_size"})
-
-
-_OF_RANKS = re.compile(r"world_size|distributed|num_replicas|is_dist|n_?gpus?\b")
-"""`if world_size == 1:`, `if not args.distributed:`."""
-
-
-def _without_epoch(order: Order) -> Iterator[Hit]:
+    for loader in order.calls(*_LOADERS):
+        has_sampler = given(loader, "sampler", 3) or given(loader, "batch_sampler", 4)
+        tests = (ast.unparse(condition.test) for condition in loader.conditions)
+        is_for_one = any(map(_OF_RANKS.search, tests))
+        if has_sampler or is_for_one or not given(loader, "shuffle=True", 2, sure=True):
+            continue
+        # The data set may be told which of several shares it is: `Rows(paths, shard=rank)`.
+        options = set(map(id, loader.first.options()))
+        makers = [call for call in every(order) if id(call.result) in options]
+        if all(_SHARES.isdisjoint(maker.keywords) for maker in makers):
+            message = "each rank shuffles the whole data set for itself here: shares overlap"
+            yield hit("RC510", loader, message)
+            break
     if any(order.methods("set_epoch")):
         return
     for call in order.calls(*_SAMPLERS):
@@ -75,3 +52,10 @@ def _without_epoch(order: Order) -> Iterator[Hit]:
             message = "without `set_epoch` this sampler repeats the order of the first epoch"
             yield hit("RC510", call, message, severity="note")
             return
+
+
+_SHARES = frozenset({"shard", "rank", "num_shards", "shard_id", "num_replicas", "world_size"})
+
+
+_OF_RANKS = re.compile(r"world_size|distributed|num_replicas|is_dist|n_?gpus?\b")
+"""`if world_size == 1:`, `if not args.distributed:`."""

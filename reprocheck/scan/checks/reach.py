@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, starmap
 from operator import attrgetter
 
@@ -34,10 +34,14 @@ def is_unused(order: Order) -> bool:
     root = order.root
     if order.whole or root.single or not any(map(attrgetter("is_entry"), root.project)):
         return False
-    defined = _first_name(order)
-    if not defined or defined in _mentioned(root.project):
+    # the function or class of the top level that the order begins in; "" for a module
+    path = order.function.removeprefix(f"{root.name}.")
+    name = path.partition(".")[0]
+    if not name or name in _mentioned(root.project):
         return False
-    return not _is_decorated(root, defined)
+    # A decorator may hand a definition to somebody.
+    definitions = (node for node in root.tree.body if getattr(node, "name", "") == name)
+    return not any(getattr(node, "decorator_list", []) for node in definitions)
 
 
 def is_reached(module: Module) -> bool:
@@ -51,15 +55,14 @@ def is_reached(module: Module) -> bool:
 @kept
 def _reached(project: Project) -> frozenset[int]:
     """Return the modules of the programs that train, by their ids; none where all may be."""
-    programs = map(streams.imported, filter(attrgetter("is_entry"), project))
-    modules = tuple(chain.from_iterable(filter(_train_in_text, programs)))
+    modules: list[Module] = []
+    for program in filter(attrgetter("is_entry"), project):
+        imported = streams.imported(program)
+        if any(_TRAININGS.search(module.source.text) for module in imported):
+            modules += imported
     if any(map(imports_by_name, modules)):
         return frozenset()
     return frozenset(map(id, modules))
-
-
-def _train_in_text(modules: Iterable[Module]) -> bool:
-    return any(_TRAININGS.search(module.source.text) for module in modules)
 
 
 _TRAININGS = re.compile(
@@ -79,22 +82,10 @@ def imports_by_name(module: Module) -> bool:
 _IMPORTERS = re.compile(r"\b(import_module|__import__|exec|instantiate)\(")
 
 
-def _first_name(order: Order) -> str:
-    """Return the function or class of the top level that an order begins in; "" for a module."""
-    path = order.function.removeprefix(f"{order.root.name}.")
-    return path.partition(".")[0]
-
-
 @kept
 def _mentioned(project: Project) -> frozenset[str]:
     """Return what the modules of a project mention, imports left out."""
     return frozenset(chain.from_iterable(map(reachable_functions.mentions, project)))
-
-
-def _is_decorated(module: Module, name: str) -> bool:
-    """Return whether a decorator may hand a definition to somebody."""
-    definitions = (one for one in module.tree.body if getattr(one, "name", "") == name)
-    return any(getattr(one, "decorator_list", []) for one in definitions)
 
 
 def is_in_evaluation(order: Order, call: Call) -> bool:

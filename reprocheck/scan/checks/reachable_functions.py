@@ -81,18 +81,18 @@ def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
     ]
     running: set[int] = set()
     mentioned: set[str] = set()
-    while found := [part for part in waiting if _runs(part, running, mentioned)]:
-        running.update(map(id, found))
-        mentioned.update(chain.from_iterable(part.mentions for part in found))
+    while True:
+        started: list[Part] = []
+        for part in waiting:
+            is_defined = part.around is None or id(part.around) in running
+            is_mentioned = not part.names or mentioned & {_ANY, *part.names}
+            if is_defined and is_mentioned:
+                started.append(part)
+        if not started:
+            return frozenset(running)
+        running.update(map(id, started))
+        mentioned.update(chain.from_iterable(part.mentions for part in started))
         waiting = [part for part in waiting if id(part) not in running]
-    return frozenset(running)
-
-
-def _runs(part: Part, running: set[int], mentioned: set[str]) -> bool:
-    """Return whether a part may run by what runs and is mentioned so far."""
-    is_defined = part.around is None or id(part.around) in running
-    is_mentioned = not part.names or mentioned & {_ANY, *part.names}
-    return is_defined and bool(is_mentioned)
 
 
 @kept
@@ -100,21 +100,32 @@ def _parts(module: Module) -> Parts:
     top, never = Part(names=frozenset(), around=None), Part(names=frozenset(), around=None)
     parts = [top]
     of_call: dict[int, Part] = {}
-    aliases = _aliases(module)
+    imported = (alias for node in module.index.of(ast.ImportFrom) for alias in node.names)
+    aliases = {alias.asname: alias.name for alias in imported if alias.asname}
     waiting: list[tuple[ast.AST, Part, ast.ClassDef | None]] = [
         (node, top, None) for node in module.tree.body
     ]
     while waiting:
         node, part, holder = waiting.pop()
-        if _calls_nothing(node):
-            continue
+        match node:
+            # These name things and call none: an import, `seed_everything` in a line of its own and
+            # without a call, `__all__ = [...]`, which says what may be imported.
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Name() | ast.Attribute()):
+                continue
+            case ast.Assign(targets=targets) if "__all__" in syntax.variables(targets):
+                continue
         part.mentions.update(aliases.get(name, name) for name in _mentioned(node))
         if isinstance(node, ast.Call):
             of_call[id(node)] = part
         inner = _own_part(node, part, holder)
         if inner is not part:
             parts.append(inner)
-        inside = _holder_inside(node, holder)
+        # the class whose methods are defined directly below the node
+        methods_of = holder
+        if isinstance(node, ast.ClassDef):
+            methods_of = node
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            methods_of = None
         dead = _dead(node)
         for child in children(node):
             runs_with = part
@@ -122,42 +133,20 @@ def _parts(module: Module) -> Parts:
                 runs_with = inner
             if id(child) in dead:
                 runs_with = never
-            waiting.append((child, runs_with, inside))
+            waiting.append((child, runs_with, methods_of))
     return Parts(tuple(parts), of_call)
-
-
-def _calls_nothing(node: ast.AST) -> bool:
-    """Return whether a statement names things and calls none: an import, `__all__ = [...]`, which
-    says what may be imported, or `seed_everything` in a line of its own and without a call.
-    """
-    match node:
-        case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Name() | ast.Attribute()):
-            return True
-        case ast.Assign(targets=targets):
-            return "__all__" in syntax.variables(targets)
-    return False
-
-
-def _aliases(module: Module) -> dict[str, str]:
-    """Return the names that imports give another name in the module."""
-    imported = (alias for node in module.index.of(ast.ImportFrom) for alias in node.names)
-    return {alias.asname: alias.name for alias in imported if alias.asname}
-
-
-def _holder_inside(node: ast.AST, holder: ast.ClassDef | None) -> ast.ClassDef | None:
-    """Return the class whose methods are defined directly below a node."""
-    if isinstance(node, ast.ClassDef):
-        return node
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return None
-    return holder
 
 
 def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
     """Return the part that a function or guard opens; that around it for other nodes."""
     match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return Part(names=_called_by(node, holder), around=around)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            wanted = {name}
+            if not _PLAIN_DECORATORS.issuperset(map(syntax.decorator, node.decorator_list)):
+                wanted = set()
+            elif holder is not None and (holder.bases or name.startswith("__")):
+                wanted = {name, holder.name}
+            return Part(names=frozenset(wanted), around=around)
         case ast.If() if is_guard(node):
             return Part(names=frozenset(), around=around, guard=True)
         case ast.Assign(targets=targets, value=value) if _holds_functions(value):
@@ -196,15 +185,11 @@ def _dead(node: ast.AST) -> frozenset[int]:
     statements = getattr(node, "body", None)
     if not isinstance(statements, list):
         return _NOTHING
-    return _ids(_after(statements, map(_ends, statements), True))
+    leaves = [isinstance(statement, ast.Return | ast.Raise) for statement in statements]
+    return _ids(_after(statements, leaves, True))
 
 
 _NOTHING: frozenset[int] = frozenset()
-
-
-def _ends(statement: ast.AST) -> bool:
-    """Return whether what follows a statement never runs."""
-    return isinstance(statement, ast.Return | ast.Raise)
 
 
 def _after(nodes: Sequence[ast.AST], marks: Iterable[bool | None], last: bool) -> Sequence[ast.AST]:
@@ -233,18 +218,6 @@ def _known(test: ast.expr) -> bool | None:
         case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
             return False
     return None
-
-
-def _called_by(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, holder: ast.ClassDef | None
-) -> frozenset[str]:
-    """Return the names of which one must be mentioned before a function can run."""
-    names = frozenset({function.name})
-    if not _PLAIN_DECORATORS.issuperset(map(syntax.decorator, function.decorator_list)):
-        return frozenset()
-    if holder is not None and (holder.bases or function.name.startswith("__")):
-        return names | {holder.name}
-    return names
 
 
 def _mentioned(node: ast.AST) -> tuple[str, ...]:

@@ -64,31 +64,24 @@ def with_repetition(order: Order, hit: Hit, entry: Entry) -> Hit:
         return hit
     takes_seed = hit.evidence.get("seed_keyword") in _SEED_KEYWORDS
     if hit.code in _AT_THE_TOP and not takes_seed:
-        return _seeded_by_ranks(order, hit)
+        # A hit whose fix seeds the whole program: of several ranks it is not known which draws are
+        # to be alike in all of them
+        if not has_ranks(order):
+            return hit
+        said = tr("where ranks are to draw apart, add the rank to the number")
+        return replace(hit, patchable=False, evidence={"unsure": said, **hit.evidence})
     if hit.code not in _NUMBERED | _AT_THE_TOP:
         return hit
     evidence = dict(_repetition(order, hit.code, step))
     if has_ranks(order):
         evidence["ranks"] = "yes"
-    return replace(hit, evidence={**evidence, **_advice(hit, evidence), **hit.evidence})
-
-
-def _seeded_by_ranks(order: Order, hit: Hit) -> Hit:
-    """Return a hit whose fix seeds the whole program: of several ranks it is not known which draws
-    are to be alike in all of them.
-    """
-    if not has_ranks(order):
-        return hit
-    said = tr("where ranks are to draw apart, add the rank to the number")
-    return replace(hit, patchable=False, evidence={"unsure": said, **hit.evidence})
-
-
-def _advice(hit: Hit, evidence: Mapping[str, str]) -> Mapping[str, str]:
     if "ranks" in evidence:
-        return {"by_hand": tr(_BY_RANK)}
-    if "repeats" in evidence:
-        return {"by_hand": tr(_ADVICE[evidence["repeats"]])}
-    return {}
+        advice = {"by_hand": tr(_BY_RANK)}
+    elif "repeats" in evidence:
+        advice = {"by_hand": tr(_ADVICE[evidence["repeats"]])}
+    else:
+        advice = {}
+    return replace(hit, evidence={**evidence, **advice, **hit.evidence})
 
 
 @kept

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,7 +15,7 @@ from reprocheck.scan.checks import streams
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
-from reprocheck.scan.steps import Call, Condition, Step, Store
+from reprocheck.scan.steps import Call, Condition, Step
 from reprocheck.scan.values import Part, Value, literal
 from reprocheck.scan.vocabulary import names, words
 
@@ -30,55 +30,39 @@ DRAWS = frozenset({"normal_", "uniform_"})
 def are_replaced(order: Order, layer: Call) -> bool:
     """Return whether the weights are all replaced afterwards."""
     own = set(layer.conditions)
-    if any(map(_asks_for_checkpoint, own)):
+    # `if args.resume:`, the branch that goes on from a checkpoint
+    asked = {last_word(condition.test) for condition in own if condition.taken}
+    if not asked.isdisjoint({"resume", "resume_training"}):
         return True
     comes_later = partial(order.is_before, layer)
-    if _one_happens(own, filter(comes_later, order.methods(*_LOADS))):
+    # A checkpoint is loaded where the weights are drawn: under no other conditions, or in the two
+    # branches of one question.
+    loads = filter(comes_later, order.methods(*_LOADS))
+    others = [set(load.conditions) - own for load in loads]
+    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
+    opposites = (replace(branch, taken=not branch.taken) for branch in branches)
+    if set() in others or not branches.isdisjoint(opposites):
         return True
-    if any(map(comes_later, filter(partial(_sets_weight, layer), order.stores()))):
-        return True
+    for store in order.stores():
+        # `layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own
+        filled = store.target
+        if isinstance(filled, Part) and store.name.endswith(".weight.data"):
+            filled = filled.whole
+        is_of_weight = store.name.endswith((".weight", ".weight.data"))
+        if is_of_weight and filled is layer.result and comes_later(store):
+            return True
     later = list(filter(comes_later, order.flow(layer.result)))
-    fills = (step for step in later if step.method in _FILLS)
-    if any(own.issuperset(fill.conditions) for fill in filter(_fills_more_than_bias, fills)):
-        return True
+    for step in later:
+        if step.method in _FILLS and own.issuperset(step.conditions):
+            tensor = _filled(step)
+            if tensor is not None and _OVERRIDDEN.isdisjoint(keys(tensor.origin())):
+                return True
     return _are_drawn_again(order, layer, later)
-
-
-def _asks_for_checkpoint(condition: Condition) -> bool:
-    """`if args.resume:`, the branch that goes on from a checkpoint."""
-    match condition.test:
-        case ast.Name() | ast.Attribute():
-            return condition.taken and last_word(condition.test) in ("resume", "resume_training")
-    return False
 
 
 def keys(values: Iterable[Value]) -> set[str | None]:
     """Return the attributes among some values, by their names."""
     return {value.key for value in values if isinstance(value, Part)}
-
-
-def _sets_weight(layer: Call, store: Store) -> bool:
-    """`layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own."""
-    filled = store.target
-    if isinstance(filled, Part) and store.name.endswith(".weight.data"):
-        filled = filled.whole
-    return filled is layer.result and store.name.endswith((".weight", ".weight.data"))
-
-
-def _one_happens(own: set[Condition], steps: Iterable[Step]) -> bool:
-    """Return whether one of some steps happens under conditions that hold: it has no others, or
-    those are the two branches of one question.
-    """
-    others = [set(step.conditions) - own for step in steps]
-    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
-    opposites = (replace(one, taken=not one.taken) for one in branches)
-    return set() in others or not branches.isdisjoint(opposites)
-
-
-def _fills_more_than_bias(step: Step) -> bool:
-    """Return whether a call that fills a tensor fills the weights."""
-    filled = _filled(step)
-    return filled is not None and _OVERRIDDEN.isdisjoint(keys(filled.origin()))
 
 
 def _filled(step: Step) -> Value | None:
@@ -104,53 +88,36 @@ def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
         return False
     applied = [step for step in later if step.method == "apply"]
     inside = (step for step in order.steps if step.by is not None and step.by in applied)
-    filled = {name for step in chain(later, inside) for name in _filled_of(layer, step)}
-    return filled.issuperset(_drawn(layer))
-
-
-def _drawn(layer: Call) -> set[str]:
-    """Return the names of what a layer draws."""
-    bias = layer.keywords.get("bias")
-    if layer.name.endswith(".Embedding") or (bias is not None and literal(bias) is False):
-        return {"weight"}
-    return {"weight", "bias"}
-
-
-def _filled_of(layer: Call, step: Step) -> Iterator[str]:
-    """Yield which of them a step fills, if it is for layers of this kind."""
-    is_filling = step.method in _FILLS | DRAWS or getattr(step, "name", "").startswith(
-        _INITIALISERS
-    )
-    filled = _filled(step)
-    if not is_filling or filled is None:
-        return
-    own = set(layer.conditions)
     kind = layer.name.rpartition(".")[2]
-    if all(_is_of_kind(kind, one) for one in step.conditions if one not in own):
-        found = keys(filled.origin())
-        yield from (name for name in ("weight", "bias") if name in found)
+    filled: set[str | None] = set()
+    for step in chain(later, inside):
+        is_initialiser = getattr(step, "name", "").startswith(_INITIALISERS)
+        tensor = _filled(step)
+        if tensor is None or not (is_initialiser or step.method in _FILLS | DRAWS):
+            continue
+        if all(_is_of_kind(kind, one) for one in step.conditions if one not in own):
+            filled |= keys(tensor.origin())
+    bias = layer.keywords.get("bias")
+    drawn = {"weight", "bias"}
+    if layer.name.endswith(".Embedding") or (bias is not None and literal(bias) is False):
+        drawn = {"weight"}
+    return filled.issuperset(drawn)
 
 
 def _is_of_kind(kind: str, condition: Condition) -> bool:
     """`isinstance(m, nn.Conv2d)`, `name.find("Conv") != -1`, or one that asks whether there is a
     bias.
     """
-    named = list(_kinds(condition.test))
-    if not named:
+    kinds: list[str] = []
+    for part in within(condition.test, ast.Constant, ast.Attribute, ast.Name):
+        word = str(part.value) if isinstance(part, ast.Constant) else last_word(part)
+        kinds += filter(_KIND.search, (word, *map(str.capitalize, word.split("_"))))
+    if not kinds:
         return condition.taken and _ASKS_FOR_ONE.search(ast.unparse(condition.test)) is not None
-    return any(one in kind for one in named) is condition.taken
+    return any(one in kind for one in kinds) is condition.taken
 
 
 _ASKS_FOR_ONE = re.compile(r"is not None|hasattr")
-
-
-def _kinds(test: ast.AST) -> Iterator[str]:
-    """Yield the kinds of layers that a question names."""
-    for part in within(test, ast.Constant, ast.Attribute, ast.Name):
-        word = last_word(part)
-        if isinstance(part, ast.Constant):
-            word = str(part.value)
-        yield from filter(_KIND.search, (word, *map(str.capitalize, word.split("_"))))
 
 
 _KIND = re.compile(r"^(Linear|Conv|Embedding|Batch|Instance|Group|Layer|LSTM|GRU|RNN)")

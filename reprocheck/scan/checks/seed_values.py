@@ -17,7 +17,7 @@ from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
-from reprocheck.scan.steps import Call, Store
+from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Value, is_none
 from reprocheck.scan.vocabulary import by_name
 
@@ -81,7 +81,7 @@ class _Changing:
 
 @check_orders("RC402", "RC404", "RC503")
 def changing_seed(order: Order) -> Iterator[Hit]:
-    """Yield a seed from the clock, the process, the operating system, or an unseeded draw."""
+    """Find a seed from the clock, the process, the operating system, or an unseeded draw."""
     origins: dict[object, list[_Changing]] = {}
     for call in every(order):
         for found in _seed(order, call):
@@ -121,6 +121,11 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
         where = f"it is set in {at(first.call, made.module)}"
     users = [f"{one.call.module.shown}:{one.call.line}" for one in seeds]
     message = f"{first.message}; {where}"
+    # A program makes the number once: one constant for several would make them equal
+    is_made_once = False
+    if order.whole and made.happens_once:
+        again = (step for step in order.at(made.module, made.node) if step.by is None)
+        is_made_once = list(map(attrgetter("called"), again)).count(made.name) == 1
     return hit(
         first.code,
         shown,
@@ -132,26 +137,16 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
         made=":".join(map(str, made.module.source.span(made.node))),
         used="\n".join(dict.fromkeys(users)),
         in_sight=in_sight,
-        once=_YES_OR_NO[_is_made_once(order, made)],
+        once=_YES_OR_NO[is_made_once],
     )
 
 
 _YES_OR_NO = {True: "yes", False: "no"}
 
 
-def _is_made_once(order: Order, made: Call) -> bool:
-    """Return whether a program makes the number once: one constant for several would make them
-    equal.
-    """
-    if not order.whole or not made.happens_once:
-        return False
-    again = (step for step in order.at(made.module, made.node) if step.by is None)
-    return list(map(attrgetter("called"), again)).count(made.name) == 1
-
-
 @check_orders("RC408")
 def zero_seed(order: Order) -> Iterator[Hit]:
-    """Yield a random primitive of MindSpore whose own seeds are 0: `set_seed` does not reach it."""
+    """Find a random primitive of MindSpore whose own seeds are 0: `set_seed` does not reach it."""
     for call in order.calls("mindspore.ops.*"):
         name = call.name.removeprefix("mindspore.ops.")
         if name == "bernoulli" and not given(call, "seed", 2):
@@ -160,29 +155,36 @@ def zero_seed(order: Order) -> Iterator[Hit]:
                 " `mindspore.set_seed`"
             )
             yield hit("RC408", call, message)
-        if name in _PRIMITIVES and not _has_own_seed(call, int(_PRIMITIVES[name])):
-            yield hit(
-                "RC408",
-                call,
-                (
-                    f"`mindspore.ops.{name}` with seed 0 takes a random one, and"
-                    " `mindspore.set_seed` does not reach it"
-                ),
+        if name not in _PRIMITIVES:
+            continue
+        places = enumerate(_SEED_WORDS, int(_PRIMITIVES[name]))
+        seeds = [call.argument(place, *keywords) for place, keywords in places]
+        given_seeds = {streams.spelt(seed) for seed in seeds if seed is not None}
+        if given_seeds <= {"0", "None"}:
+            message = (
+                f"`mindspore.ops.{name}` with seed 0 takes a random one, and `mindspore.set_seed`"
+                " does not reach it"
             )
+            yield hit("RC408", call, message)
 
 
 @check_orders("RC409")
 def replaced(order: Order) -> Iterator[Hit]:
-    """`numpy.random.seed = 0`."""
+    """Find `numpy.random.seed = 0`."""
     for store in order.stores():
         if store.name in tables.seeds():
+            # The statement may give one function one whole number.
+            is_simple = False
+            match store.statement:
+                case ast.Assign(targets=[_], value=ast.Constant(value=int() as number)):
+                    is_simple = not isinstance(number, bool)
             message = f"this replaces the function `{store.name}` and seeds nothing; call it"
-            yield hit("RC409", store, message, patchable=_is_simple(store))
+            yield hit("RC409", store, message, patchable=is_simple)
 
 
 @check("RC409")
 def not_called(module: Module, project: Project) -> Iterator[Hit]:
-    """Yield a seeding function that is named and not called."""
+    """Find a seeding function that is named and not called."""
     for node in module.nodes(ast.Expr):
         if not isinstance(node.value, ast.Attribute | ast.Name):
             continue
@@ -190,46 +192,24 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
         known = tables.seeds().get(name)
         if known is not None and "." in name:
             message = f"`{name}` is named and not called: nothing is seeded"
+            is_of_state = "state" in known.keyword or "state" in last_part(name)
+            takes_a_number = known.keyword != "" and not is_of_state
             yield Hit(
                 code="RC409",
                 module=module,
                 node=node.value,
                 message=message,
-                patchable=_takes_a_number(name, known),
+                patchable=takes_a_number,
             )
 
 
 _SEED_WORDS = (("seed", "seed0", "Seed0"), ("seed2", "seed1", "Seed1"))
 
 
-def _has_own_seed(call: Call, first: int) -> bool:
-    """Return whether one of the two seeds of a primitive is given and not 0."""
-    seeds = (call.argument(place, *words) for place, words in enumerate(_SEED_WORDS, first))
-    return any(streams.spelt(seed) not in ("0", "None") for seed in seeds if seed is not None)
-
-
-def _takes_a_number(name: str, known: tables.Seeds) -> bool:
-    """Return whether a call seeds with a number, and not with a state."""
-    if not known.keyword or "state" in known.keyword:
-        return False
-    return "state" not in last_part(name)
-
-
-def _is_simple(store: Store) -> bool:
-    """Return whether the statement gives one function one whole number."""
-    match store.statement:
-        case ast.Assign(targets=[_], value=ast.Constant(value=number)):
-            return isinstance(number, int) and not isinstance(number, bool)
-    return False
-
-
 def _seed(order: Order, call: Call) -> Iterator[_Changing]:
     known = tables.seeds().get(call.name)
-    if (
-        known is not None
-        and known.without == "system"
-        and is_none(call.argument(0, known.keyword or "seed"))
-    ):
+    is_from_system = known is not None and known.without == "system"
+    if known is not None and is_from_system and is_none(call.argument(0, known.keyword or "seed")):
         # A test or a context manager puts a generator back.
         if not call.function_name.startswith(("test_", "tearDown", "__exit__")):
             yield _from_system(order, call)
@@ -237,9 +217,14 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
     if call.name in MAKERS and syntax.are_all(order.on(call.result), hyper.is_for_others):
         return
     for number in _numbers(call, known):
-        found = entropy.inside(number)
-        if found is not None and entropy.source(found) != "load":
-            yield _from_entropy(order, call, number, found)
+        # Less than an error where the number may also be another one.
+        severity: Severity | None = "warning" if entropy.is_one_of_several(number) else None
+        source = entropy.inside(number)
+        if source is not None and entropy.source(source) != "load":
+            changing = _from_entropy(order, call, source)
+            if changing.code != "RC503":
+                changing = replace(changing, severity=severity)
+            yield changing
             return
         draw = _unseeded_draw(order, number)
         if draw is not None:
@@ -253,17 +238,10 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
                 call=call,
                 message=message,
                 made=draw.call,
-                severity=_unsure(number),
+                severity=severity,
                 drawn={"stream": name, "by_hand": tr(_SEEDED, name=tr(name)), **seeded},
             )
             return
-
-
-def _unsure(number: Value) -> Severity | None:
-    """Less than an error where the number may also be another one."""
-    if entropy.is_one_of_several(number):
-        return "warning"
-    return None
 
 
 def feeds_seed(order: Order, draw: Call) -> bool:
@@ -304,47 +282,36 @@ def _from_system(order: Order, call: Call) -> _Changing:
 
 def _in_worker(order: Order, call: Call, message: str) -> _Changing:
     """Return a seed that a loader gives each of its workers."""
+    loader = call.by
+    base_seed = "seeded"
+    if loader is None or streams.seeded_before(order, loader, frozenset({"torch"})) is None:
+        base_seed = ""
     return _Changing(
         code="RC503",
         call=call,
         message=message,
-        base_seed=_base_seed(order, call),
+        base_seed=base_seed,
         by_hand=tr(_BY_WORKER),
     )
 
 
-def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Changing:
+def _from_entropy(order: Order, call: Call, source: Call) -> _Changing:
+    described = entropy.described(source)
     if _by_loader(call):
-        return _in_worker(
-            order,
-            call,
-            f"each data worker is seeded from {entropy.described(found)}",
-        )
+        return _in_worker(order, call, f"each data worker is seeded from {described}")
     code, fix = "RC402", _FIXED
     if not call.happens_once:
         fix = _ANOTHER_EACH_TIME
-    if entropy.source(found) == "process":
+    if entropy.source(source) == "process":
         code, fix = "RC404", _BY_RANK
     by_hand = tr(fix, name=_seeding_name(call))
-    message = f"the seed comes from {entropy.described(found)}"
-    return _Changing(
-        code=code, call=call, message=message, made=found, severity=_unsure(number), by_hand=by_hand
-    )
+    message = f"the seed comes from {described}"
+    return _Changing(code=code, call=call, message=message, made=source, by_hand=by_hand)
 
 
 def _seeding_name(call: Call) -> str:
     """Return the function that takes a number: `torch.seed` and its like take none."""
     return _TAKES_NUMBER.get(call.name, short(call.name))
-
-
-def _base_seed(order: Order, call: Call) -> str:
-    """Return whether torch, from which a loader without a generator takes the seeds of its workers,
-    is `seeded` before the loader is made.
-    """
-    loader = call.by
-    if loader is None or streams.seeded_before(order, loader, frozenset({"torch"})) is None:
-        return ""
-    return "seeded"
 
 
 def _by_loader(call: Call) -> bool:

@@ -34,12 +34,26 @@ _CALLING = (ast.Call, ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Starr
 def place(order: Order, draw: Call) -> Mapping[str, str]:
     """Return where a seed for a draw would go. Empty where it cannot be written: in a notebook."""
     for seed in streams.seedings(order):
-        if _is_early(order, seed.call, draw):
-            line = seed.call.line
-            return {"seed_beside": str(line), **_of_line(seed.call.module, line)}
+        call = seed.call
+        is_written = not is_none(_given(call)) and _is_plain(call)
+        is_editable = not call.module.source.cells and not call.module.outside
+        if not is_written or not is_editable:
+            continue
+        is_once = call.happens_once and len(order.at(call.module, call.node)) == 1
+        is_sure = set(draw.conditions).issuperset(call.conditions)
+        if is_once and is_sure and order.is_before(call, draw):
+            return {"seed_beside": str(call.line), **_of_line(call.module, call.line)}
     if order.root.source.cells:
         return {}
-    line = _line_in_program(order, draw)
+    if draw.through:
+        _, first_call = draw.through[0]
+        line = getattr(first_call, "lineno", 1)
+    elif draw.module is order.root:
+        line = draw.line
+    else:
+        imports = (step for step in order.imports() if step.module is order.root)
+        lines = [step.line for step in imports if order.is_before(step, draw)]
+        line = [1, *lines][-1]
     return {"seed_above": str(line), **_of_line(order.root, line)}
 
 
@@ -80,19 +94,6 @@ def _of_line(module: Module, line: int) -> Mapping[str, str]:
     return {"seed_path": module.shown, "seed_text": module.source.line(line)}
 
 
-def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
-    """Return whether a call seeds, with a number, surely before a draw, once, and in a file that
-    can be changed.
-    """
-    if is_none(_given(seeds)) or not _is_plain(seeds):
-        return False
-    is_once = seeds.happens_once and len(order.at(seeds.module, seeds.node)) == 1
-    if not is_once or seeds.module.source.cells or seeds.module.outside:
-        return False
-    is_sure = set(draw.conditions).issuperset(seeds.conditions)
-    return is_sure and order.is_before(seeds, draw)
-
-
 def _is_plain(seeds: Call) -> bool:
     """Return whether the number of a seeding call can be written down a second time: it stands
     there, and nothing is called for it.
@@ -104,15 +105,3 @@ def _is_plain(seeds: Call) -> bool:
             given = named.get(_keyword(seeds), first)
             return given is not None and not holds(given, *_CALLING)
     return False
-
-
-def _line_in_program(order: Order, draw: Call) -> int:
-    """Return the line of the program itself that leads to a draw."""
-    if draw.through:
-        _, call = draw.through[0]
-        return getattr(call, "lineno", 1)
-    if draw.module is order.root:
-        return draw.line
-    imports = (step for step in order.imports() if step.module is order.root)
-    lines = [step.line for step in imports if order.is_before(step, draw)]
-    return [1, *lines][-1]

@@ -7,13 +7,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import cast
 
-from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import order_use, tables
 from reprocheck.scan.index import of_kind, within
@@ -89,21 +88,19 @@ def is_sorted_later(order: Order, value: Value) -> bool:
 def _of_step(order: Order, step: Step, depth: int) -> Use | None:
     if depth > _DEEPEST:
         return None
-    match step:
-        case Loop():
-            return _of_loop(order, step, depth)
-        case Call() if not _ignores_order(step.name, step.method):
-            return _of_call(order, step, depth)
-    return None
-
-
-def _of_call(order: Order, call: Call, depth: int) -> Use | None:
-    """Return what a call does with the order of what it is given."""
-    if call.name in _SEQUENCES:
-        return _of_conversion(order, call, depth)
+    if isinstance(step, Loop):
+        return _of_loop(order, step, depth)
+    if not isinstance(step, Call) or _ignores_order(step.name, step.method):
+        return None
+    if step.name in _SEQUENCES:
+        if is_blindly_used(step.node, step):
+            return None
+        is_harmless = order_use.is_paired_with_constants(step) or order_use.is_only_counted(step)
+        strong = step.name in _NUMBERED and not is_harmless
+        return _of_sequence(order, step, step.result, depth, strong=strong)
     # The draws of NumPy's and Python's generator objects are in no table: all their methods draw.
-    if call.name in tables.draws() or call.name.startswith(_GENERATORS):
-        return Use(call, True, f"{call.method} picks from it by position")
+    if step.name in tables.draws() or step.name.startswith(_GENERATORS):
+        return Use(step, True, f"{step.method} picks from it by position")
     return None
 
 
@@ -112,20 +109,15 @@ def _ignores_order(name: str, method: str) -> bool:
     return name in _BLIND or method in _IGNORING_METHODS
 
 
-def _of_conversion(order: Order, call: Call, depth: int) -> Use | None:
-    """Return a call made a sequence."""
-    if is_blindly_used(call.node, call):
-        return None
-    ways = (order_use.is_paired_with_constants, order_use.is_only_counted)
-    is_numbered = call.name in _NUMBERED and not any(holds(call) for holds in ways)
-    return _of_sequence(order, call, call.result, depth, strong=is_numbered)
-
-
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: bool) -> Use | None:
-    """A sequence was made: it counts unless it is sorted later, or all that is done with it is
-    blind to order.
+    """Return the use of a sequence that was made: it counts unless it is sorted later, or all that
+    is done with it is blind to order.
     """
-    if is_sorted_later(order, made) or _is_added_and_sorted(step) or order_use.is_unread(step):
+    if is_sorted_later(order, made) or order_use.is_unread(step):
+        return None
+    # `paths += [...]`, and the function sorts `paths`
+    parent = step.parent
+    if isinstance(parent, ast.AugAssign) and _is_sorted_in_text(step, step.node, parent.target):
         return None
     if strong:
         return Use(step, True, "it is numbered in that order")
@@ -135,26 +127,17 @@ def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: b
     inner = decided(order, made, depth + 1)
     if inner is not None:
         return Use(step, inner.strong, inner.how)
-    if all(map(_is_blind, uses)):
+    # Each does the same with a sequence in any order, or only makes another one.
+    are_blind = all(
+        use.called in _HARMLESS_CALLS
+        or use.method in _HARMLESS_METHODS
+        or isinstance(use, Loop)
+        or order_use.is_each_by_itself(use)
+        for use in uses
+    )
+    if are_blind:
         return None
     return Use(step, False, _BECOMES_SEQUENCE)
-
-
-def _is_added_and_sorted(step: Step) -> bool:
-    """Return `paths += [...]`, and the function sorts `paths`."""
-    match step.parent:
-        case ast.AugAssign(target=target):
-            return _is_sorted_in_text(step, step.node, target)
-    return False
-
-
-def _is_blind(step: Step) -> bool:
-    """Return whether a step does the same with a sequence in any order, or only makes another
-    one.
-    """
-    is_harmless = step.called in _HARMLESS_CALLS or step.method in _HARMLESS_METHODS
-    goes_over = isinstance(step, Loop)
-    return is_harmless or goes_over or order_use.is_each_by_itself(step)
 
 
 _TESTS = (ast.Compare, ast.FormattedValue, ast.Raise)
@@ -170,35 +153,28 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
         parent = step.module.parent(parent)
     match parent:
         case ast.Call(func=function) if function is not node:
-            return _takes_blindly(parent, step)
+            name = step.module.name_of(parent.func)
+            method = syntax.method(parent) or last_part(name)
+            if method == "join":
+                # text may be joined to be read
+                module = step.module
+                around = (parent, *module.expressions_around(parent), module.statement_of(parent))
+                is_told = any(
+                    isinstance(at, _MESSAGES) or syntax.word(at) in _LOGS for at in around
+                )
+                if is_told:
+                    return True
+            return _ignores_order(name, method) or method in _LOGS
         case ast.For(body=body):
-            return all(map(_is_said, body))
+            # `print(...)` or `log.debug(...)`
+            return all(
+                isinstance(statement, ast.Expr) and syntax.word(statement.value) in _SAYS
+                for statement in body
+            )
     return isinstance(parent, _TESTS) or order_use.is_asked(step.module, node)
 
 
-def _takes_blindly(call: ast.Call, step: Step) -> bool:
-    """Return whether a call does the same with its arguments in any order, or shows them."""
-    name = step.module.name_of(call.func)
-    method = syntax.method(call) or last_part(name)
-    if _ignores_order(name, method) or method in _LOGS:
-        return True
-    return method == "join" and _is_message(step.module, call)
-
-
-def _is_said(statement: ast.stmt) -> bool:
-    """Return whether a statement is `print(...)` or `log.debug(...)`; what is written to a file may
-    be read again.
-    """
-    return isinstance(statement, ast.Expr) and syntax.word(statement.value) in _SAYS
-
-
 _MESSAGES = (ast.FormattedValue, ast.JoinedStr, ast.Raise, ast.Assert)
-
-
-def _is_message(module: Module, call: ast.Call) -> bool:
-    """Return whether text is joined to be read."""
-    around = (call, *module.expressions_around(call), module.statement_of(call))
-    return any(isinstance(at, _MESSAGES) or syntax.word(at) in _LOGS for at in around)
 
 
 def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
@@ -207,7 +183,7 @@ def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
     return find and find(order, loop, depth)
 
 
-def _of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
+def use_of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
     """Return what becomes of the sequence that a comprehension makes."""
     if is_blindly_used(loop.node, loop):
         return None
@@ -217,7 +193,7 @@ def _of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
     return Use(loop, False, _BECOMES_SEQUENCE)
 
 
-def _in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
+def use_in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
     """`{name: next(counter) for name in names}`."""
     value = getattr(loop.node, "value", None)
     if "builtins.next" in syntax.called(loop.module, value):
@@ -231,30 +207,11 @@ def consumer(order: Order, step: Step) -> Step | None:
     """
     match step.through:
         case (*_, (module, (ast.Call() | ast.For()) as node)):
-            return next(filter(_consumes, order.at(module, node)), None)
+            for outer in order.at(module, node):
+                match outer:
+                    case Loop() | Call(own=True, by=None, result=Items(kind="generator")):
+                        return outer
     return None
-
-
-def _consumes(step: Step) -> bool:
-    """Return whether a step is a loop, or the user's own call of a generator function."""
-    match step:
-        case Loop() | Call(own=True, by=None, result=Items(kind="generator")):
-            return True
-    return False
-
-
-def _handed_on(order: Order, loop: Loop, depth: int) -> Use | None:
-    """Return what a generator function gives is used where the program goes over it; a library that
-    does so keeps the order.
-    """
-    if depth > _DEEPEST:
-        return Use(loop, False, tr(HANDED_ON))
-    match consumer(order, loop):
-        case Loop() as place:
-            return _of_loop(order, place, depth + 1)
-        case Call(result=result):
-            return decided(order, result, depth + 1)
-    return Use(loop, False, tr(HANDED_ON))
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +230,7 @@ class _Body:
     calls: tuple[ast.Call, ...]
 
 
-def _of_body(order: Order, loop: Loop, depth: int) -> Use | None:
+def use_of_body(order: Order, loop: Loop, depth: int) -> Use | None:
     """Return what a loop does with one element after the other."""
     node = cast("ast.For | ast.AsyncFor", loop.node)
     parts = tuple(within(node.body, ast.AST))
@@ -286,9 +243,9 @@ def _of_body(order: Order, loop: Loop, depth: int) -> Use | None:
 
 
 _OF_LOOPS: dict[type[ast.AST], Callable[[Order, Loop, int], Use | None]] = {
-    ast.DictComp: _in_dict,
-    **dict.fromkeys((ast.For, ast.AsyncFor), _of_body),
-    **dict.fromkeys((ast.ListComp, ast.GeneratorExp), _of_comprehension),
+    ast.DictComp: use_in_dict,
+    **dict.fromkeys((ast.For, ast.AsyncFor), use_of_body),
+    **dict.fromkeys((ast.ListComp, ast.GeneratorExp), use_of_comprehension),
 }
 """What a loop does with an order, by its node."""
 
@@ -297,32 +254,50 @@ def _sorts(call: ast.Call) -> bool:
     return syntax.word(call) in _SORTS
 
 
-def _numbered(body: _Body) -> Use | None:
+def is_numbered(body: _Body) -> Use | None:
     if _numbers(body.parts):
         return Use(body.loop, True, _NUMBERED_IN_ORDER)
     return None
 
 
-def _drawn(body: _Body) -> Use | None:
-    draw = next((call for call in body.calls if _is_draw(body.loop, call)), None)
-    if draw is None:
-        return None
-    drawn = ast.unparse(draw.func)
-    return Use(body.loop, True, f"each turn draws a random number ({drawn})")
+def is_drawn(body: _Body) -> Use | None:
+    """Return the draw of a number from a generator that the program shares.
+
+    Layers draw when they are made, and of those each has weights of its own.
+    """
+    for call in body.calls:
+        name = body.loop.module.name_of(call.func)
+        draws = tables.draws().get(name)
+        if draws is None or draws.when != "call" or draws.stream not in _SHARED:
+            continue
+        if draws.kind != "weights" or name.startswith("torch.nn.init."):
+            drawn = ast.unparse(call.func)
+            return Use(body.loop, True, f"each turn draws a random number ({drawn})")
+    return None
 
 
-def _trained(body: _Body) -> Use | None:
+_SHARED = frozenset({"python", "numpy", "torch"})
+
+
+def is_trained(body: _Body) -> Use | None:
     if _TRAINS.isdisjoint(map(syntax.word, body.calls)):
         return None
     return Use(body.loop, True, "each turn trains on one")
 
 
-def _kept(body: _Body) -> Use | None:
+def is_kept(body: _Body) -> Use | None:
     """Elements that are handed on, put somewhere, or collected in a list."""
     for part in body.parts:
         match part:
             case ast.Yield() | ast.YieldFrom():
-                return _handed_on(body.order, body.loop, body.depth)
+                # What a generator function gives is used where the program goes over it; a library
+                # that does so keeps the order
+                place = consumer(body.order, body.loop)
+                if body.depth > _DEEPEST or place is None:
+                    return Use(body.loop, False, HANDED_ON)
+                if isinstance(place, Loop):
+                    return _of_loop(body.order, place, body.depth + 1)
+                return decided(body.order, cast(Call, place).result, body.depth + 1)
             case ast.Call(func=ast.Attribute(attr="put"), args=[_, _, *_]):
                 continue  # of a database: under a key
             case ast.Call(func=ast.Attribute(attr=method)) if _FILLS.match(method):
@@ -340,10 +315,16 @@ def _is_collected(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, grown:
     """Return whether a list that a loop appends to keeps the order of the loop."""
     if is_sorted_later(order, order.value_of(grown)) or _is_sorted_in_text(loop, node, grown):
         return False
-    return not _is_kept_by_key(grown, node)
+    if not isinstance(grown, ast.Name):
+        # `groups[key].append(...)`
+        return not isinstance(grown, ast.Subscript)
+    # lists that begin anew in each turn, and the folders that `os.walk` will go into
+    assignments = within(node.body, ast.Assign)
+    assigned = chain.from_iterable(assignment.targets for assignment in assignments)
+    return grown.id not in syntax.variables([*within(node.target, ast.Name), *assigned])
 
 
-def _in_own_functions(body: _Body) -> Use | None:
+def is_used_in_own_functions(body: _Body) -> Use | None:
     """Return what the user's own functions do that the body of a loop calls: number an element,
     draw for it, or keep it in an object.
     """
@@ -356,7 +337,7 @@ def _in_own_functions(body: _Body) -> Use | None:
     return None
 
 
-_IN_BODY = (_numbered, _drawn, _trained, _in_own_functions, _kept)
+_IN_BODY = (is_numbered, is_drawn, is_trained, is_used_in_own_functions, is_kept)
 """What a loop may do with the order of its elements, the surest first."""
 
 
@@ -379,23 +360,16 @@ class Own:
 
 def _called(body: _Body) -> list[Own]:
     """Return the user's functions that are called in a body, and those that they call."""
-    found: dict[int, Own] = {}
+    functions: dict[int, Own] = {}
     waiting = deque(body.calls)
-    while waiting and len(found) < _MOST_FUNCTIONS:
-        call = waiting.popleft()
-        for own in _own_functions(body.order.value_of(call.func)):
-            if id(own.node) not in found:
-                found[id(own.node)] = own
+    while waiting and len(functions) < _MOST_FUNCTIONS:
+        callee = body.order.value_of(waiting.popleft().func)
+        for function in of_kind(callee.options(), Function):
+            node = function.node
+            if not isinstance(node, ast.Lambda) and id(node) not in functions:
+                functions[id(node)] = own = Own(node, function.module)
                 waiting.extend(own.calls)
-    return list(found.values())
-
-
-def _own_functions(value: Value) -> Iterator[Own]:
-    """Yield the functions, and no lambdas, that a value may be."""
-    for option in value.options():
-        match option:
-            case Function(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node, module=module):
-                yield Own(node, module)
+    return list(functions.values())
 
 
 def _keeps_in_object(order: Order, function: Own, call: ast.Call) -> bool:
@@ -408,17 +382,6 @@ def _keeps_in_object(order: Order, function: Own, call: ast.Call) -> bool:
     return False
 
 
-def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
-    """`groups[key].append(...)`, lists that begin anew in each turn, and the folders that `os.walk`
-    will go into.
-    """
-    if not isinstance(target, ast.Name):
-        return isinstance(target, ast.Subscript)
-    assignments = within(node.body, ast.Assign)
-    assigned = chain.from_iterable(assignment.targets for assignment in assignments)
-    return target.id in syntax.variables([*within(node.target, ast.Name), *assigned])
-
-
 def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
     """Return whether the same function, or module for attributes, sorts what has this name."""
     around: ast.AST = loop.module.tree
@@ -428,18 +391,15 @@ def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
 
 
 def _is_sorted_around(around: ast.AST, target: ast.AST) -> bool:
+    """Return whether there is a `sorted(target)` or `target.sort()`."""
     wanted = ast.unparse(target)
-    sorting = filter(_sorts, within(around, ast.Call))
-    return any(_sorts_this(call, wanted) for call in sorting)
-
-
-def _sorts_this(call: ast.Call, wanted: str) -> bool:
-    """`sorted(wanted)`, `wanted.sort()`."""
-    match call:
-        case ast.Call(args=[first, *_]) if wanted in ast.unparse(first):
-            return True
-        case ast.Call(func=ast.Attribute(attr="sort", value=whole)):
-            return ast.unparse(whole) == wanted
+    for call in filter(_sorts, within(around, ast.Call)):
+        match call:
+            case ast.Call(args=[first, *_]) if wanted in ast.unparse(first):
+                return True
+            case ast.Call(func=ast.Attribute(attr="sort", value=whole)):
+                if ast.unparse(whole) == wanted:
+                    return True
     return False
 
 
@@ -450,17 +410,16 @@ def _numbers(parts: tuple[ast.AST, ...]) -> bool:
         match part:
             case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant()):
                 counters.add(name)
-    return any(_is_numbering(part, counters) for part in parts)
-
-
-def _is_numbering(part: ast.AST, counters: set[str]) -> bool:
-    match part:
-        case ast.Assign(value=ast.Name(id=name)):
-            return name in counters and bool(_filled(part))
-        case ast.Assign(value=ast.Call(args=[counted, *_]) as call):
-            return syntax.word(call) == "len" and ast.unparse(counted) in _filled(part)
-        case ast.Call(args=[*_, ast.Call() as default]):
-            return (syntax.word(part), syntax.word(default)) == ("setdefault", "len")
+    for part in parts:
+        match part:
+            case ast.Assign(value=ast.Name(id=name)) if name in counters and _filled(part):
+                return True
+            case ast.Assign(value=ast.Call(args=[counted, *_]) as call):
+                if syntax.word(call) == "len" and ast.unparse(counted) in _filled(part):
+                    return True
+            case ast.Call(args=[*_, ast.Call() as default]):
+                if syntax.word(part) == "setdefault" and syntax.word(default) == "len":
+                    return True
     return False
 
 
@@ -468,17 +427,6 @@ def _filled(assignment: ast.Assign) -> list[str]:
     """Return the containers to one of whose items an assignment assigns."""
     items = of_kind(assignment.targets, ast.Subscript)
     return [ast.unparse(one.value) for one in items]
-
-
-def _is_draw(loop: Loop, node: ast.Call) -> bool:
-    """Return whether a call draws a number in each turn of a loop, from a generator that the
-    program shares: layers draw when they are made, and of those each has weights of its own.
-    """
-    name = loop.module.name_of(node.func)
-    match tables.draws().get(name):
-        case tables.Draws(when="call", stream="python" | "numpy" | "torch", kind=kind):
-            return kind != "weights" or name.startswith("torch.nn.init.")
-    return False
 
 
 def is_sorting(module: Module, node: ast.AST) -> bool:

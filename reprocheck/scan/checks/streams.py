@@ -324,7 +324,15 @@ def spelt(value: Value) -> str | None:
 
 def _seeding(call: Call) -> Seeding | None:
     """Return what a call seeds; None where it seeds nothing."""
-    known = tables.seeds().get(_made(call) or call.name)
+    name = call.name
+    match call.receiver:
+        case Made(call=Call(name="functools.partial", first=External(dotted=function))):
+            name = function
+        case _ if call.own and isinstance(call.result, Instance):
+            # a trainer of a library, of which a class of the user's may be one kind
+            if call.result.is_a(*_TRAINERS_THAT_SEED):
+                name = _TRAINERS_THAT_SEED[0]
+    known = tables.seeds().get(name)
     if known is not None and not _puts_back(call):
         return Seeding(call, frozenset(known.streams))
     if call.named(*_CALLED_BY_SETTINGS) or (not call.own and _may_seed(call)):
@@ -334,19 +342,6 @@ def _seeding(call: Call) -> Seeding | None:
 
 _CALLED_BY_SETTINGS = ("hyperpyyaml.load_hyperpyyaml",)
 """Files of settings that say what is called: recipes seed all generators in them."""
-
-
-def _made(call: Call) -> str:
-    """Return the class of a library that seeds when an object of it is made, of which a class of
-    the user's is one kind, or the function of a `partial`; "" for other calls.
-    """
-    match call.receiver:
-        case Made(call=Call(name="functools.partial", first=External(dotted=function))):
-            return function
-    match call.result:
-        case Instance() as made if call.own and made.is_a(*_TRAINERS_THAT_SEED):
-            return _TRAINERS_THAT_SEED[0]
-    return ""
 
 
 _TRAINERS_THAT_SEED = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
@@ -406,11 +401,22 @@ def _seeding_calls(module: Module) -> tuple[ast.Call, ...]:
 def _drawing(call: Call) -> Drawing | None:
     """Return what a call draws; None where it draws nothing."""
     known = tables.draws().get(call.name)
-    if known is None:
-        return _in_place(call) or _reset(call)
-    if _draws(call, known):
-        return Drawing(call, known, _streams(call, known))
-    return None
+    if known is not None:
+        if _draws(call, known):
+            return Drawing(call, known, _streams(call, known))
+        return None
+    # `tensor.normal_()`, where a torch tensor it is
+    is_in_place = call.library_method in _IN_PLACE and not call.name.startswith(_OF_OTHERS)
+    if is_in_place and not given(call, "generator"):
+        return Drawing(call, _FILLED, frozenset({"torch", "device"}))
+    if not call.name.endswith(RESET):
+        return None
+    # `layer.reset_parameters()`: a layer draws its weights again
+    of_layer = tables.draws().get(call.name.removesuffix(RESET))
+    if of_layer is None or of_layer.kind != "weights":
+        return None
+    again = msgspec.structs.replace(of_layer, when="call")
+    return Drawing(call, again, frozenset({"torch", "device"}))
 
 
 _IN_PLACE = words("streams", "in_place")
@@ -418,24 +424,7 @@ _OF_OTHERS = ("mindspore.", "keras.", "tensorflow.", "numpy.")
 _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 
-def _in_place(call: Call) -> Drawing | None:
-    """`tensor.normal_()`, where a torch tensor it is."""
-    if call.library_method not in _IN_PLACE or call.name.startswith(_OF_OTHERS):
-        return None
-    if given(call, "generator"):
-        return None
-    return Drawing(call, _FILLED, frozenset({"torch", "device"}))
-
-
 RESET = "().reset_parameters"
-
-
-def _reset(call: Call) -> Drawing | None:
-    """`layer.reset_parameters()`: a layer draws its weights again."""
-    made = tables.draws().get(call.name.removesuffix(RESET))
-    if made is None or not call.name.endswith(RESET) or made.kind != "weights":
-        return None
-    return Drawing(call, msgspec.structs.replace(made, when="call"), frozenset({"torch", "device"}))
 
 
 def _draws(call: Call, known: tables.Draws) -> bool:
@@ -462,22 +451,21 @@ def _is_constant(value: Value) -> bool:
     """Return whether an initialiser is none of those that draw, or has a seed of its own; one that
     the text does not show counts as a constant, for nothing is claimed of it.
     """
-    names = map(_initialiser, value.origin())
-    return not is_none(value) and not any(map(_INITIALISERS.fullmatch, names))
-
-
-def _initialiser(value: Value) -> str:
-    """Return the name of an initialiser; "" for one with a seed, and for numbers that are drawn at
-    once: these are draws of their own.
-    """
-    match value:
-        case Constant(value=str(text)):
-            return text
-        case Made(call=call) if given(call, "seed"):
-            return ""
-        case Made(call=Call(name=name)) | External(dotted=name) if ".random." not in name:
-            return name.rpartition(".")[2]
-    return ""
+    if is_none(value):
+        return False
+    for origin in value.origin():
+        name = ""
+        match origin:
+            case Constant(value=str(text)):
+                name = text
+            case Made(call=call) if given(call, "seed"):
+                continue
+            # numbers that are drawn at once are draws of their own
+            case Made(call=Call(name=dotted)) | External(dotted=dotted) if ".random." not in dotted:
+                name = dotted.rpartition(".")[2]
+        if _INITIALISERS.fullmatch(name):
+            return False
+    return True
 
 
 _OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})

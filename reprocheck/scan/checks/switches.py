@@ -30,7 +30,7 @@ _WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 
 @check_orders("RC010")
 def misspelt(order: Order) -> Iterator[Hit]:
-    """`torch.backends.cudnn.enable = False`: an attribute that nothing reads."""
+    """Find `torch.backends.cudnn.enable = False`, an attribute that nothing reads."""
     for store in order.stores(f"{_CUDNN}*"):
         name = store.name.removeprefix(_CUDNN)
         if "." in name or name in _KNOWN:
@@ -44,7 +44,7 @@ def misspelt(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC706")
 def benchmark(order: Order) -> Iterator[Hit]:
-    """cuDNN's benchmark switched on, and not off again, in what trains."""
+    """Find cuDNN's benchmark switched on, and not off again, in a program that trains."""
     if order.whole and other_programs.is_without_training(order):
         return
     stores = list(order.stores(f"{_CUDNN}benchmark"))
@@ -57,12 +57,14 @@ def benchmark(order: Order) -> Iterator[Hit]:
             "cuDNN times its convolutions and takes the fastest, which may be another one in the"
             " next run"
         )
-        before = [one for one in _deterministic(order) if _is_overruled(order, one, store)]
-        if before:
-            message = (
-                "cuDNN's benchmark is switched on again after deterministic mode in"
-                f" {at(before[-1], store.module)}, and overrides it"
-            )
+        switches: list[Step] = [*_deterministic_convolutions(order), *_switched_on(order)]
+        for switch in sorted(switches, key=order.position, reverse=True):
+            if order.is_before(switch, store) and not _are_exclusive(switch, store):
+                message = (
+                    "cuDNN's benchmark is switched on again after deterministic mode in"
+                    f" {at(switch, store.module)}, and overrides it"
+                )
+                break
         yield hit("RC706", store, message)
 
 
@@ -78,11 +80,6 @@ def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:
     return function is not None and function in functions
 
 
-def _is_overruled(order: Order, one: Step, later: Step) -> bool:
-    """Return whether one step comes before another, in the same run of the program."""
-    return order.is_before(one, later) and not _are_exclusive(one, later)
-
-
 def _are_exclusive(one: Step, other: Step) -> bool:
     """Return whether they stand in the two branches of one `if`."""
     branches = {id(condition.test): condition.taken for condition in one.conditions}
@@ -95,7 +92,7 @@ def _are_exclusive(one: Step, other: Step) -> bool:
 # Where deterministic mode is on as well, this is no mistake.
 @check_programs("RC011", unless=(devices.lacks_cuda, devices.is_deterministic))
 def half(order: Order) -> Iterator[Hit]:
-    """`cudnn.deterministic` alone: it is for convolutions."""
+    """Find `cudnn.deterministic` alone: it is for convolutions."""
     store = next(_deterministic_convolutions(order), None)
     if store is not None:
         message = (
@@ -107,7 +104,7 @@ def half(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC012")
 def warns_only(order: Order) -> Iterator[Hit]:
-    """Deterministic mode that goes on with operators that are not."""
+    """Find deterministic mode that goes on with operators that are not."""
     for call in filter(_only_warns, _switched_on(order)):
         message = (
             "with `warn_only=True` operators without a deterministic kernel run as before, with"
@@ -122,44 +119,38 @@ def _only_warns(call: Call) -> bool:
 
 @check_programs("RC007")
 def late_workspace(order: Order) -> Iterator[Hit]:
-    """CUBLAS_WORKSPACE_CONFIG set when CUDA is already in use."""
+    """Find CUBLAS_WORKSPACE_CONFIG set when CUDA is already in use."""
     store = next(order.environment(_WORKSPACE), None)
     used = devices.first_use(order, "cuda", sure=True)
-    if store is None or used is None or not _is_multiplied(order, used, store):
+    if store is None or used is None:
         return
-    place = at(used, store.module)
-    message = f"this comes after CUDA is used in {place}: cuBLAS has read the variable by then"
-    yield hit("RC007", store, message)
+    products = order.methods(*_PRODUCTS)
+    if any(order.is_before(used, one) and order.is_before(one, store) for one in products):
+        place = at(used, store.module)
+        message = f"this comes after CUDA is used in {place}: cuBLAS has read the variable by then"
+        yield hit("RC007", store, message)
 
 
-def _may_run_on_cpu(order: Order) -> bool:
+def may_run_on_cpu(order: Order) -> bool:
     """Return whether nothing is surely put on a GPU."""
     return devices.first_use(order, "cuda", sure=True) is None
 
 
-@check_programs("RC007", unless=(sets(_WORKSPACE), _may_run_on_cpu))
+@check_programs("RC007", unless=(sets(_WORKSPACE), may_run_on_cpu))
 def missing_workspace(order: Order) -> Iterator[Hit]:
-    """CUBLAS_WORKSPACE_CONFIG missing where deterministic mode raises an error without it."""
+    """Find CUBLAS_WORKSPACE_CONFIG missing where deterministic mode raises an error without it."""
     call = next(filterfalse(_only_warns, _switched_on(order)), None)
     if call is not None:
-        message = tr(
+        message = (
             "CUDA's matrix products raise an error in deterministic mode unless"
             " CUBLAS_WORKSPACE_CONFIG is set before the start"
         )
         yield hit("RC007", call, message)
 
 
-def _is_multiplied(order: Order, used: Step, store: Step) -> bool:
-    """Return whether something that calls cuBLAS comes between the first use of the device and a
-    store.
-    """
-    products = order.methods(*_PRODUCTS)
-    return any(order.is_before(used, one) and order.is_before(one, store) for one in products)
-
-
 @check_programs("RC007", unless=(devices.lacks_cuda, sets(_WORKSPACE)))
 def recurrent(order: Order) -> Iterator[Hit]:
-    """Recurrent layers on CUDA, which wait for the same variable."""
+    """Find recurrent layers on CUDA, which wait for the same variable."""
     # torch's pages on these layers name the variable, for CUDA 10.2 and later.
     layer = next(order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"), None)
     if layer is not None:
@@ -170,20 +161,20 @@ def recurrent(order: Order) -> Iterator[Hit]:
         yield hit("RC007", layer, message, severity="note")
 
 
-def _starts_again(order: Order) -> bool:
+def starts_again(order: Order) -> bool:
     """Return whether a program starts itself again: one that sets the variable before does it
     right.
     """
     return any(call.name.startswith("os.exec") for call in every(order))
 
 
-@check_orders("RC506", unless=(_starts_again,))
+@check_orders("RC506", unless=(starts_again,))
 def hash_seed(order: Order) -> Iterator[Hit]:
-    """PYTHONHASHSEED in the process that is already running."""
+    """Find PYTHONHASHSEED set in the process that is already running."""
     for store in order.environment("PYTHONHASHSEED"):
         tests = [ast.unparse(condition.test) for condition in store.conditions]
         if "PYTHONHASHSEED" not in " ".join(tests):
-            message = tr(
+            message = (
                 "Python has read PYTHONHASHSEED when it started: this changes nothing here,"
                 " only in child processes"
             )
@@ -192,10 +183,16 @@ def hash_seed(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC002")
 def threads(order: Order) -> Iterator[Hit]:
-    """As many threads as the machine has cores."""
+    """Find as many threads as the machine has cores."""
     for call in order.calls(*_THREADS):
         cores = next(call.first.calls(*_CORES), None)
-        if cores is not None and not _is_put_back(order, call):
+        if cores is None:
+            continue
+        # The same function may ask for the number before, and set it again afterwards.
+        function = call.module.function_of(call.node)
+        later = order.after(call, call.name) if function is not None else ()
+        here = (one for one in later if one.module.function_of(one.node) is function)
+        if not any(one.first.made_by("torch.get_num_threads") for one in here):
             message = (
                 f"the number of threads follows the machine (`{cores.name}`), and the last bits"
                 " of sums with it"
@@ -203,19 +200,9 @@ def threads(order: Order) -> Iterator[Hit]:
             yield hit("RC002", call, message)
 
 
-def _is_put_back(order: Order, call: Call) -> bool:
-    """Return whether the same function asks for the number before, and sets it again afterwards."""
-    function = call.module.function_of(call.node)
-    if function is None:
-        return False
-    later = order.after(call, call.name)
-    here = (one for one in later if one.module.function_of(one.node) is function)
-    return any(one.first.made_by("torch.get_num_threads") for one in here)
-
-
 @check_orders("RC004", unless=(devices.is_deterministic,))
 def autotune(order: Order) -> Iterator[Hit]:
-    """Yield a compiler that chooses kernels by timing them."""
+    """Find a compiler that chooses kernels by timing them."""
     for call in order.calls("torch.compile"):
         mode = str(literal(call.argument(None, "mode")))
         if mode.startswith("max-autotune"):
@@ -228,7 +215,7 @@ def autotune(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC004")
 def autotuned_kernel(order: Order) -> Iterator[Hit]:
-    """Yield a kernel of Triton's with several configurations."""
+    """Find a kernel of Triton's with several configurations."""
     for call in order.calls("triton.autotune"):
         configs = call.argument(0, "configs")
         if not (isinstance(configs, Items) and configs.whole and len(configs.items) == 1):
@@ -237,12 +224,6 @@ def autotuned_kernel(order: Order) -> Iterator[Hit]:
                 " another one in the next run"
             )
             yield hit("RC004", call, message, by_hand=tr("Leave one configuration in `configs`."))
-
-
-def _deterministic(order: Order) -> list[Step]:
-    """Return what switches deterministic mode on."""
-    found: list[Step] = [*_deterministic_convolutions(order), *_switched_on(order)]
-    return sorted(found, key=order.position)
 
 
 def _deterministic_convolutions(order: Order) -> Iterator[Store]:

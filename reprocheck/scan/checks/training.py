@@ -8,7 +8,6 @@ from collections.abc import Container, Iterable, Iterator
 from enum import IntEnum
 from itertools import chain, islice
 from operator import attrgetter
-from typing import TypeGuard
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import reach, streams
@@ -35,33 +34,20 @@ class Ground(IntEnum):
 @kept
 def ground(order: Order) -> Ground:
     """Return what an order shows of a training."""
-    if _is_updated(order) and (any(map(goes_on, streams.every(order))) or _trains_in_text(order)):
-        return Ground.LOOP
-    if not order.whole:
-        is_beyond = reach.is_unused(order) or not reach.is_reached(order.root)
-        return _OF_PARTS[is_beyond]
-    return _OF_PROGRAMS[streams.trains(order)]
-
-
-_OF_PARTS = {True: Ground.NONE, False: Ground.SOME}
-"""What a function shows that no program reaches, by whether nothing mentions it either, or no
-training imports its module.
-"""
-
-
-_OF_PROGRAMS = {True: Ground.SOME, False: Ground.NONE}
-"""The same of a program, by whether it trains at all."""
-
-
-def _is_updated(order: Order) -> bool:
-    """Return whether something is done with gradients, where `backward` is all that is seen: what
-    measures speed throws them away.
-    """
     calls = [call for call in streams.every(order) if not call.own]
-    if any(call.method != "backward" and goes_on(call) for call in calls):
-        return True
-    takes = (call.method in _UPDATES or call.named("torch.optim.*") for call in calls)
-    return any(takes) or "grad" in syntax.attributes(order.root.nodes(ast.Attribute))
+    is_updated = True
+    if not any(call.method != "backward" and goes_on(call) for call in calls):
+        # What measures speed throws gradients away.
+        takes = (call.method in _UPDATES or call.named("torch.optim.*") for call in calls)
+        is_updated = any(takes) or "grad" in syntax.attributes(order.root.nodes(ast.Attribute))
+    if is_updated and (any(map(goes_on, calls)) or _trains_in_text(order)):
+        return Ground.LOOP
+    if order.whole:
+        may_train = streams.trains(order)
+    else:
+        # what no program reaches may be mentioned, and its module imported by a training
+        may_train = not reach.is_unused(order) and reach.is_reached(order.root)
+    return Ground.SOME if may_train else Ground.NONE
 
 
 _UPDATES = frozenset({"step", "zero_grad", "backward_step", "clip_grad_norm_"})
@@ -87,7 +73,10 @@ def goes_on(call: Call) -> bool:
     if call.method in _WHOLE or call.named(*_WHOLE_NAMES):
         return True
     if call.method == "train":
-        return _TRAINERS.search(_owner(call)) is not None
+        # on what it is called, as it is written and as it is known
+        owner = syntax.owner(call.node)
+        written = last_word(owner) if owner else ""
+        return _TRAINERS.search(f"{written} {call.name}") is not None
     is_pass = call.method in _PASSES or call.named(*_PASS_NAMES)
     return is_pass and not call.happens_once
 
@@ -101,13 +90,6 @@ _WHOLE_NAMES = names("training", "whole")
 _TRAINERS = re.compile(r"trainer|runner|learner|engine|solver|estimator", re.IGNORECASE)
 
 
-def _owner(call: Call) -> str:
-    """Return what a method is called on, as it is written and as it is known."""
-    owner = syntax.owner(call.node)
-    written = last_word(owner) if owner else ""
-    return f"{written} {call.name}"
-
-
 def goes_in(
     order: Order, step: Step, ends: Container[str] = (), *, by_function: bool = True
 ) -> bool:
@@ -119,23 +101,29 @@ def goes_in(
         return True
     values = chain(_values(step), _handed_back(order, step))
     flows = chain.from_iterable(order.flow(value, ends) for value in values)
-    taking = filter(_trains_with, islice(flows, _MOST))
-    return any(not reach.is_in_evaluation(order, one) for one in taking)
+    for taker in of_kind(islice(flows, _MOST), Call):
+        is_training = (
+            taker.method in _TAKES
+            or taker.named(*_TAKING)
+            or (taker.method == "train" and goes_on(taker))
+            or _runs_graph(taker)
+            or is_for_samples(taker)
+        )
+        if is_training and not reach.is_in_evaluation(order, taker):
+            return True
+    return False
 
 
 def distance(order: Order, step: Step) -> int:
     """Return how far weights are from an optimizer: 0 where it takes them, 1 where it takes what
     the functions around them give back, 2 where none is seen.
     """
-    if _is_optimized(order, (*_values(step), *_applied_to(step))):
+    values = list(_values(step))
+    if step.by is not None and step.by.method == "apply" and step.by.receiver is not None:
+        values.append(step.by.receiver)  # the net of `net.apply(initialize)`
+    if _is_optimized(order, values):
         return 0
     return 2 - _is_optimized(order, _handed_back(order, step))
-
-
-def _applied_to(step: Step) -> Iterator[Value]:
-    """`net.apply(initialize)`: the net, of a step in that function."""
-    if step.by is not None and step.by.method == "apply" and step.by.receiver is not None:
-        yield step.by.receiver
 
 
 def _is_optimized(order: Order, values: Iterable[Value]) -> bool:
@@ -183,27 +171,23 @@ def is_for_samples(step: Step) -> bool:
     if step.function_name in _SAMPLES or _WEIGHTS.search(step.function_name):
         return True
     holder = step.module.class_of(step.node)
-    if holder is not None and _holds_samples(holder):
-        return True
+    if holder is not None:
+        bases = " ".join(map(ast.unparse, holder.bases))
+        if not syntax.methods(holder).isdisjoint(_SAMPLES) or _DATA_SETS.search(bases):
+            return True
     loader = step.by
-    return loader is not None and _is_loader(loader) and not reach.is_evaluation(loader)
+    return (
+        loader is not None
+        and _LOADERS.search(loader.method.lower()) is not None
+        and not reach.is_evaluation(loader)
+    )
 
 
 _SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__next__", "collate_fn"})
 _WEIGHTS = re.compile(r"^_?(reset|init|initiali[sz]e)_(param|weight)|weights?_init$")
 
 
-def _holds_samples(node: ast.ClassDef) -> bool:
-    """Return whether a class is a data set."""
-    bases = " ".join(map(ast.unparse, node.bases))
-    return not syntax.methods(node).isdisjoint(_SAMPLES) or _DATA_SETS.search(bases) is not None
-
-
 _DATA_SETS = re.compile("Dataset|Builder")
-
-
-def _is_loader(call: Call) -> bool:
-    return _LOADERS.search(call.method.lower()) is not None
 
 
 _LOADERS = re.compile(r"loader|dataset|compose|transform|apply|^map$|generator|^subset$|^lambda$")
@@ -223,15 +207,6 @@ def _values(step: Step) -> tuple[Value, ...]:
 _NEAR = 5
 """Of what is changed in place: it, what it is a part of, and so on."""
 _IN_PLACE = frozenset({"shuffle", "reset_parameters"})
-
-
-def _trains_with(step: Step) -> TypeGuard[Call]:
-    """Return whether a step is a part of a training that is given something."""
-    if not isinstance(step, Call):
-        return False
-    if is_for_samples(step) or step.method in _TAKES or step.named(*_TAKING):
-        return True
-    return (step.method == "train" and goes_on(step)) or _runs_graph(step)
 
 
 _TAKING = ("torch.optim.*", "keras.optimizers.*", "optax.*", *_WHOLE_NAMES)
@@ -285,12 +260,10 @@ def is_beside(condition: Condition) -> bool:
     if any(isinstance(part, ast.Mod) for part in parts):
         return True
     is_denied = isinstance(condition.test, ast.UnaryOp) is condition.taken
-    return not is_denied and any(BESIDE.search(_in_words(last_word(part))) for part in parts)
-
-
-def _in_words(name: str) -> str:
-    """`test_only` for `testOnly`."""
-    return _HUMP.sub("_", name).lower()
+    # `test_only` for `testOnly`
+    return not is_denied and any(
+        BESIDE.search(_HUMP.sub("_", last_word(part)).lower()) for part in parts
+    )
 
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import filterfalse, islice
 
 from reprocheck.language import mark, tr
@@ -27,6 +28,7 @@ from reprocheck.scan.checks import (
     training,
 )
 from reprocheck.scan.checks.streams import Drawing, at, short, title
+from reprocheck.scan.checks.tables import Kind
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Condition, Step
@@ -74,93 +76,90 @@ _MOST_DRAWS = 2_000
 
 @check_orders("RC301", "RC302", "RC401", "RC406", "RC501", "RC511", "RC512", "RC202", "RC009")
 def unseeded(order: Order) -> Iterator[Hit]:
-    """Yield one finding for each generator and purpose: its first draw."""
+    """Find the first draw from each unseeded generator for each purpose."""
     if order.whole:
         yield from _in_program(order)
     elif order.root.is_entry:
-        yield from _in_samples(order)
-
-
-def _in_samples(order: Order) -> Iterator[Hit]:
-    """Yield draws of a data set that the program holds and does not use in plain sight."""
-    samples = (drawing for drawing in streams.drawings(order) if _is_sample(drawing.call))
-    for drawing in samples:
+        # a data set that the program holds and does not use in plain sight
         program = order.root.program
-        if not streams.seeded_anywhere(program, drawing.streams):
-            yield _hit(program, drawing, "augmentation")
-            return
+        for drawing in streams.drawings(order):
+            if not _is_sample(drawing.call):
+                continue
+            if not streams.seeded_anywhere(program, drawing.streams):
+                yield _hit(program, drawing, "augmentation")
+                return
 
 
 def _in_program(order: Order) -> Iterator[Hit]:
     looked_at: Counter[tuple[str, str]] = Counter()
     reported: set[tuple[str, str]] = set()
     weights: dict[tuple[str, str], list[Drawing]] = {}
-    for drawn in islice(streams.drawings(order), _MOST_DRAWS):
-        drawing = _where_it_draws(order, drawn)
-        kind = _kind(order, drawing)
+    for listed in islice(streams.drawings(order), _MOST_DRAWS):
+        drawing = _where_it_draws(order, listed)
+        kind = drawing.draws.kind
+        if kind == "number":
+            purposes = (name for name, holds in _PURPOSES.items() if holds(order, drawing.call))
+            kind = next(purposes, kind)
         if _goes_without_saying(order, drawing, kind, reported | weights.keys()):
             continue
-        key = (title(drawing.streams), kind)
+        key: tuple[str, str] = (title(drawing.streams), kind)
         optional = None
         if not _is_open(order, drawing):
             key = (title(drawing.streams), "option")
             optional = _left_to_option(order, drawing)
             if optional is None:
                 continue
-        enough = key in reported or looked_at[key] > _MOST
-        if enough or not _matters(order, drawing, kind):
+        is_enough = key in reported or looked_at[key] > _MOST
+        if is_enough or not _matters(order, drawing, kind):
             continue
         looked_at[key] += 1
         if kind == "weights" and replaced_weights.are_replaced(order, drawing.call):
             continue
-        if kind == "weights" and optional is None:
+        if optional is not None:
+            reported.add(key)
+            yield _optional_hit(order, drawing, kind, optional)
+        elif kind == "weights":
             weights.setdefault(key, []).append(drawing)
-            continue
-        reported.add(key)
-        yield _optional_hit(order, drawing, kind, optional) or _hit(order, drawing, kind)
+        else:
+            reported.add(key)
+            yield _hit(order, drawing, kind)
     for drawings in weights.values():
-        yield _hit(order, _plainest(order, drawings), "weights")
-
-
-def _plainest(order: Order, drawings: Sequence[Drawing]) -> Drawing:
-    """Return the first draw of weights that are seen to go to an optimizer, else the first."""
-    near = (one for one in drawings[:_NEAREST] if not training.distance(order, one.call))
-    return next(near, drawings[0])
+        # the first that is seen to go to an optimizer, else the first
+        near = (one for one in drawings[:_NEAREST] if not training.distance(order, one.call))
+        yield _hit(order, next(near, drawings[0]), "weights")
 
 
 def _goes_without_saying(
     order: Order, drawing: Drawing, kind: str, reported: set[tuple[str, str]]
 ) -> bool:
     """Return whether a draw reaches no training, or is a matter that is reported already."""
-    if other_programs.is_without_training(order) and not _is_prepared(order, drawing, kind):
-        return True
+    if other_programs.is_without_training(order):
+        # It may write what is drawn, for a program that trains. What torch draws there is given
+        # to a model to try it.
+        is_prepared = (
+            drawing.draws.when == "call"
+            and kind in _PREPARED
+            and not drawing.streams.isdisjoint(_OF_DATA)
+            and not other_programs.leaves_nothing(order)
+        )
+        if not is_prepared:
+            return True
     if kind in ("number", "order") and not streams.uses_framework(order):
         return True
-    return "backend" in drawing.streams and _is_told_of_backend(reported)
-
-
-def _is_prepared(order: Order, drawing: Drawing, kind: str) -> bool:
-    """Return whether a program that trains nothing may write what is drawn, for one that does. What
-    torch draws there is given to a model to try it.
-    """
-    if drawing.draws.when != "call" or other_programs.leaves_nothing(order):
-        return False
-    return kind in _PREPARED and not drawing.streams.isdisjoint(_OF_DATA)
+    # Keras or its backend may be found unseeded already.
+    names = {name for name, purpose in reported if purpose in CODES}
+    return "backend" in drawing.streams and not names.isdisjoint({"Keras", "TensorFlow"})
 
 
 _PREPARED = frozenset({"split", "order", "number"})
 _OF_DATA = frozenset({"numpy", "python"})
 
 
-def _is_told_of_backend(reported: set[tuple[str, str]]) -> bool:
-    """Return whether Keras or its backend is found unseeded already."""
-    names = {name for name, kind in reported if kind in CODES}
-    return not names.isdisjoint({"Keras", "TensorFlow"})
-
-
 def _where_it_draws(order: Order, drawing: Drawing) -> Drawing:
-    """Return a layer of torch draws on the device of what it is given. Where the program uses an
-    accelerator and seeds the CPU's generator alone, the accelerator's is the one without a seed.
+    """Return a drawing with the streams from which it really draws.
+
+    A layer of torch draws on the device of what it is given. Where the program uses an accelerator
+    and seeds the CPU's generator alone, the accelerator's is the one without a seed.
     """
     if drawing.draws.kind != "layer" or drawing.streams != {"torch"}:
         return drawing
@@ -172,71 +171,42 @@ def _where_it_draws(order: Order, drawing: Drawing) -> Drawing:
     return replace(drawing, streams=_DEVICE)
 
 
-def _kind(order: Order, drawing: Drawing) -> str:
-    """Return what a draw is for. A number may be a hyper-parameter, a weight, a part of a sample or
-    what a layer draws.
-    """
-    if drawing.draws.kind != "number":
-        return drawing.draws.kind
-    purposes = (purpose for purpose, holds in _PURPOSES.items() if holds(order, drawing.call))
-    return next(purposes, "number")
-
-
-def _is_hyper_parameter(order: Order, draw: Call) -> bool:
-    return hyper.sink(order, draw) is not None
-
-
-def _is_in_sample(order: Order, draw: Call) -> bool:
-    return _is_sample(draw)
-
-
-def _is_in_layer(order: Order, draw: Call) -> bool:
-    return draw.function_name in ("forward", "construct")
-
-
-def _is_weight(order: Order, draw: Call) -> bool:
+def is_weight(order: Order, draw: Call) -> bool:
     """Return whether what is drawn is trained: a parameter, or a tensor that asks for its
     gradient.
     """
-    if streams.given(draw, "requires_grad=True", sure=True) or _fills_weight(draw):
+    if streams.given(draw, "requires_grad=True", sure=True):
         return True
+    if draw.method.endswith("_") and _is_of_weight(draw):
+        return True  # `layer.weight.data.normal_()`
     targets = syntax.targets(draw.statement)
     if any(ast.unparse(target).endswith(_WEIGHTS) for target in targets):
         return True
-    taking = filter(_becomes_weight, islice(order.flow(draw.result), _MOST))
-    return any(_is_kept_in(step) or _is_draw_itself(_taken(step), draw) for step in taking)
+    for step in islice(order.flow(draw.result), _MOST):
+        if step.named(*_PARAMETERS):
+            return True
+        if step.method in ("copy_", "set_data") and _is_of_weight(step):
+            return True
+        if not isinstance(step, Call):
+            continue
+        if step.method == "requires_grad_":
+            asks_for_gradient, tensor = True, step.receiver or UNKNOWN
+        else:
+            is_variable = step.name == "torch.autograd.Variable"
+            asks_for_gradient = is_variable and streams.given(step, "requires_grad=True", sure=True)
+            tensor = step.first
+        if asks_for_gradient and _is_draw_itself(tensor, draw):
+            return True
+    return False
 
 
-_PURPOSES = {
-    "hyper-parameter": _is_hyper_parameter,
-    "augmentation": _is_in_sample,
-    "weights": _is_weight,
-    "layer": _is_in_layer,
+_PURPOSES: dict[Kind, Callable[[Order, Call], bool]] = {
+    "hyper-parameter": lambda order, draw: hyper.sink(order, draw) is not None,
+    "augmentation": lambda order, draw: _is_sample(draw),
+    "weights": is_weight,
+    "layer": lambda order, draw: draw.function_name in ("forward", "construct"),
 }
 """What a number may be drawn for, the surest first."""
-
-
-def _becomes_weight(step: Step) -> bool:
-    """Return whether a call makes a parameter of what it is given, or puts it into one."""
-    if step.named(*_PARAMETERS) or step.method == "requires_grad_":
-        return True
-    if isinstance(step, Call) and step.name == "torch.autograd.Variable":
-        return streams.given(step, "requires_grad=True", sure=True)
-    return step.method in ("copy_", "set_data") and _is_of_weight(step)
-
-
-def _is_kept_in(step: Step) -> bool:
-    """Return whether a step makes a parameter, or fills one."""
-    return step.named(*_PARAMETERS) or step.method in ("copy_", "set_data")
-
-
-def _taken(step: Step) -> Value:
-    """Return what becomes a weight: what `requires_grad_` is called on, or the first argument."""
-    if not isinstance(step, Call):
-        return UNKNOWN
-    if step.method == "requires_grad_":
-        return step.receiver or UNKNOWN
-    return step.first
 
 
 def _is_draw_itself(value: Value, draw: Call) -> bool:
@@ -250,7 +220,10 @@ def _is_draw_itself(value: Value, draw: Call) -> bool:
             case Made(call=call) if not call.own and call.method != "__call__":
                 value = call.receiver or call.first
             case Derived(parts=parts):
-                value = _only_one(filterfalse(_is_number, parts))
+                others = list(filterfalse(_is_number, parts))
+                if len(others) != 1:
+                    return False
+                value = others[0]
             case _:
                 return False
     return False
@@ -271,19 +244,6 @@ def _is_number(value: Value) -> bool:
 _ROOTS = ("numpy.sqrt", "math.sqrt", "torch.sqrt")
 
 
-def _only_one(values: Iterable[Value]) -> Value:
-    """Return the value, where it is one alone."""
-    match list(values):
-        case [only]:
-            return only
-    return UNKNOWN
-
-
-def _fills_weight(draw: Call) -> bool:
-    """`layer.weight.data.normal_()`."""
-    return draw.method.endswith("_") and _is_of_weight(draw)
-
-
 def _is_of_weight(step: Step) -> bool:
     """Return whether a method is called on a weight or a bias."""
     receiver = getattr(step, "receiver", None) or UNKNOWN
@@ -300,10 +260,17 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
     call, wanted = drawing.call, drawing.streams
     if drawing.draws.stream == "private":
         return True
-    if _is_seeded_in_parent_alone(order, drawing):
-        return True
-    if _is_seeded_by_torch(order, drawing):
-        return False
+    if streams.is_spawned(call) and not order.cut:
+        # The program may seed, and no seed be set in the process that draws.
+        seedings = streams.seedings_of(order, wanted)
+        if syntax.are_all(seedings, lambda one: not streams.reaches(one.call, call)):
+            return True
+    is_for_samples = call.by is not None or call.function_name == "__getitem__"
+    if is_for_samples and wanted <= _OF_DATA:
+        # In workers of loaders torch seeds these generators, where it is seeded itself.
+        has_workers = any(map(processes.may_have_workers, streams.every(order)))
+        if has_workers and streams.seeded_anywhere(order, _TORCH):
+            return False
     draws_here = drawing.draws.when == "call" and call.by is None and not _is_sample(call)
     if draws_here:
         if streams.seeded_before(order, call, wanted) is not None:
@@ -313,39 +280,17 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
     return not streams.seeded_anywhere(order, wanted)
 
 
-def _is_seeded_by_torch(order: Order, drawing: Drawing) -> bool:
-    """Return whether a draw of Python's or NumPy's is made for samples in a program whose loaders
-    have workers: torch seeds these generators there, and is seeded itself.
-    """
-    is_for_samples = drawing.call.by is not None or drawing.call.function_name == "__getitem__"
-    if not is_for_samples or not drawing.streams <= _OF_DATA:
-        return False
-    has_workers = any(map(processes.may_have_workers, streams.every(order)))
-    return has_workers and streams.seeded_anywhere(order, _TORCH)
-
-
-def _is_seeded_in_parent_alone(order: Order, drawing: Drawing) -> bool:
-    """Return whether the program seeds, and no seed is set in the spawned process that draws."""
-    if order.cut or not streams.is_spawned(drawing.call):
-        return False
-    found = streams.seedings_of(order, drawing.streams)
-    return syntax.are_all(found, lambda one: not streams.reaches(one.call, drawing.call))
-
-
 def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
     """Return the call that seeds a draw, if each that does so is made only where an option is given
     that is None by default.
     """
     if order.cut:
         return None
-    found = [one.call for one in streams.seedings_of(order, drawing.streams)]
-    if not found or not all(_is_optional(order, call) for call in found):
-        return None
-    return found[0]
-
-
-def _is_optional(order: Order, call: Call) -> bool:
-    return any(_asks_for_option(order, condition) for condition in call.conditions)
+    seeds = [one.call for one in streams.seedings_of(order, drawing.streams)]
+    for seed in seeds:
+        if not any(_asks_for_option(order, condition) for condition in seed.conditions):
+            return None
+    return next(iter(seeds), None)
 
 
 def _asks_for_option(order: Order, condition: Condition) -> bool:
@@ -364,8 +309,8 @@ def _asks_for_option(order: Order, condition: Condition) -> bool:
 
 
 def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
-    """Numbers for a pause or a port change no training, nor does an order that is not used, or what
-    is shown.
+    """Return whether a draw changes a training: numbers for a pause or a port do not, nor does an
+    order that is not used, or what is shown.
     """
     call = drawing.call
     if drawing.draws.when == "call" and display_draws.is_tried_out(order, call):
@@ -375,7 +320,9 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
         is_beside = display_draws.is_for_show(order, call) or evaluates
         return not order_use.is_order_unused(call) and not is_beside
     if kind != "number":
-        return not _is_of_trained_checkpoint(call)
+        # A model that is loaded from what a training of the same kind wrote lacks no head.
+        path = " ".join(map(ast.unparse, syntax.given(call.node)[:1]))
+        return not (_is_of_checkpoint(call) and _TRAINED_PATHS.search(path))
     if display_draws.is_for_show(order, call) or seed_values.feeds_seed(order, call):
         return False
     if reach.is_in_evaluation(order, call):
@@ -383,21 +330,11 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
     return not hyper.is_pause(call) and not hyper.is_for_others(call)
 
 
-def _is_of_trained_checkpoint(call: Call) -> bool:
-    """Return whether a model is loaded from what a training of the same kind wrote: it lacks no
-    head.
-    """
-    given = syntax.given(call.node)[:1]
-    return _is_of_checkpoint(call) and any(_TRAINED_PATHS.search(ast.unparse(one)) for one in given)
-
-
 _TRAINED_PATHS = re.compile(r"reward|value_model|ckpt|checkpoint|output|save|tuned")
 
 
-def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call | None) -> Hit | None:
+def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call) -> Hit:
     """Return a draw from a generator that is seeded where an option is given alone."""
-    if seeding is None:
-        return None
     drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, seeding.module)})"
     name = title(drawing.streams)
     message = (
@@ -405,72 +342,68 @@ def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call | Non
         " draws from it"
     )
     code = CODES.get(kind, "RC202")
-    by_hand = _with_default(order, seeding)
-    return hit(code, seeding, message, severity="note", patchable=False, by_hand=by_hand)
-
-
-def _with_default(order: Order, seeding: Call) -> str:
-    """Return what to change so that a seeding that hangs on an option happens."""
     conditions = (one for one in seeding.conditions if _asks_for_option(order, one))
     test = next(conditions).test
     if isinstance(test, ast.Compare):
-        return tr("Give the option a number as its default.")
-    return tr(
-        "Ask `{test} is not None`, since `{test}` alone leaves seed 0 out, and give the option a"
-        " number as its default.",
-        test=ast.unparse(test),
-    )
+        by_hand = tr("Give the option a number as its default.")
+    else:
+        by_hand = tr(
+            "Ask `{test} is not None`, since `{test}` alone leaves seed 0 out, and give the option"
+            " a number as its default.",
+            test=ast.unparse(test),
+        )
+    return hit(code, seeding, message, severity="note", patchable=False, by_hand=by_hand)
 
 
 def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     call = drawing.call
     name = title(drawing.streams)
-    seed_place = seeding.place(order, call)
-    if _takes_a_seed(drawing):
+    is_private = drawing.draws.stream == "private"
+    takes_a_seed = seeding.STATE in drawing.draws.unless
+    if takes_a_seed or call.name == "torch.utils.data.random_split":
         seed_place = seeding.argument(drawing)
-    said = tr(WORDS[kind], name=short(call.name))
+    else:
+        seed_place = seeding.place(order, call)
+    purpose = WORDS[kind].format(name=short(call.name))
     if _is_of_checkpoint(call):
-        said = "weights that the checkpoint lacks, as those of a new head, are drawn here"
+        purpose = "weights that the checkpoint lacks, as those of a new head, are drawn here"
+    if kind == "hyper-parameter" and is_private:
+        by_hand = tr(_BY_HAND.get(call.name.partition(".")[0], ""))
+        message = f"{purpose}, from a generator without a seed"
+        return hit("RC202", call, message, patchable=False, by_hand=by_hand)
+    report = partial(hit, step=call, patchable=bool(seed_place), stream=name, more=seed_place)
+    unseeded = f"{purpose}, and nothing seeds {name} in this program"
     if kind == "hyper-parameter":
-        return _hyper_hit(drawing, said, seed_place)
+        return report("RC202", message=unseeded)
     code = CODES[kind]
-    severity = _severity(order, call, kind)
-    patchable = bool(seed_place)
-    late = _seeded_late(order, drawing, kind)
+    # Less severe than the rule says where a checkpoint replaces most, or nothing is trained.
+    severity: Severity | None = None
+    if _is_of_checkpoint(call) or (kind != "number" and not streams.trains(order)):
+        severity = "warning"
+    late = None
+    if not is_private and kind != "augmentation":  # samples are drawn again and again
+        late = streams.seeded_after(order, call, drawing.streams)
     if late is not None:
-        return hit(
-            _LATE.get(kind, code),
-            call,
-            f"{said}, before {name} is seeded in {at(late.call, call.module)}",
-            severity=severity,
-            patchable=patchable,
-            stream=name,
-            more={**seeding.number(late.call), **seed_place},
-        )
+        message = f"{purpose}, before {name} is seeded in {at(late.call, call.module)}"
+        more = {**seeding.number(late.call), **seed_place}
+        return report(_LATE.get(kind, code), message=message, severity=severity, more=more)
     unused = streams.never_called(order, drawing.streams)
     if unused is not None:
-        return _unused_hit(
-            drawing,
-            code,
-            said,
-            unused,
-            severity=severity,
-            patchable=patchable,
-            seed_place=seed_place,
-        )
-    if drawing.streams == {"tensorflow"} and _op_determinism(order, call):
-        return hit(
-            "RC009",
-            call,
-            (
+        seeder = unused.function.name
+        place = streams.line_at(unused.module, unused.function.lineno, call.module)
+        message = f"{unseeded}: `{seeder}` ({place}) would, and is never called"
+        fix = tr("Call `{name}` at the start of the program.", name=seeder)
+        return report(code, message=message, severity=severity, fix=fix)
+    if drawing.streams == {"tensorflow"}:
+        switches = (*order.calls(_OP_DETERMINISM), *order.environment("TF_DETERMINISTIC_OPS"))
+        if any(order.is_before(switch, call) for switch in switches):
+            message = (
                 f"`{short(call.name)}` draws without a seed while deterministic operators are on:"
                 " TensorFlow raises an error"
-            ),
-        )
-    message = f"{said}, and nothing seeds {name} in this program{_hint(order, drawing)}"
-    return hit(
-        code, call, message, severity=severity, patchable=patchable, stream=name, more=seed_place
-    )
+            )
+            return hit("RC009", call, message)
+    message = f"{unseeded}{_hint(order, drawing)}"
+    return report(code, message=message, severity=severity)
 
 
 _LATE = {"weights": "RC302"}
@@ -479,78 +412,6 @@ _LATE = {"weights": "RC302"}
 
 def _is_of_checkpoint(call: Call) -> bool:
     return call.name.endswith("from_pretrained")
-
-
-def _severity(order: Order, call: Call, kind: str) -> Severity | None:
-    """Less than that of the rule where a checkpoint replaces most, or nothing is trained."""
-    if _is_of_checkpoint(call):
-        return "warning"
-    if kind == "number" or streams.trains(order):
-        return None
-    return "warning"
-
-
-def _seeded_late(order: Order, drawing: Drawing, kind: str) -> streams.Seeding | None:
-    """Return the seed that comes after a draw; a private generator has none, and samples are drawn
-    again and again.
-    """
-    if drawing.draws.stream == "private" or kind == "augmentation":
-        return None
-    return streams.seeded_after(order, drawing.call, drawing.streams)
-
-
-def _hyper_hit(drawing: Drawing, said: str, seed_place: Mapping[str, str]) -> Hit:
-    """Return a hyper-parameter that is drawn."""
-    call = drawing.call
-    if drawing.draws.stream == "private":
-        return hit(
-            "RC202",
-            call,
-            f"{said}, from a generator without a seed",
-            patchable=False,
-            by_hand=tr(_BY_HAND.get(call.name.partition(".")[0], "")),
-        )
-    name = title(drawing.streams)
-    message = f"{said}, and nothing seeds {name} in this program"
-    patchable = bool(seed_place)
-    return hit("RC202", call, message, patchable=patchable, stream=name, more=seed_place)
-
-
-def _unused_hit(
-    drawing: Drawing,
-    code: str,
-    said: str,
-    unused: streams.Unused,
-    *,
-    severity: Severity | None,
-    patchable: bool,
-    seed_place: Mapping[str, str],
-) -> Hit:
-    """Return a draw from a generator for which the program has a function that seeds, and does not
-    call it.
-    """
-    module, function = unused.module, unused.function
-    place = streams.line_at(module, function.lineno, drawing.call.module)
-    message = (
-        f"{said}, and nothing seeds {title(drawing.streams)} in this program: `{function.name}`"
-        f" ({place}) would, and is never called"
-    )
-    return hit(
-        code,
-        drawing.call,
-        message,
-        severity=severity,
-        patchable=patchable,
-        stream=title(drawing.streams),
-        fix=tr("Call `{name}` at the start of the program.", name=function.name),
-        more=seed_place,
-    )
-
-
-def _takes_a_seed(drawing: Drawing) -> bool:
-    """Return whether the call itself can be given a seed or a seeded generator."""
-    is_split = drawing.call.name == "torch.utils.data.random_split"
-    return is_split or seeding.STATE in drawing.draws.unless
 
 
 def _hint(order: Order, drawing: Drawing) -> str:
@@ -572,9 +433,4 @@ _NAMES = {True: "Keras 2.10", False: "Keras 3"}
 """The Keras that draws from Python's generator, by whether the project asks for one before 3."""
 
 
-def _op_determinism(order: Order, call: Call) -> bool:
-    switches = [
-        *order.calls("tensorflow.config.experimental.enable_op_determinism"),
-        *order.environment("TF_DETERMINISTIC_OPS"),
-    ]
-    return any(order.is_before(switch, call) for switch in switches)
+_OP_DETERMINISM = "tensorflow.config.experimental.enable_op_determinism"

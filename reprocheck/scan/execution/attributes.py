@@ -38,7 +38,7 @@ class Attributes(Machine):
             return Part(whole, name)
         return known(self, node, whole, name)
 
-    def _of_instance(self, node: ast.AST, whole: Instance, name: str) -> Value:
+    def attribute_of_instance(self, node: ast.AST, whole: Instance, name: str) -> Value:
         if name in whole.attributes:
             return whole.attributes[name]
         found = whole.of.find(name)
@@ -54,7 +54,7 @@ class Attributes(Machine):
             return whole.of
         return Part(whole, name)
 
-    def _of_class(self, node: ast.AST, whole: Class, name: str) -> Value:
+    def attribute_of_class(self, node: ast.AST, whole: Class, name: str) -> Value:
         found = whole.find(name)
         if found is None:
             return _inherited(whole, name, whole)
@@ -62,7 +62,7 @@ class Attributes(Machine):
             return found.bound_to(whole)
         return found
 
-    def _of_package(self, node: ast.AST, whole: Package, name: str) -> Value:
+    def attribute_of_package(self, node: ast.AST, whole: Package, name: str) -> Value:
         variables = whole.module.body.frame.variables
         if name in variables:
             return variables[name]
@@ -71,7 +71,7 @@ class Attributes(Machine):
             return Part(whole, name)
         return Package(inner)
 
-    def _of_super(self, node: ast.AST, whole: Super, name: str) -> Value:
+    def attribute_of_super(self, node: ast.AST, whole: Super, name: str) -> Value:
         start = whole.of
         if isinstance(whole.instance, Instance):
             start = whole.instance.of
@@ -82,11 +82,11 @@ class Attributes(Machine):
 
     _HOLDERS: ClassVar[dict[type[Value], Callable[..., Value]]] = {
         External: lambda self, node, whole, name: External(canonical(f"{whole.dotted}.{name}")),
-        Instance: _of_instance,
+        Instance: attribute_of_instance,
         Made: lambda self, node, whole, name: whole.facts.get(name) or Part(whole, name),
-        Package: _of_package,
-        Class: _of_class,
-        Super: _of_super,
+        Package: attribute_of_package,
+        Class: attribute_of_class,
+        Super: attribute_of_super,
         Either: lambda self, node, whole, name: either(
             [self.attribute(node, option, name) for option in whole.choices]
         ),
@@ -98,30 +98,38 @@ class Attributes(Machine):
         if assigned is not None:
             assigned(self, target, value)
 
-    def _to_name(self, target: ast.Name, value: Value) -> None:
+    def assign_name(self, target: ast.Name, value: Value) -> None:
         self.bind(target.id, value)
         self.values[id(target)] = value
 
-    def _to_several(self, target: ast.Tuple | ast.List, value: Value) -> None:
-        for part, item in zip(target.elts, _unpacked(target.elts, value), strict=True):
+    def assign_several(self, target: ast.Tuple | ast.List, value: Value) -> None:
+        targets = target.elts
+        rows = [option.items for option in value.options() if is_row(option)]
+        is_known = len(rows) == len(value.options()) and set(map(len, rows)) == {len(targets)}
+        if any(isinstance(target, ast.Starred) for target in targets):
+            is_known = False
+        unpacked: list[Value] = [Part(value, None) for _ in targets]
+        if is_known:
+            unpacked = [either(list(column)) for column in zip(*rows, strict=True)]
+        for part, item in zip(targets, unpacked, strict=True):
             self.assign(part, item)
 
-    def _to_attribute(self, target: ast.Attribute, value: Value) -> None:
+    def assign_attribute(self, target: ast.Attribute, value: Value) -> None:
         for option in self.evaluate(target.value).options():
             self.set_attribute(target, option, target.attr, value)
 
-    def _to_item(self, target: ast.Subscript, value: Value) -> None:
+    def assign_item(self, target: ast.Subscript, value: Value) -> None:
         whole = self.evaluate(target.value)
         key = self.evaluate(target.slice)
         for option in whole.options():
             self._set_item(target, option, key, value)
 
     _TARGETS: ClassVar[dict[type[ast.expr], Callable[..., None]]] = {
-        ast.Name: _to_name,
-        **dict.fromkeys((ast.Tuple, ast.List), _to_several),
+        ast.Name: assign_name,
+        **dict.fromkeys((ast.Tuple, ast.List), assign_several),
         ast.Starred: lambda self, target, value: self.assign(target.value, value),
-        ast.Attribute: _to_attribute,
-        ast.Subscript: _to_item,
+        ast.Attribute: assign_attribute,
+        ast.Subscript: assign_item,
     }
 
     def bind(self, name: str, value: Value) -> None:
@@ -140,19 +148,23 @@ class Attributes(Machine):
         set_in(self, node, whole, attribute, value)
 
     def _set_in_library(self, node: ast.AST, whole: Value, attribute: str, value: Value) -> None:
-        self.store(node, _dotted(whole, attribute), value, whole)
+        if isinstance(whole, External):
+            dotted = canonical(f"{whole.dotted}.{attribute}")
+        else:
+            dotted = Part(whole, attribute).name or attribute
+        self.store(node, dotted, value, whole)
 
-    def _set_in_made(self, node: ast.AST, whole: Made, attribute: str, value: Value) -> None:
+    def set_in_made(self, node: ast.AST, whole: Made, attribute: str, value: Value) -> None:
         whole.facts[attribute] = value
         self._set_in_library(node, whole, attribute, value)
 
-    def _set_in_class(self, node: ast.AST, whole: Class, attribute: str, value: Value) -> None:
+    def set_in_class(self, node: ast.AST, whole: Class, attribute: str, value: Value) -> None:
         whole.attributes[attribute] = value
 
-    def _set_in_package(self, node: ast.AST, whole: Package, attribute: str, value: Value) -> None:
+    def set_in_package(self, node: ast.AST, whole: Package, attribute: str, value: Value) -> None:
         whole.module.body.frame.variables[attribute] = value
 
-    def _set_in_object(self, node: ast.AST, whole: Instance, attribute: str, value: Value) -> None:
+    def set_in_object(self, node: ast.AST, whole: Instance, attribute: str, value: Value) -> None:
         """Under a condition, the attribute keeps what it had as well."""
         kept = value
         if attribute in whole.attributes and self.conditions:
@@ -162,10 +174,10 @@ class Attributes(Machine):
             self.store(node, f"{whole.library_name}.{attribute}", value, whole)
 
     _SETTERS: ClassVar[dict[type[Value], Callable[[Any, ast.AST, Any, str, Value], None]]] = {
-        Instance: _set_in_object,
-        Class: _set_in_class,
-        Package: _set_in_package,
-        Made: _set_in_made,
+        Instance: set_in_object,
+        Class: set_in_class,
+        Package: set_in_package,
+        Made: set_in_made,
     }
 
     def _set_item(self, node: ast.AST, whole: Value, key: Value, value: Value) -> None:
@@ -190,26 +202,3 @@ def _inherited(of: Class, name: str, whole: Value) -> Value:
     for base in of.external_bases():
         return External(f"{base}.{name}")
     return Part(whole, name)
-
-
-def _dotted(whole: Value, attribute: str) -> str:
-    """Return the name of an attribute of something of a library."""
-    if isinstance(whole, External):
-        return canonical(f"{whole.dotted}.{attribute}")
-    return Part(whole, attribute).name or attribute
-
-
-def _unpacked(targets: list[ast.expr], value: Value) -> list[Value]:
-    """Return what each target of an unpacking gets."""
-    rows = [_row(option, len(targets)) for option in value.options()]
-    is_starred = any(isinstance(target, ast.Starred) for target in targets)
-    if is_starred or None in rows:
-        return [Part(value, None) for _ in targets]
-    return [either(list(column)) for column in zip(*filter(None, rows), strict=True)]
-
-
-def _row(value: Value, length: int) -> list[Value] | None:
-    """Return the items of a list or tuple that is spelled out, of this length."""
-    if not is_row(value) or len(value.items) != length:
-        return None
-    return value.items

@@ -5,15 +5,14 @@ recorded.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import chain
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar
 
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.library_calls import Known
 from reprocheck.scan.execution.machine import NOTHING, Arguments
 from reprocheck.scan.index import of_kind
-from reprocheck.scan.steps import Call
 from reprocheck.scan.syntax import variables
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -51,9 +50,6 @@ class Calls(Known):
             self.values[id(node.func)] = callee
         else:
             callee = self.evaluate(node.func)
-        return self.called(node, callee, self._arguments(node), receiver)
-
-    def _arguments(self, node: ast.Call) -> Arguments:
         positional, hidden = self.spelled_out(node.args)
         named: dict[str, Value] = {}
         open = bool(hidden)
@@ -62,10 +58,16 @@ class Calls(Known):
             if keyword.arg is not None:
                 named[keyword.arg] = value
                 continue
-            spelled = _spelled_keywords(value)
-            named |= {str(name.value): item for name, item in spelled if isinstance(name, Constant)}
-            open = open or not _is_known_dict(value)
-        return Arguments(tuple(positional), named, open)
+            # `**options`
+            if isinstance(value, Items) and value.is_dict:
+                for key, item in zip(value.keys, value.items, strict=False):
+                    if isinstance(key, Constant):
+                        named[str(key.value)] = item
+                open = open or not (value.whole and are_constants(value.keys))
+            else:
+                open = True
+        arguments = Arguments(tuple(positional), named, open)
+        return self.called(node, callee, arguments, receiver)
 
     def called(
         self, node: ast.AST, callee: Value, given: Arguments, receiver: Value | None = None
@@ -76,10 +78,18 @@ class Calls(Known):
         own = self._OWN.get(type(callee))
         if own is not None and not callee.is_opaque:
             return own(self, node, callee, given)
-        name, receiver = _named(callee, receiver)
+        # the name of what is called of a library, and the object whose method it is
+        name = callee.name or "?"
+        match callee:
+            case Made() | Part(key=None):
+                name, receiver = f"{name}.__call__", callee
+            case Part(whole=whole):
+                receiver = whole
+            case _ if not isinstance(receiver, Instance | Made | Items | Constant):
+                receiver = None
         return self._library_called(node, name, receiver, given)
 
-    def _object_called(self, node: ast.AST, callee: Instance, given: Arguments) -> Value:
+    def object_called(self, node: ast.AST, callee: Instance, given: Arguments) -> Value:
         """Return what calling an object of the user's gives back."""
         for name in CALLED:
             result = self.method_called(node, callee, name, given)
@@ -101,9 +111,16 @@ class Calls(Known):
             call.result = result
             return result
         self.give(call, made)
-        if call.method in _SAME_OBJECT and _is_object(receiver):
-            call.result = receiver
-            return receiver
+        if call.method in _SAME_OBJECT and receiver is not None:
+            # Of a model or generator `to`, `eval` and the like give back this very thing, of a
+            # tensor another one.
+            is_object = isinstance(receiver, Instance)
+            if isinstance(receiver, Made):
+                maker = receiver.call.method
+                is_object = maker == "default_rng" or maker[:1].isupper()
+            if is_object:
+                call.result = receiver
+                return receiver
         return made
 
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
@@ -150,19 +167,15 @@ class Calls(Known):
         )
         _bind_parameters(inner, function, given)
         with self.within(inner):
-            return self._body(inner, function.node)
-
-    def _body(
-        self, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-    ) -> Value:
-        if isinstance(node, ast.Lambda):
-            return self.evaluate(node.body)
-        left = self.block(node.body)
-        if frame.generator:
-            return Items("generator", frame.yields, whole=False)
-        if not left or not frame.returns:
-            frame.returns.append(Constant(None))
-        return either(frame.returns)
+            node = function.node
+            if isinstance(node, ast.Lambda):
+                return self.evaluate(node.body)
+            left = self.block(node.body)
+            if inner.generator:
+                return Items("generator", inner.yields, whole=False)
+            if not left or not inner.returns:
+                inner.returns.append(Constant(None))
+            return either(inner.returns)
 
     def wrap(self, node: ast.AST, decorator: Value, function: Function) -> None:
         """Call a decorator of the user's with a function: what it gives back, where that is a
@@ -177,7 +190,9 @@ class Calls(Known):
         finally:
             self.decorated.pop()
         for one in of_kind(made.options(), Function):
-            if one is not function and _is_around(one, function):
+            if one is not function and any(
+                value is function for value in one.around.variables.values()
+            ):
                 function.wrapper = one
 
     def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Instance:
@@ -186,71 +201,37 @@ class Calls(Known):
         call = self.call(node, of.qualified, given, own=True)
         call.result = made
         if self.method_called(node, made, "__init__", given) is None:
-            _fields(made, given)
-            if not given.open:
-                held = chain.from_iterable(base.attributes.items() for base in made.of.own_line())
-                for name, value in held:
-                    field = value.made_by(*_FIELDS)
-                    if field is not None and name not in made.attributes:
-                        self._default(made, name, field)
+            self._fill_fields(made, given)
         self.method_called(node, made, "__post_init__")
         return made
+
+    def _fill_fields(self, made: Instance, given: Arguments) -> None:
+        """Do what a dataclass, a named tuple and the like do with their arguments."""
+        bodies = [base.node.body for base in reversed(made.of.own_line())]
+        annotated = of_kind(chain.from_iterable(bodies), ast.AnnAssign)
+        names = dict.fromkeys(variables([field.target for field in annotated]))
+        made.attributes |= dict(zip(names, given.positional, strict=False))
+        made.attributes |= {name: value for name, value in given.named.items() if name in names}
+        if given.open:
+            return
+        attributes = chain.from_iterable(base.attributes.items() for base in made.of.own_line())
+        for name, value in attributes:
+            field = value.made_by(*_FIELDS)
+            if field is None or name in made.attributes:
+                continue
+            factory = field.argument(None, "default_factory", "factory")
+            default = field.argument(None, "default")
+            if isinstance(factory, External | Function | Class):
+                with self.within(Frame(module=field.module, node=field.module.tree)):
+                    default = self.called(field.node, factory, NOTHING)
+            if default is not None:
+                made.attributes[name] = default
 
     _OWN: ClassVar[dict[type[Value], Callable[[Any, ast.AST, Any, Arguments], Value]]] = {
         Function: inline,
         Class: instantiated,
-        Instance: _object_called,
+        Instance: object_called,
     }
-
-    def _default(self, made: Instance, name: str, field: Call) -> None:
-        """Set what one field holds."""
-        factory = field.argument(None, "default_factory", "factory")
-        default = field.argument(None, "default")
-        if isinstance(factory, External | Function | Class):
-            with self.within(Frame(module=field.module, node=field.module.tree)):
-                default = self.called(field.node, factory, NOTHING)
-        if default is not None:
-            made.attributes[name] = default
-
-
-def _spelled_keywords(value: Value) -> Iterable[tuple[Value, Value]]:
-    """Return the keys and items of a dict that is given as `**options`."""
-    match value:
-        case Items(kind="dict", keys=keys, items=items):
-            return zip(keys, items, strict=False)
-    return ()
-
-
-def _is_known_dict(value: Value) -> bool:
-    """Return whether all keywords are seen that `**options` gives."""
-    match value:
-        case Items(kind="dict", keys=keys, whole=True):
-            return are_constants(keys)
-    return False
-
-
-def _named(callee: Value, receiver: Value | None) -> tuple[str, Value | None]:
-    """Return the name of what is called of a library, and the object whose method it is."""
-    name = callee.name or "?"
-    match callee:
-        case Made() | Part(key=None):
-            return f"{name}.__call__", callee
-        case Part(whole=whole):
-            return name, whole
-    if isinstance(receiver, Instance | Made | Items | Constant):
-        return name, receiver
-    return name, None
-
-
-def _is_object(value: Value | None) -> TypeGuard[Value]:
-    """Return whether `to`, `eval` and the like give back this very thing: a model or generator, and
-    not a tensor made of it.
-    """
-    if isinstance(value, Instance):
-        return True
-    if not isinstance(value, Made):
-        return False
-    return value.call.method == "default_rng" or value.call.method[:1].isupper()
 
 
 def _owner(function: Function) -> tuple[Value, ...]:
@@ -258,11 +239,6 @@ def _owner(function: Function) -> tuple[Value, ...]:
     if function.owner is None or function.kind == "static":
         return ()
     return (function.owner,)
-
-
-def _is_around(outer: Function, function: Function) -> bool:
-    """Return whether a function sees another one as a variable."""
-    return any(value is function for value in outer.around.variables.values())
 
 
 def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> None:
@@ -288,13 +264,3 @@ def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> 
     if parameters.kwarg:
         keys: list[Value] = list(map(Constant, named))
         variables[parameters.kwarg.arg] = Items("dict", list(named.values()), keys, whole=is_whole)
-
-
-def _fields(made: Instance, given: Arguments) -> None:
-    """Do what a dataclass, a named tuple and the like do with their arguments."""
-    bodies = [base.node.body for base in reversed(made.of.own_line())]
-    annotated = list(of_kind(chain.from_iterable(bodies), ast.AnnAssign))
-    targets = [one.target for one in annotated]
-    names = dict.fromkeys(variables(targets))
-    made.attributes |= dict(zip(names, given.positional, strict=False))
-    made.attributes |= {name: value for name, value in given.named.items() if name in names}

@@ -85,9 +85,9 @@ def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
         case _, Constant(value=None) if kind in _SAME_AS_NONE and _differs_from_none(one, kind):
             return _SAME_AS_NONE[kind]
         case Constant(value=wanted), Items(whole=True, over=()) if kind in _IS_IN:
-            found = _is_among(wanted, other)
-            if found is not None:
-                return found is _IS_IN[kind]
+            if are_constants(other.elements):
+                is_in = wanted in [item.value for item in other.elements]
+                return is_in is _IS_IN[kind]
     return None
 
 
@@ -100,15 +100,6 @@ def _differs_from_none(value: Value, kind: type[ast.cmpop]) -> bool:
     if has_own and not by_identity:
         return False
     return _is_something(value)
-
-
-def _is_among(wanted: object, held: Items) -> bool | None:
-    """Return whether a container that is spelled out holds a constant; None where it holds
-    others.
-    """
-    if not are_constants(held.elements):
-        return None
-    return wanted in [item.value for item in held.elements]
 
 
 def _is_something(value: Value) -> bool:

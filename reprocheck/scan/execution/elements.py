@@ -25,23 +25,30 @@ class Elements(Pending):
 
         What a library does to get at one happens now.
         """
-        return either([self._element_of(node, option) for option in value.options()])
+        elements: list[Value] = []
+        for option in value.options():
+            find = self._ELEMENTS.get(type(option))
+            elements.append(find(self, node, option) if find else Part(option, None))
+        return either(elements)
 
-    def _element_of(self, node: ast.AST, value: Value) -> Value:
-        find = self._ELEMENTS.get(type(value), Elements._element_of_any)
-        return find(self, node, value)
-
-    def _element_of_any(self, node: ast.AST, value: Value) -> Value:
-        return Part(value, None)
-
-    def _element_of_made(self, node: ast.AST, value: Made) -> Value:
+    def element_of_made(self, node: ast.AST, value: Made) -> Value:
         """`enumerate`, `zip`, `items()` and what only changes the order are seen through."""
         self.run(value)
         call = value.call
         if call.name == "builtins.zip" and not call.open:
             return Items("tuple", [self.element(node, one) for one in call.arguments])
         if call.method in ("items", "values"):
-            return _of_dict(value)
+            key: Value = Part(value, None)
+            match value.call.receiver:
+                case Items(kind="dict", keys=keys, items=items):
+                    key, held = either(keys), either(items)
+                case Made(facts=facts) if EACH in facts:
+                    held = facts[EACH]
+                case _:
+                    return key
+            if value.call.method == "values":
+                return held
+            return Items("tuple", [key, held])
         if not call.arguments:
             return Part(value, None)
         if call.name == "builtins.enumerate":
@@ -50,7 +57,7 @@ class Elements(Pending):
             return self.element(node, call.first)
         return Part(value, None)
 
-    def _element_of_instance(self, node: ast.AST, value: Instance) -> Value:
+    def element_of_instance(self, node: ast.AST, value: Instance) -> Value:
         """Return what a loop over an object of the user's gives: its class says it by one of two
         methods.
         """
@@ -64,8 +71,8 @@ class Elements(Pending):
 
     _ELEMENTS: ClassVar[dict[type[Value], Callable[[Any, ast.AST, Any], Value]]] = {
         Items: lambda self, node, value: either(value.elements),
-        Instance: _element_of_instance,
-        Made: _element_of_made,
+        Instance: element_of_instance,
+        Made: element_of_made,
     }
 
     def spelled_out(self, nodes: list[ast.expr]) -> tuple[list[Value], list[Value]]:
@@ -83,18 +90,3 @@ class Elements(Pending):
             else:
                 hidden.append(value)
         return items, hidden
-
-
-def _of_dict(value: Made) -> Value:
-    """Return what a loop over `whole.items()` or `whole.values()` gives."""
-    key: Value = Part(value, None)
-    match value.call.receiver:
-        case Items(kind="dict", keys=keys, items=items):
-            key, held = either(keys), either(items)
-        case Made(facts=facts) if EACH in facts:
-            held = facts[EACH]
-        case _:
-            return key
-    if value.call.method == "values":
-        return held
-    return Items("tuple", [key, held])

@@ -42,27 +42,31 @@ class Expressions(Calls):
     def evaluate(self, node: ast.expr) -> Value:
         """Return what an expression stands for."""
         self.spend()
-        value = self._EXPRESSIONS.get(type(node), Expressions._of_parts)(self, node)
+        value = self._EXPRESSIONS.get(type(node), Expressions.evaluate_of_parts)(self, node)
         self.values[id(node)] = value
         return value
 
-    def _of_parts(self, node: ast.expr) -> Value:
+    def evaluate_of_parts(self, node: ast.expr) -> Value:
         children = ast.iter_child_nodes(node)
         inner = list(of_kind(children, ast.expr))
         if not inner:
             return UNKNOWN
         return Derived(type(node).__name__, tuple(map(self.evaluate, inner)))
 
-    def _name(self, node: ast.Name) -> Value:
+    def evaluate_name(self, node: ast.Name) -> Value:
         for at in self.frame.chain():
             if node.id in at.variables:
-                return _current(at.variables[node.id])
+                value = at.variables[node.id]
+                match value:
+                    case Part(whole=Package(module=module), key=str() as key):
+                        return module.body.frame.variables.get(key, value)
+                return value
         found = free_name(node.id, self.frame.top.stars)
         if found is None:
             return UNKNOWN
         return External(found)
 
-    def _binary(self, node: ast.BinOp) -> Value:
+    def evaluate_binary(self, node: ast.BinOp) -> Value:
         chain: list[ast.BinOp] = []
         at: ast.expr = node
         while isinstance(at, ast.BinOp):
@@ -74,7 +78,7 @@ class Expressions(Calls):
             value = combined(type(step.op).__name__, value, operand)
         return value
 
-    def _unary(self, node: ast.UnaryOp) -> Value:
+    def evaluate_unary(self, node: ast.UnaryOp) -> Value:
         operand = self.evaluate(node.operand)
         if isinstance(node.op, ast.Not):
             known = truth(operand)
@@ -86,7 +90,7 @@ class Expressions(Calls):
                 return Constant(-number)
         return Derived(type(node.op).__name__, (operand,))
 
-    def _boolean(self, node: ast.BoolOp) -> Value:
+    def evaluate_boolean(self, node: ast.BoolOp) -> Value:
         """`and` and `or`: parts after the first are under its condition, and left out where a
         constant decides.
         """
@@ -101,7 +105,13 @@ class Expressions(Calls):
                 values.append(value)
                 break
             if known is None:
-                values.append(_where_true(value) if stop else value)
+                if stop:
+                    # where the whole is this part, that is no option that is false: never None
+                    options = [one for one in value.options() if truth(one) is not False]
+                    value = either(
+                        [Derived("Or", ()) if one is UNKNOWN else one for one in options]
+                    )
+                values.append(value)
                 self.conditions = (*self.conditions, Condition(part, not stop))
         else:
             values.append(self.evaluate(last))
@@ -112,7 +122,7 @@ class Expressions(Calls):
             return either(values)
         return Derived("And", tuple(values))
 
-    def _compare(self, node: ast.Compare) -> Value:
+    def evaluate_compare(self, node: ast.Compare) -> Value:
         left = self.evaluate(node.left)
         others = list(map(self.evaluate, node.comparators))
         known = None
@@ -122,7 +132,7 @@ class Expressions(Calls):
             return Derived("Compare", (left, *others))
         return Constant(known)
 
-    def _conditional(self, node: ast.IfExp) -> Value:
+    def evaluate_conditional(self, node: ast.IfExp) -> Value:
         known = truth(self.evaluate(node.test))
         if known is True:
             return self.evaluate(node.body)
@@ -134,33 +144,33 @@ class Expressions(Calls):
             other = self.evaluate(node.orelse)
         return either([one, other])
 
-    def _named(self, node: ast.NamedExpr) -> Value:
+    def evaluate_named(self, node: ast.NamedExpr) -> Value:
         value = self.evaluate(node.value)
         self.assign(node.target, value)
         return value
 
-    def _yield(self, node: ast.Yield) -> Value:
+    def evaluate_yield(self, node: ast.Yield) -> Value:
         self.frame.generator = True
         if node.value is not None:
             self.frame.yields.append(self.evaluate(node.value))
         return UNKNOWN
 
-    def _yield_from(self, node: ast.YieldFrom) -> Value:
+    def evaluate_yield_from(self, node: ast.YieldFrom) -> Value:
         self.frame.generator = True
         self.frame.yields.append(self.element(node, self.evaluate(node.value)))
         return UNKNOWN
 
-    def _formatted(self, node: ast.JoinedStr) -> Value:
+    def evaluate_formatted(self, node: ast.JoinedStr) -> Value:
         parts = list(map(self.evaluate, node.values))
         if parts and are_constants(parts):
             return Constant("".join(str(part.value) for part in parts))
         return Derived("format", tuple(parts))
 
-    def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    def evaluate_display(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
         items, hidden = self.spelled_out(node.elts)
         return Items(_CONTAINERS[type(node)], items, over=tuple(hidden), whole=not hidden)
 
-    def _dict(self, node: ast.Dict) -> Value:
+    def evaluate_dict(self, node: ast.Dict) -> Value:
         made = Items("dict", [])
         over: list[Value] = []
         for key, value in zip(node.keys, node.values, strict=True):
@@ -177,13 +187,22 @@ class Expressions(Calls):
         made.over = tuple(over)
         return made
 
-    def _comprehension(
+    def evaluate_comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
     ) -> Value:
         conditions, loops = self.conditions, self.loops
         first, *_ = node.generators
         over = [self.evaluate(first.iter)]
-        with self.within(self._inner_frame(node)):
+        outer = self.frame
+        inner = Frame(
+            module=outer.module,
+            node=node,
+            around=outer,
+            qualified=outer.qualified,
+            of_class=outer.of_class,
+            receiver=outer.receiver,
+        )
+        with self.within(inner):
             for generator in node.generators:
                 if generator is not first:
                     over.append(self.evaluate(generator.iter))
@@ -202,34 +221,19 @@ class Expressions(Calls):
         self.conditions, self.loops = conditions, loops
         return made
 
-    def _inner_frame(self, node: ast.expr) -> Frame:
-        """Return the scope of a comprehension."""
-        frame = self.frame
-        return Frame(
-            module=frame.module,
-            node=node,
-            around=frame,
-            qualified=frame.qualified,
-            of_class=frame.of_class,
-            receiver=frame.receiver,
-        )
-
-    def _subscript(self, node: ast.Subscript) -> Value:
+    def evaluate_subscript(self, node: ast.Subscript) -> Value:
         whole = self.evaluate(node.value)
         key = self.evaluate(node.slice)
-        item = self._item
-        if isinstance(node.slice, ast.Slice):
-            item = self._slice
-        return either([item(node, option, key) for option in whole.options()])
-
-    def _slice(self, node: ast.AST, whole: Value, key: Value) -> Value:
-        """`whole[key]` where the key is a slice."""
-        match whole:
-            case Items():
-                return Items("list", list(whole.items), over=(whole,), whole=False)
-            case Made():
-                return Part(whole, None)
-        return self._item(node, whole, key)
+        is_slice = isinstance(node.slice, ast.Slice)
+        items: list[Value] = []
+        for option in whole.options():
+            if is_slice and isinstance(option, Items):
+                items.append(Items("list", list(option.items), over=(option,), whole=False))
+            elif is_slice and isinstance(option, Made):
+                items.append(Part(option, None))
+            else:
+                items.append(self._item(node, option, key))
+        return either(items)
 
     def _item(self, node: ast.AST, whole: Value, key: Value) -> Value:
         """`whole[key]`."""
@@ -270,40 +274,30 @@ class Expressions(Calls):
 
     _EXPRESSIONS: ClassVar[dict[type[ast.expr], Callable[..., Value]]] = {
         ast.Constant: lambda self, node: Constant(node.value),
-        ast.Name: _name,
+        ast.Name: evaluate_name,
         ast.Attribute: lambda self, node: self.attribute(
             node, self.evaluate(node.value), node.attr
         ),
         ast.Call: Calls.call_of,
-        ast.BinOp: _binary,
-        ast.UnaryOp: _unary,
-        ast.BoolOp: _boolean,
-        ast.Compare: _compare,
-        ast.IfExp: _conditional,
-        ast.NamedExpr: _named,
+        ast.BinOp: evaluate_binary,
+        ast.UnaryOp: evaluate_unary,
+        ast.BoolOp: evaluate_boolean,
+        ast.Compare: evaluate_compare,
+        ast.IfExp: evaluate_conditional,
+        ast.NamedExpr: evaluate_named,
         **dict.fromkeys(
             (ast.Await, ast.Starred, ast.FormattedValue),
             lambda self, node: self.evaluate(node.value),
         ),
-        ast.Yield: _yield,
-        ast.YieldFrom: _yield_from,
-        ast.JoinedStr: _formatted,
-        **dict.fromkeys((ast.List, ast.Tuple, ast.Set), _display),
-        ast.Dict: _dict,
-        **dict.fromkeys(COMPREHENSIONS, _comprehension),
-        ast.Subscript: _subscript,
+        ast.Yield: evaluate_yield,
+        ast.YieldFrom: evaluate_yield_from,
+        ast.JoinedStr: evaluate_formatted,
+        **dict.fromkeys((ast.List, ast.Tuple, ast.Set), evaluate_display),
+        ast.Dict: evaluate_dict,
+        **dict.fromkeys(COMPREHENSIONS, evaluate_comprehension),
+        ast.Subscript: evaluate_subscript,
         ast.Lambda: lambda self, node: self.function(node, "<lambda>"),
     }
-
-
-def _current(value: Value) -> Value:
-    """Return what a module of the user's holds by now under a name that it did not hold when
-    another one imported that.
-    """
-    match value:
-        case Part(whole=Package(module=module), key=str() as key):
-            return module.body.frame.variables.get(key, value)
-    return value
 
 
 def combined(kind: str, one: Value, other: Value) -> Value:
@@ -314,14 +308,6 @@ def combined(kind: str, one: Value, other: Value) -> Value:
             is_whole = one.whole and other.whole and len(items) <= MOST_ITEMS
             return Items(one.kind, items[:MOST_ITEMS], whole=is_whole, over=(one, other))
     return computed(kind, one, other)
-
-
-def _where_true(value: Value) -> Value:
-    """Return what a part of an `or` can be where the whole is that part: no option of it that is
-    false, and so never None.
-    """
-    options = [option for option in value.options() if truth(option) is not False]
-    return either([Derived("Or", ()) if option is UNKNOWN else option for option in options])
 
 
 _CONTAINERS: dict[type[ast.expr], str] = {

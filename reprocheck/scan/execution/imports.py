@@ -25,18 +25,11 @@ class Imports(Expressions):
                 self.bind(alias.asname, own or External(canonical(alias.name)))
             else:
                 first = alias.name.partition(".")[0]
-                self.bind(first, self._first_part(first, own))
-
-    def _first_part(self, first: str, own: Package | None) -> Value:
-        """Return what `a` stands for after `import a.b`; `own` is the user's module of the whole
-        name.
-        """
-        if own is None:
-            return External(canonical(first))
-        top = self.frame.module.project.module(first, self.frame.module)
-        if top is not None:
-            return Package(top)
-        return Part(UNKNOWN, first)
+                package: Value = External(canonical(first))
+                if own is not None:  # a module of the user's, in a package that may be none
+                    top = self.frame.module.project.module(first, self.frame.module)
+                    package = Part(UNKNOWN, first) if top is None else Package(top)
+                self.bind(first, package)
 
     def import_names(self, node: ast.ImportFrom) -> None:
         """Execute `from a import b`, `from . import b`, `from a import *`."""
@@ -47,20 +40,17 @@ class Imports(Expressions):
             if alias.name == "*":
                 self._star(origin, own)
                 continue
-            self.bind(alias.asname or alias.name, self._member(node, own, origin, alias.name))
-
-    def _member(self, node: ast.ImportFrom, own: Package | None, origin: str, name: str) -> Value:
-        """Return what an import takes from a module; `own` is that module where it is the
-        user's.
-        """
-        dotted = f"{origin}.{name}"
-        value: Value | None = None
-        if own is not None:
-            value = self.attribute(node, own, name)
-        inner = self.frame.module.project.module(dotted, self.frame.module)
-        if inner is not None and _may_be(value, inner):
-            value = self._load(node, dotted)
-        return value or External(canonical(dotted.removeprefix(".")))
+            dotted = f"{origin}.{alias.name}"
+            member: Value | None = None
+            if own is not None:
+                member = self.attribute(node, own, alias.name)
+            inner = module.project.module(dotted, module)
+            if inner is not None and _may_be(member, inner):
+                member = self._load(node, dotted)
+            self.bind(
+                alias.asname or alias.name,
+                member or External(canonical(dotted.removeprefix("."))),
+            )
 
     def _load(self, node: ast.stmt, name: str) -> Package | None:
         """Execute a module of the user and the packages around it; records the import of any."""

@@ -55,19 +55,19 @@ class Known(Elements):
             return by_method(receiver, call)
         return None
 
-    def _compiled(self, call: Call) -> Value | None:
+    def compiled(self, call: Call) -> Value | None:
         given = call.argument(0)
         if isinstance(given, Function | Instance | Class):
             return given
         return None
 
-    def _add(self, items: Items, call: Call) -> Value | None:
+    def add_item(self, items: Items, call: Call) -> Value | None:
         """`append`, `add` and the like."""
         items.items.append(call.arguments[-1])
         items.whole = items.whole and call.method == "append" and not self.loops
         return Constant(None)
 
-    def _join(self, items: Items, call: Call) -> Value | None:
+    def add_items(self, items: Items, call: Call) -> Value | None:
         """`extend`, `update` and the like."""
         added = call.arguments[0]
         is_whole = False
@@ -83,26 +83,26 @@ class Known(Elements):
             items.items += call.keywords.values()
         return Constant(None)
 
-    def _look_up(self, items: Items, call: Call) -> Value | None:
+    def look_up(self, items: Items, call: Call) -> Value | None:
         """`get`, `pop` and `setdefault` of a dict."""
         if not items.is_dict:
             return None
         return items.get(call.first) or _missing(call, items, call.first)
 
     _OF_CONTAINER: ClassVar[dict[str, Callable[[Any, Items, Call], Value | None]]] = {
-        **dict.fromkeys(("append", "appendleft", "add", "insert"), _add),
-        **dict.fromkeys(("extend", "extendleft", "update"), _join),
-        **dict.fromkeys(("get", "pop", "setdefault"), _look_up),
+        **dict.fromkeys(("append", "appendleft", "add", "insert"), add_item),
+        **dict.fromkeys(("extend", "extendleft", "update"), add_items),
+        **dict.fromkeys(("get", "pop", "setdefault"), look_up),
     }
 
-    def _defaultdict(self, call: Call) -> Value | None:
+    def default_dict(self, call: Call) -> Value | None:
         """`defaultdict(set)`: one set stands for those of all keys."""
         factory = call.argument(0)
         if factory is None or factory.name not in ("builtins.set", "builtins.frozenset"):
             return None
         return _with_facts(call, {EACH: Items("set", [], whole=False)})
 
-    def _new(self, call: Call) -> Value | None:
+    def new_container(self, call: Call) -> Value | None:
         """Return an empty container, or one with the given names; one made of something else stays
         a call, so that what it was can be seen.
         """
@@ -112,7 +112,7 @@ class Known(Elements):
         is_whole = call.method != "set"
         return Items(call.method, list(call.keywords.values()), keys, whole=is_whole)
 
-    def _applied(self, call: Call) -> Value | None:
+    def map_or_filter(self, call: Call) -> Value | None:
         """`map` and `filter`: the function is called with an element."""
         if len(call.arguments) < 2 or not isinstance(call.first, Function | Class):
             return None
@@ -122,18 +122,18 @@ class Known(Elements):
         kept = {"map": value, "filter": items[0]}[call.method]
         return Items("generator", [kept], over=call.arguments[1:], whole=False)
 
-    def _next(self, call: Call) -> Value | None:
+    def next_element(self, call: Call) -> Value | None:
         if not call.arguments:
             return None
         return self.element(call.node, call.first)
 
-    def _super(self, call: Call) -> Value | None:
+    def super_object(self, call: Call) -> Value | None:
         for around in self.frame.outward():
             if around.of_class is not None:
                 return Super(around.of_class, around.receiver or UNKNOWN)
         return None
 
-    def _getattr(self, call: Call) -> Value | None:
+    def get_attribute(self, call: Call) -> Value | None:
         name = text_of(call.argument(1))
         if not call.arguments or name is None:
             return None
@@ -143,21 +143,21 @@ class Known(Elements):
             return found
         return either([found, default])
 
-    def _setattr(self, call: Call) -> Value | None:
+    def set_named_attribute(self, call: Call) -> Value | None:
         match call.arguments:
             case [whole, Constant(value=str() as name), value]:
                 for option in whole.options():
                     self.set_attribute(call.node, option, name, value)
         return Constant(None)
 
-    def _partial(self, call: Call) -> Value | None:
+    def partial_function(self, call: Call) -> Value | None:
         first = call.argument(0)
         if not isinstance(first, Function):
             return None
         given = (*first.first, *call.arguments[1:])
         return replace(first, first=given, named={**first.named, **call.keywords}, wrapper=None)
 
-    def _import_module(self, call: Call) -> Value | None:
+    def import_by_name(self, call: Call) -> Value | None:
         name = text_of(call.argument(0))
         if name is None:
             return None
@@ -168,13 +168,13 @@ class Known(Elements):
         self.executes(call.node, module)
         return Package(module)
 
-    def _vars(self, call: Call) -> Value | None:
+    def vars_of(self, call: Call) -> Value | None:
         match call.argument(0):
             case Made(facts=held) | Instance(attributes=held) if held:
                 return Items("dict", list(held.values()), list(map(Constant, held)), whole=False)
         return None
 
-    def _update_environment(self, call: Call) -> Value | None:
+    def update_environment(self, call: Call) -> Value | None:
         """`os.environ.update(...)` is an assignment as well."""
         for name, value in call.keywords.items():
             self._set_variable(call, Constant(name), value)
@@ -183,7 +183,7 @@ class Known(Elements):
                 self._set_variable(call, key, value)
         return None
 
-    def _putenv(self, call: Call) -> Value | None:
+    def put_environment(self, call: Call) -> Value | None:
         match call.arguments:
             case [name, value, *_]:
                 self._set_variable(call, name, value)
@@ -194,28 +194,28 @@ class Known(Elements):
             self.store(call.node, f"os.environ[{name.value}]", value)
 
     _BY_NAME: ClassVar[dict[str, Callable[[Any, Call], Value | None]]] = {
-        **dict.fromkeys(("builtins.list", "builtins.set", "builtins.dict"), _new),
-        **dict.fromkeys(("builtins.map", "builtins.filter"), _applied),
-        "builtins.next": _next,
-        "builtins.super": _super,
-        "builtins.getattr": _getattr,
-        "builtins.setattr": _setattr,
-        "builtins.vars": _vars,
-        "collections.defaultdict": _defaultdict,
-        "functools.partial": _partial,
-        **dict.fromkeys(("importlib.import_module", "builtins.__import__"), _import_module),
+        **dict.fromkeys(("builtins.list", "builtins.set", "builtins.dict"), new_container),
+        **dict.fromkeys(("builtins.map", "builtins.filter"), map_or_filter),
+        "builtins.next": next_element,
+        "builtins.super": super_object,
+        "builtins.getattr": get_attribute,
+        "builtins.setattr": set_named_attribute,
+        "builtins.vars": vars_of,
+        "collections.defaultdict": default_dict,
+        "functools.partial": partial_function,
+        **dict.fromkeys(("importlib.import_module", "builtins.__import__"), import_by_name),
         **dict.fromkeys(
             ("types.SimpleNamespace", "argparse.Namespace"),
             lambda self, call: _with_facts(call, call.keywords),
         ),
-        **dict.fromkeys(("os.putenv", "os.environ.setdefault"), _putenv),
-        "os.environ.update": _update_environment,
+        **dict.fromkeys(("os.putenv", "os.environ.setdefault"), put_environment),
+        "os.environ.update": update_environment,
         **dict.fromkeys(
             ("copy.copy", "copy.deepcopy", "builtins.staticmethod"),
             lambda self, call: call.argument(0),
         ),
         "typing.cast": lambda self, call: call.argument(1),
-        **dict.fromkeys(_COMPILERS, _compiled),
+        **dict.fromkeys(_COMPILERS, compiled),
     }
 
 
@@ -231,7 +231,12 @@ def _missing(call: Call, items: Items, key: Value) -> Value | None:
     default = call.argument(1)
     match default:
         case Items(kind="set" | "list" | "dict") if call.method == "setdefault":
-            return _shared(items, key, default)
+            for item in of_kind(items.items, Items):
+                if item.kind == default.kind:
+                    return item
+            items.items.append(default)
+            items.keys.append(key)
+            return default
     if not (items.whole and isinstance(key, Constant)):
         return None
     if default is not None or call.method != "get":
@@ -241,26 +246,16 @@ def _missing(call: Call, items: Items, key: Value) -> Value | None:
     return None
 
 
-def _shared(items: Items, key: Value, default: Items) -> Value:
-    """Return the one container that stands for those of all keys."""
-    for item in of_kind(items.items, Items):
-        if item.kind == default.kind:
-            return item
-    items.items.append(default)
-    items.keys.append(key)
-    return default
-
-
 # arguments of a parser with their defaults: what a run without arguments would have
 
 
-def _add_group(parser: Made, call: Call) -> Value | None:
+def add_group(parser: Made, call: Call) -> Value | None:
     made = Made(call)
     made.facts = parser.facts
     return made
 
 
-def _set_defaults(parser: Made, call: Call) -> Value | None:
+def set_defaults(parser: Made, call: Call) -> Value | None:
     parser.facts |= call.keywords
     return None
 
@@ -271,7 +266,7 @@ def _parsed(parser: Made, call: Call) -> Value:
     return made
 
 
-def _add_argument(parser: Made, call: Call) -> Value | None:
+def add_argument(parser: Made, call: Call) -> Value | None:
     flags = list(filter(None, map(text_of, call.arguments)))
     if not flags or call.open:
         return None
@@ -304,9 +299,9 @@ def _argument(default: Value) -> Value:
 _WITHOUT_FLAG: Mapping[str | None, bool] = {"store_true": False, "store_false": True}
 """What an argument is where its flag is not given, by its action."""
 _OF_PARSER: Mapping[str, Callable[[Made, Call], Value | None]] = {
-    "add_argument": _add_argument,
-    "add_argument_group": _add_group,
+    "add_argument": add_argument,
+    "add_argument_group": add_group,
     "parse_args": _parsed,
     "parse_known_args": lambda parser, call: Items("tuple", [_parsed(parser, call), UNKNOWN]),
-    "set_defaults": _set_defaults,
+    "set_defaults": set_defaults,
 }

@@ -211,7 +211,12 @@ class Machine(ABC):
                 self.cut = True
                 return
             if not isinstance(step, Import):
-                if not module.outside or _is_seeding(step):
+                # of a module outside, what sets a switch or seeds, by the last part of its name
+                if isinstance(step, Call):
+                    is_seeding = step.method in tables.last_parts()
+                else:
+                    is_seeding = isinstance(step, Store)
+                if not module.outside or is_seeding:
                     self.record(step)
             elif step.name not in self.imported:
                 self.imported.add(step.name)
@@ -291,10 +296,3 @@ class Machine(ABC):
         ):
             self.results[key] = body()
         return self.results[key]
-
-
-def _is_seeding(step: Step) -> bool:
-    """Return whether a step sets a switch, or is one that seeds by the last part of its name."""
-    if isinstance(step, Call):
-        return step.method in tables.last_parts()
-    return isinstance(step, Store)

@@ -101,7 +101,7 @@ class Pending(Attributes):
         with self.left_to(call):
             use(self, call, value)
 
-    def _use_class(self, call: Call, of: Class) -> None:
+    def use_class(self, call: Call, of: Class) -> None:
         self._use_object(call, self.instantiated(call.node, of, Arguments(open=True)))
 
     def _use_object(self, call: Call, value: Instance) -> None:
@@ -122,12 +122,17 @@ class Pending(Attributes):
         """Those methods of an object that did not run so far, and that are wanted when it is their
         turn.
         """
-        for name, method in _methods(value.of):
+        methods: dict[str, Function] = {}  # of the class itself, or of a base of the user's
+        for base in value.of.own_line():
+            for name, attribute in base.attributes.items():
+                if isinstance(attribute, Function):
+                    methods.setdefault(name, attribute)
+        for name, method in methods.items():
             if name not in value.ran and is_wanted(name, method):
                 value.ran.add(name)
                 self.inline(node, method.bound_to(value))
 
-    def _call_with(self, call: Call, function: Function) -> None:
+    def call_with(self, call: Call, function: Function) -> None:
         """`Thread(target=f, args=(...))` and `spawn(f, args=(...))` say with what; else nothing is
         known of the arguments.
         """
@@ -144,21 +149,11 @@ class Pending(Attributes):
         self.inline(call.node, function, Arguments(tuple(values)))
 
     _USES: ClassVar[dict[type[Value], Callable[[Any, Call, Any], None]]] = {
-        Function: _call_with,
+        Function: call_with,
         Instance: _use_object,
-        Class: _use_class,
+        Class: use_class,
         Made: lambda self, call, made: self.run(made),
     }
-
-
-def _methods(of: Class) -> list[tuple[str, Function]]:
-    """Return the methods that a class has of itself or of a base of the user's."""
-    methods: dict[str, Function] = {}
-    for base in of.own_line():
-        for name, value in base.attributes.items():
-            if isinstance(value, Function):
-                methods.setdefault(name, value)
-    return list(methods.items())
 
 
 def _held(values: tuple[Value, ...]) -> Iterator[Value]:
@@ -172,14 +167,9 @@ def _held(values: tuple[Value, ...]) -> Iterator[Value]:
         if is_called:
             yield value
         elif depth < DEEPEST:
-            waiting.extend((one, depth + 1) for one in _inside(value))
-
-
-def _inside(value: Value) -> Sequence[Value]:
-    """Return the items of a container, or the values that one stands for."""
-    match value:
-        case Items(items=items):
-            return items[:MOST]
-        case Either(choices=choices):
-            return choices
-    return ()
+            inside: Sequence[Value] = ()
+            if isinstance(value, Items):
+                inside = value.items[:MOST]
+            elif isinstance(value, Either):
+                inside = value.choices
+            waiting.extend((part, depth + 1) for part in inside)

@@ -13,7 +13,6 @@ from reprocheck.scan.execution.expressions import combined
 from reprocheck.scan.execution.frame import Frame, merged
 from reprocheck.scan.execution.imports import Imports
 from reprocheck.scan.execution.machine import Arguments
-from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Condition
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -59,58 +58,55 @@ class Interpreter(Imports):
                 return flow
         return Flow.NEXT
 
-    def _expression(self, node: ast.Expr) -> Flow:
+    def execute_expression(self, node: ast.Expr) -> Flow:
         value = self.evaluate(node.value)
         if isinstance(node.value, ast.Call) and value.made_by(*ENDS) is not None:
             return Flow.RAISE
         return Flow.NEXT
 
-    def _assign(self, node: ast.Assign) -> None:
+    def execute_assign(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
         for target in node.targets:
             self.assign(target, value)
 
-    def _annotated(self, node: ast.AnnAssign) -> None:
+    def execute_annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.assign(node.target, self.evaluate(node.value))
 
-    def _augmented(self, node: ast.AugAssign) -> None:
+    def execute_augmented(self, node: ast.AugAssign) -> None:
         added = self.evaluate(node.value)
         before = self.evaluate(node.target)
         self.assign(node.target, combined(type(node.op).__name__, before, added))
 
-    def _delete(self, node: ast.Delete) -> None:
+    def execute_delete(self, node: ast.Delete) -> None:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self.frame.variables.pop(target.id, None)
             else:
                 self.evaluate(target)
 
-    def _return(self, node: ast.Return) -> Flow:
+    def execute_return(self, node: ast.Return) -> Flow:
         value: Value = Constant(None)
         if node.value is not None:
             value = self.evaluate(node.value)
         self.frame.returns.append(value)
         return Flow.RETURN
 
-    def _raise(self, node: ast.Raise) -> Flow:
+    def execute_raise(self, node: ast.Raise) -> Flow:
         if node.exc is not None:
             self.evaluate(node.exc)
         return Flow.RAISE
 
-    def _assert(self, node: ast.Assert) -> None:
+    def execute_assert(self, node: ast.Assert) -> None:
         self.evaluate(node.test)
 
-    def _if(self, node: ast.If) -> Flow:
+    def execute_if(self, node: ast.If) -> Flow:
         known = truth(self.evaluate(node.test))
         if known is True:
             return self.block(node.body)
         if known is False:
             return self.block(node.orelse)
-        return self._branches(node)
-
-    def _branches(self, node: ast.If) -> Flow:
-        """Return both branches. After one that leaves, what follows stands under the other."""
+        # Both branches. After one that leaves, what follows stands under the other.
         frame = self.frame
         holds, fails = Condition(node.test, True), Condition(node.test, False)
         before = dict(frame.variables)
@@ -133,7 +129,7 @@ class Interpreter(Imports):
         frame.variables = merged(after_first, frame.variables)
         return Flow.NEXT
 
-    def _try(self, node: ast.Try) -> Flow:
+    def execute_try(self, node: ast.Try) -> Flow:
         frame = self.frame
         flow = self.block([*node.body, *node.orelse])
         after = frame.variables
@@ -163,32 +159,39 @@ class Interpreter(Imports):
             return Flow.NEXT
         return flow
 
-    def _match(self, node: ast.Match) -> Flow:
+    def execute_match(self, node: ast.Match) -> Flow:
         frame = self.frame
         subject = self.evaluate(node.subject)
         before = frame.variables
         left: list[dict[str, Value]] = []
         flows: list[Flow] = []
         for case in node.cases:
-            if _cannot_match(subject, case.pattern):
-                continue
+            if isinstance(case.pattern, ast.MatchSingleton):
+                singleton = Constant(case.pattern.value)
+                if compared(subject, ast.Is, singleton) is False:
+                    continue
             frame.variables = dict(before)
             with self.under(Condition(case, True)):
-                for name in _captured(case.pattern):
-                    self.bind(name, Part(subject, None))
+                for part in ast.walk(case.pattern):
+                    name = getattr(part, "name", None) or getattr(part, "rest", None)
+                    if isinstance(name, str):
+                        self.bind(name, Part(subject, None))
                 if case.guard is not None:
                     self.evaluate(case.guard)
                 flows.append(self.block(case.body))
             if not flows[-1]:
                 left.append(frame.variables)
-        if flows and not left and _takes_all(node.cases[-1]):
-            return min(flows)
+        if flows and not left:
+            match node.cases[-1]:
+                # `case _:`, and `case name:`
+                case ast.match_case(pattern=ast.MatchAs(pattern=None), guard=None):
+                    return min(flows)
         frame.variables = before
         if left:
             frame.variables = merged(before, reduce(merged, left))
         return Flow.NEXT
 
-    def _for(self, node: ast.For) -> Flow:
+    def execute_for(self, node: ast.For) -> Flow:
         value = self.evaluate(node.iter)
         self.loop(node, value)
         item = self.element(node, value)
@@ -199,7 +202,7 @@ class Interpreter(Imports):
             return Flow.NEXT
         return self.block(node.orelse)
 
-    def _while(self, node: ast.While) -> Flow:
+    def execute_while(self, node: ast.While) -> Flow:
         known = truth(self.evaluate(node.test))
         if known is False:
             return self.block(node.orelse)
@@ -209,12 +212,17 @@ class Interpreter(Imports):
             return flow
         return self.block(node.orelse)
 
-    def _with(self, node: ast.With) -> Flow:
+    def execute_with(self, node: ast.With) -> Flow:
         contexts = []
         for item in node.items:
             value = self.evaluate(item.context_expr)
             contexts.append(value)
-            entered = self._entered(item.context_expr, value)
+            entered = self.method_called(item.context_expr, value, "__enter__")
+            if entered is None:
+                entered = value
+                match value:
+                    case Items(kind="generator", items=[_, *_] as items):
+                        entered = either(items)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, entered)
         with self.inside(tuple(contexts)):
@@ -224,38 +232,22 @@ class Interpreter(Imports):
             self.method_called(item.context_expr, value, "__exit__", error)
         return flow
 
-    def _entered(self, node: ast.AST, value: Value) -> Value:
-        """Return what `with value as name` gives the name."""
-        given = self.method_called(node, value, "__enter__")
-        if given is not None:
-            return given
-        match value:
-            case Items(kind="generator", items=[_, *_] as items):
-                return either(items)
-        return value
-
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def execute_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         function = self.function(node, node.name)
         value: Value = function
         for decorator in reversed(node.decorator_list):
-            value = self._decorated(decorator, value, function)
+            # A decorated function is taken for itself: what it is called for stays.
+            made = self.evaluate(decorator)
+            kind = _KINDS.get(made.name or "")
+            if kind is not None:
+                function.kind = kind
+            elif isinstance(decorator, ast.Attribute) and decorator.attr in _OF_PROPERTIES:
+                value = self.frame.variables.get(node.name, value)
+            elif isinstance(made, Function | Instance):
+                self.wrap(decorator, made, function)
         self.bind(node.name, value)
 
-    def _decorated(self, decorator: ast.expr, value: Value, function: Function) -> Value:
-        """Return what a decorator makes of a function: the function itself, since what it is called
-        for stays.
-        """
-        made = self.evaluate(decorator)
-        name = made.name or ""
-        if name in _KINDS:
-            function.kind = _KINDS[name]
-        elif isinstance(decorator, ast.Attribute) and decorator.attr in _OF_PROPERTIES:
-            return self.frame.variables.get(getattr(function.node, "name", ""), value)
-        elif isinstance(made, Function | Instance):
-            self.wrap(decorator, made, function)
-        return value
-
-    def _class(self, node: ast.ClassDef) -> None:
+    def execute_class(self, node: ast.ClassDef) -> None:
         frame = self.frame
         bases = tuple(map(self.evaluate, node.bases))
         for keyword in node.keywords:
@@ -272,48 +264,26 @@ class Interpreter(Imports):
         self.bind(node.name, made)
 
     _STATEMENTS: ClassVar[dict[type[ast.stmt], Callable[..., Flow | None]]] = {
-        ast.Expr: _expression,
-        ast.Assign: _assign,
-        ast.AnnAssign: _annotated,
-        ast.AugAssign: _augmented,
-        ast.Delete: _delete,
-        ast.Return: _return,
-        ast.Raise: _raise,
+        ast.Expr: execute_expression,
+        ast.Assign: execute_assign,
+        ast.AnnAssign: execute_annotated,
+        ast.AugAssign: execute_augmented,
+        ast.Delete: execute_delete,
+        ast.Return: execute_return,
+        ast.Raise: execute_raise,
         **dict.fromkeys((ast.Break, ast.Continue), lambda self, node: Flow.JUMP),
-        ast.Assert: _assert,
-        ast.If: _if,
-        **dict.fromkeys((ast.Try, ast.TryStar), _try),
-        ast.Match: _match,
-        **dict.fromkeys((ast.For, ast.AsyncFor), _for),
-        ast.While: _while,
-        **dict.fromkeys((ast.With, ast.AsyncWith), _with),
-        **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), _function),
-        ast.ClassDef: _class,
+        ast.Assert: execute_assert,
+        ast.If: execute_if,
+        **dict.fromkeys((ast.Try, ast.TryStar), execute_try),
+        ast.Match: execute_match,
+        **dict.fromkeys((ast.For, ast.AsyncFor), execute_for),
+        ast.While: execute_while,
+        **dict.fromkeys((ast.With, ast.AsyncWith), execute_with),
+        **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), execute_function),
+        ast.ClassDef: execute_class,
         ast.Global: lambda self, node: self.frame.outer.update(dict.fromkeys(node.names, True)),
         ast.Nonlocal: lambda self, node: self.frame.outer.update(dict.fromkeys(node.names, False)),
         ast.Import: Imports.import_whole,
         ast.ImportFrom: Imports.import_names,
     }
     """What gives back nothing goes on with the next statement."""
-
-
-def _captured(pattern: ast.pattern) -> list[str]:
-    """Return the names that a pattern gives a value."""
-    parts = ast.walk(pattern)
-    names = [getattr(part, "name", None) or getattr(part, "rest", None) for part in parts]
-    return list(of_kind(names, str))
-
-
-def _takes_all(case: ast.match_case) -> bool:
-    """`case _:`, and `case name:`."""
-    match case:
-        case ast.match_case(pattern=ast.MatchAs(pattern=None), guard=None):
-            return True
-    return False
-
-
-def _cannot_match(subject: Value, pattern: ast.pattern) -> bool:
-    """Return whether `case None:`, `case True:` or `case False:` is for another value than this."""
-    if not isinstance(pattern, ast.MatchSingleton):
-        return False
-    return compared(subject, ast.Is, Constant(pattern.value)) is False

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from reprocheck._version import __version__
-from reprocheck.rules import Entry, find
+from reprocheck.rules import find
 from reprocheck.rules.fix_text import is_code, language
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
 from reprocheck.scan.formats import sentence
@@ -69,37 +69,28 @@ def _rule(code: str) -> Table:
             "help": {"text": "Remove the comment."},
             "defaultConfiguration": {"level": "note"},
         }
+    problem = {"error": "error", "warning": "warning", "note": "recommendation"}[entry.severity]
+    help = f"{entry.why}\n\nFix:\n{entry.fix}\n\nHas it:\n{entry.bad}\n\nHas not:\n{entry.good}"
+    fix = entry.fix
+    if is_code(fix):
+        fix = _fenced(fix)
+    help_markdown = (
+        f"{entry.why}\n\n**Fix**\n\n{fix}\n\n**Has it**\n\n{_fenced(entry.bad)}\n\n**Has"
+        f" not**\n\n{_fenced(entry.good)}"
+    )
     return {
         "id": entry.code,
         "name": "".join(part.capitalize() for part in entry.name.split("-")),
         "shortDescription": {"text": entry.title},
         "fullDescription": {"text": entry.why},
-        "help": {"text": _help(entry), "markdown": _help_markdown(entry)},
+        "help": {"text": help, "markdown": help_markdown},
         "defaultConfiguration": {"level": entry.severity},
         "properties": {
             "tags": ["reproducibility", *entry.frameworks],
             "precision": "high",
-            "problem.severity": _problem(entry),
+            "problem.severity": problem,
         },
     }
-
-
-def _problem(entry: Entry) -> str:
-    return {"error": "error", "warning": "warning", "note": "recommendation"}[entry.severity]
-
-
-def _help(entry: Entry) -> str:
-    return f"{entry.why}\n\nFix:\n{entry.fix}\n\nHas it:\n{entry.bad}\n\nHas not:\n{entry.good}"
-
-
-def _help_markdown(entry: Entry) -> str:
-    fix = entry.fix
-    if is_code(fix):
-        fix = _fenced(fix)
-    return (
-        f"{entry.why}\n\n**Fix**\n\n{fix}\n\n**Has it**\n\n{_fenced(entry.bad)}\n\n**Has"
-        f" not**\n\n{_fenced(entry.good)}"
-    )
 
 
 def _fenced(code: str) -> str:
@@ -114,45 +105,39 @@ def _results(findings: Iterable[Finding], codes: list[str]) -> list[Table]:
         seen[print_] += 1
         hashed = f"{print_}\n{seen[print_]}".encode("utf-8", "surrogatepass")
         digest = hashlib.sha256(hashed).hexdigest()[:32]
-        rows.append(_result(finding, codes.index(finding.code), digest))
+        rule = codes.index(finding.code)
+        message = sentence(finding)
+        if finding.cell is not None:
+            message = f"Cell {finding.cell}, line {finding.line}: {message}"
+        if finding.fix:
+            message += f" Fix: {finding.fix}"
+        # File and region. Lines of a cell are not those of the notebook's file, so a notebook has
+        # the cell as a logical place instead.
+        physical: Table = {"artifactLocation": _artifact(finding.path)}
+        if finding.cell is not None:
+            cell = {"name": f"cell {finding.cell}", "kind": "module"}
+            location = {"physicalLocation": physical, "logicalLocations": [cell]}
+        else:
+            physical["region"] = {
+                "startLine": finding.line,
+                "startColumn": finding.column,
+                "endLine": finding.end_line,
+                "endColumn": max(finding.end_column, 1),
+                "snippet": {"text": finding.text},
+            }
+            location = {"physicalLocation": physical}
+        row: Table = {
+            "ruleId": finding.code,
+            "ruleIndex": rule,
+            "level": finding.severity,
+            "message": {"text": message},
+            "locations": [location],
+            "partialFingerprints": {"reprocheck/v1": digest},
+        }
+        if finding.suppressed is not None:
+            row["suppressions"] = [{"kind": "inSource", "justification": finding.suppressed}]
+        rows.append(row)
     return rows
-
-
-def _result(finding: Finding, rule: int, fingerprint: str) -> Table:
-    message = sentence(finding)
-    if finding.cell is not None:
-        message = f"Cell {finding.cell}, line {finding.line}: {message}"
-    if finding.fix:
-        message += f" Fix: {finding.fix}"
-    row: Table = {
-        "ruleId": finding.code,
-        "ruleIndex": rule,
-        "level": finding.severity,
-        "message": {"text": message},
-        "locations": [_location(finding)],
-        "partialFingerprints": {"reprocheck/v1": fingerprint},
-    }
-    if finding.suppressed is not None:
-        row["suppressions"] = [{"kind": "inSource", "justification": finding.suppressed}]
-    return row
-
-
-def _location(finding: Finding) -> Table:
-    """File and region. Lines of a cell are not those of the notebook's file, so a notebook has the
-    cell as a logical place instead.
-    """
-    physical: Table = {"artifactLocation": _artifact(finding.path)}
-    if finding.cell is not None:
-        cell = {"name": f"cell {finding.cell}", "kind": "module"}
-        return {"physicalLocation": physical, "logicalLocations": [cell]}
-    physical["region"] = {
-        "startLine": finding.line,
-        "startColumn": finding.column,
-        "endLine": finding.end_line,
-        "endColumn": max(finding.end_column, 1),
-        "snippet": {"text": finding.text},
-    }
-    return {"physicalLocation": physical}
 
 
 def _artifact(path: str) -> Table:
