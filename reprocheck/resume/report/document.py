@@ -56,7 +56,7 @@ def to_json(check: model.ResumeCheck) -> dict[str, Any]:
 
 
 def _facts(check: model.ResumeCheck) -> dict[str, object]:
-    """Return what the continued run recorded of its environment; empty where it recorded nothing."""
+    """Return what the continued run recorded of its environment."""
     continued = (run for run in check.recorded if run.number == model.CONTINUED)
     facts: dict[str, object] = {}
     for run in continued:
@@ -97,6 +97,7 @@ def _place(outcome: model.Outcome) -> dict[str, object]:
             for rung in outcome.explained.rungs
         ],
         "mechanism": _mechanism(outcome.explained.mechanism),
+        "causes": [_mechanism(cause) for cause in outcome.causes],
         "confirmation": _confirmation(outcome.confirmation),
         "patch": attributes(outcome.repair, "patch", "sentence") if outcome.repair else None,
     }

@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from reprocheck import launch
 from reprocheck.errors import ReportError, UsageError
-from reprocheck.launch.worktree import Commit
 from reprocheck.report.text import ulps
 from reprocheck.suite import curves
 from reprocheck.suite.baselines import compare
@@ -31,6 +29,7 @@ from reprocheck.suite.execution import Job, Performed, read
 from reprocheck.suite.execution.job import Kind, resume_words
 from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, TargetCheck
+from reprocheck.suite.surface import find_python, worktree
 from reprocheck.suite.target import Target
 
 WAIT = 1.0
@@ -151,13 +150,12 @@ class Checker:
     def _at(self, candidate: Candidate, target: Target, python: str) -> Iterator[Target]:
         """The target in a worktree of the candidate's commit."""
         root = root_of(target.workdir)
-        commit = Commit(name=candidate.commit[:9], hash=candidate.commit, root=root)
-        with launch.worktree(
-            commit, target.workdir, self.root, self.say, inside=self.inside
+        with worktree(
+            candidate.commit, root, target.workdir, self.root, self.say, inside=self.inside
         ) as there:
             depth = len(target.workdir.resolve().relative_to(root.resolve()).parts)
-            worktree = (there, *there.parents)[depth]
-            own = search_path(python, root, worktree)
+            top = (there, *there.parents)[depth]
+            own = search_path(python, root, top)
             yield replace(target, workdir=there, environment=_with_own(target, own))
 
     def _row(self, target: Target, place: str) -> TargetCheck:
@@ -258,7 +256,7 @@ def target_with_interpreter(target: Target) -> tuple[Target, str]:
     from reprocheck import settings
 
     python = target.options.get("python") or settings.load({}, target.workdir).python
-    path = launch.find_python(str(python) if python else None, target.workdir)
+    path = find_python(str(python) if python else None, target.workdir)
     if target.words[0] == "--" or not python:
         return target, path
     return replace(target, options={**target.options, "python": path}), path

@@ -6,19 +6,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
 from stat import S_ISDIR, S_ISREG
 
 from sqlalchemy import select, update
 
-from reprocheck.errors import ReprocheckError
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.history.rows import is_inside
 from reprocheck.suite.history.store import History
 from reprocheck.suite.history.tables import checks, parts
 from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.surface import draw_again
 
 NIGHTS = "nights"
 KEPT = "kept"
@@ -39,7 +38,7 @@ def bringing(source: Path, here: Path) -> Bring:
             return replace(check, folder="")
         folder = in_night(check.folder, check.night, night)
         if _copy(source, PurePath(check.folder), here / folder):
-            _draw_again(here / folder)
+            draw_again(here / folder)
         return replace(check, folder=folder if (here / folder).exists() else "")
 
     return bring
@@ -58,22 +57,6 @@ def bring_kept(source: Path, here: Path) -> None:
     for file in sorted((source / KEPT).glob("*/*")):
         place = file.relative_to(source)
         _copy(source, place, here / place)
-
-
-def _draw_again(folder: Path) -> None:
-    """Draw the report of a check from its record, or leave none, where the page that came along
-    could run scripts of another machine in a browser here.
-    """
-    from reprocheck import report
-    from reprocheck.report.page import runs_no_other_script
-    from reprocheck.workflow import replay
-
-    page = folder / report.FORMATS["html"].filename
-    if not page.is_file() or runs_no_other_script(page.read_bytes()):
-        return
-    page.unlink()
-    with suppress(ReprocheckError):
-        report.write(replay.load(folder), folder)
 
 
 def _copy(source: Path, place: PurePath, here: Path) -> bool:

@@ -15,7 +15,7 @@ from reprocheck.model import LOSS_SERIES, LossSeries, Series
 from reprocheck.suite.baselines.compare import steps_of
 from reprocheck.suite.baselines.foreign.points import Points
 from reprocheck.suite.model import RankSeries
-from reprocheck.verdict.machine import is_of_a_machine
+from reprocheck.suite.surface import is_of_a_machine
 
 _THE_LOSS = frozenset(
     {"loss", "lm loss", "train_loss", "train/loss", "loss_metrics/global_avg_loss"}
