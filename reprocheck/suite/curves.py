@@ -120,10 +120,10 @@ def pack(series: Iterable[RankSeries]) -> bytes:
     """Return the bytes that `unpack` makes the same series of, in every bit, NaN payloads among
     them.
     """
-    all_series = tuple(series)
-    header = json.dumps([asdict(_header(one)) for one in all_series], separators=(",", ":"))
-    written = header.encode()
-    columns = chain.from_iterable(_written(one.series) for one in all_series)
+    of_ranks = tuple(series)
+    headers = [asdict(_header(of_rank)) for of_rank in of_ranks]
+    written = json.dumps(headers, separators=(",", ":")).encode()
+    columns = chain.from_iterable(_written(of_rank.series) for of_rank in of_ranks)
     body = b"".join((len(written).to_bytes(_LENGTH, "little"), written, *columns))
     return _NAME + zlib.compress(body, 9)
 
@@ -165,18 +165,18 @@ def _decompressed(compressed: bytes) -> bytes:
     return body
 
 
-def _header(one: RankSeries) -> _Header:
-    numbers = one.series.numbers
+def _header(series: RankSeries) -> _Header:
+    numbers = series.series.numbers
     return _Header(
-        rank=one.rank,
-        name=one.series.name,
-        by=one.series.by,
-        repeats=one.repeats,
-        rounded=one.rounded,
+        rank=series.rank,
+        name=series.series.name,
+        by=series.series.by,
+        repeats=series.repeats,
+        rounded=series.rounded,
         dtypes=numbers.dtypes,
         exact=numbers.exact,
-        count=len(one.series),
-        steady=one.steady,
+        count=len(series.series),
+        steady=series.steady,
     )
 
 

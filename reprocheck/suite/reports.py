@@ -73,7 +73,7 @@ def read(
         target_report(name, known.get(name), states.get(name), attempts[name], accepted)
         for name in _names(found, states, attempts)
     ]
-    told = (with_green(one, _earlier(history, one)) for one in targets)
+    told = (with_green(target, _earlier(history, target)) for target in targets)
     return folder_level(NightReport(night=found, targets=ordered(told)))
 
 
@@ -95,28 +95,28 @@ _LOOKED_BACK = 60
 """Nights in which the last green one of a target that fails is looked for."""
 
 
-def _earlier(history: History, one: TargetReport) -> tuple[TargetState, ...]:
+def _earlier(history: History, target: TargetReport) -> tuple[TargetState, ...]:
     """Return the states of a target in the last nights; of one that does not fail none is asked
     for.
     """
-    if not one.failed:
+    if not target.failed:
         return ()
-    return history.states(target=one.name, last=_LOOKED_BACK)
+    return history.states(target=target.name, last=_LOOKED_BACK)
 
 
-def with_green(one: TargetReport, states: Iterable[TargetState]) -> TargetReport:
+def with_green(target: TargetReport, states: Iterable[TargetState]) -> TargetReport:
     """Return the target with the last green night before it failed, of these nights, oldest
     first.
     """
-    if one.state is None or not one.failed:
-        return one
-    began = one.state.since or one.state.night
+    if target.state is None or not target.failed:
+        return target
+    began = target.state.since or target.state.night
     green = [
         state.night
         for state in states
         if state.night < began and not state.failed and state.state not in NOT_CHECKED
     ]
-    return replace(one, green=next(reversed(green), ""))
+    return replace(target, green=next(reversed(green), ""))
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
@@ -144,11 +144,13 @@ def folder_level(thing: T) -> T:
 
 def to_paste(thing: T, *targets: TargetReport) -> T:
     """Redact what is pasted into an issue or sent to a chat, with what these targets were given."""
-    texts = [one.target.explain for one in targets if one.target is not None]
-    texts += [one.check.key.facts.get("options", "") for one in targets if one.check is not None]
+    texts = [target.target.explain for target in targets if target.target is not None]
+    texts += [
+        target.check.key.facts.get("options", "") for target in targets if target.check is not None
+    ]
     values = [value for text in texts for value in values_of(shlex.split(text))]
     # without the name of a target no command finds it
-    named = "\n".join(one.name for one in targets)
+    named = "\n".join(target.name for target in targets)
     known = [value for value in values if value not in named]
     return redacted(thing, Redaction("paste", identity=identity(), known=known))
 

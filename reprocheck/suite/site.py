@@ -156,8 +156,8 @@ class _Site:
         if self._kept(night.id):
             return found
         bare = (
-            replace(one, attempts=tuple(map(_without_report, one.attempts)))
-            for one in found.targets
+            replace(target, attempts=tuple(map(_without_report, target.attempts)))
+            for target in found.targets
         )
         return replace(found, targets=tuple(bare))
 
@@ -166,7 +166,7 @@ class _Site:
         removed.
         """
         keep = self._suite.keep_nights
-        return keep is None or night in [one.id for one in self._past.nights[-keep:]]
+        return keep is None or night in [kept.id for kept in self._past.nights[-keep:]]
 
     @cached_property
     def _newest(self) -> NightReport:

@@ -261,8 +261,8 @@ def current(baselines: Iterable[Baseline]) -> list[Baseline]:
     and key.
     """
     newest: dict[tuple[str, str], Baseline] = {}
-    for one in baselines:
-        newest.setdefault((one.target, one.key.digest), one)
+    for baseline in baselines:
+        newest.setdefault((baseline.target, baseline.key.digest), baseline)
     return list(newest.values())
 
 

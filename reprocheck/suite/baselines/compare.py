@@ -40,8 +40,8 @@ def compare(
     runs of one of the two checks are themselves further apart than the tolerance, nothing is called
     beyond it.
     """
-    own = {one.identity: one for one in without_clocks(curves)}
-    others = {one.identity: one for one in without_clocks(baseline)}
+    own = {series.identity: series for series in without_clocks(curves)}
+    others = {series.identity: series for series in without_clocks(baseline)}
     shown = _shown((*others, *own))
     found = []
     for identity in dict.fromkeys((*others, *own)):

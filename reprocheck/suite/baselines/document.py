@@ -144,16 +144,16 @@ def _baseline(accepted: _Accepted) -> Baseline:
     )
 
 
-def _series(one: RankSeries) -> _Series:
+def _series(series: RankSeries) -> _Series:
     return _Series(
-        rank=one.rank,
-        name=one.series.name,
-        by=one.series.by,
-        dtypes=one.series.numbers.dtypes,
-        repeats=one.repeats,
-        rounded=one.rounded,
-        steady=one.steady,
-        values=tuple(_line(one.series, number) for number in range(len(one.series))),
+        rank=series.rank,
+        name=series.series.name,
+        by=series.series.by,
+        dtypes=series.series.numbers.dtypes,
+        repeats=series.repeats,
+        rounded=series.rounded,
+        steady=series.steady,
+        values=tuple(_line(series.series, number) for number in range(len(series.series))),
     )
 
 

@@ -25,7 +25,7 @@ from reprocheck.suite.bisect.plan import Candidate, Plan
 from reprocheck.suite.bisect.result import By
 from reprocheck.suite.bisect.user_packages import search_path
 from reprocheck.suite.bisect.uv import Refused
-from reprocheck.suite.execution import Job, Performed, read
+from reprocheck.suite.execution import Job, read
 from reprocheck.suite.execution.job import Kind, resume_words
 from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, TargetCheck
@@ -91,7 +91,7 @@ class Checker:
         return digest_of((candidate.commit, "installed", *installed, "run", *run, f"{self.repeat}"))
 
     def check(self, candidate: Candidate, requirements: Requirements | None) -> Remembered:
-        """Return runs and judges it.
+        """Run the candidate, and judge it.
 
         Raises ReportError where the folder of the suite, or that of environments, cannot be
         written.
@@ -120,9 +120,12 @@ class Checker:
             row = self._row(target, f"{self.place}/{name}-1")
         if row.verdict in FAILED or not row.curves:
             raise UsageError(row.reason or "No loss was recorded.")
-        loose = {one.identity for one in curves.unpack(self.good.curves) if not one.repeats}
+        loose = {
+            series.identity for series in curves.unpack(self.good.curves) if not series.repeats
+        }
         return curves.pack(
-            replace(one, repeats=one.identity not in loose) for one in curves.unpack(row.curves)
+            replace(series, repeats=series.identity not in loose)
+            for series in curves.unpack(row.curves)
         )
 
     @contextmanager
@@ -159,13 +162,22 @@ class Checker:
             yield replace(target, workdir=there, environment=_with_own(target, own))
 
     def _row(self, target: Target, place: str) -> TargetCheck:
-        """Return one check, made and read."""
+        """Make a check on this machine, once what it needs is free, and return its row."""
         shutil.rmtree(self.root / place, ignore_errors=True)  # left by an interrupted check
         job = Job(target=target, night="bisect", root=self.root, place=place, kind=KINDS[self.by])
-        return read(_performed(job, self.say))
+        with LocalExecutor() as executor:
+            while waits_for := executor.start(job):
+                self.say(f"waiting: {waits_for}")
+                time.sleep(WAIT)
+            while True:
+                for performed in executor.wait(WAIT):
+                    return read(performed)
 
     def _judged(self, row: TargetCheck) -> Remembered:
-        if row.verdict in FAILED and not self._failure_is_bad(row):
+        # any other failure than that of the bad night keeps a candidate from being judged
+        as_in_bad_night = row.verdict != NO_REPORT and row.verdict == self.bad.verdict
+        failure_is_bad = self.by == "verdict" and as_in_bad_night
+        if row.verdict in FAILED and not failure_is_bad:
             return Remembered(answer="skip", reason=row.reason)
         if self.by == "verdict" and row.good:
             return Remembered(answer="good")
@@ -178,12 +190,6 @@ class Checker:
         if not different:
             return Remembered(answer="good")
         return Remembered(answer="bad", reason=in_words(different[0]))
-
-    def _failure_is_bad(self, row: TargetCheck) -> bool:
-        """Return whether it is the failure of the bad night; any other keeps a candidate from being
-        judged.
-        """
-        return self.by == "verdict" and row.verdict != NO_REPORT and row.verdict == self.bad.verdict
 
 
 def temporary_folder(root: Path, place: str) -> Path:
@@ -212,17 +218,6 @@ def in_words(difference: Difference) -> str:
     if difference.ulp is not None:
         return f"{name} differs{step} by {ulps(difference.ulp)} ULP"
     return f"{name} differs{step}"
-
-
-def _performed(job: Job, say: Say) -> Performed:
-    """Return the job, made on this machine once what it needs is free."""
-    with LocalExecutor() as executor:
-        while waits_for := executor.start(job):
-            say(f"waiting: {waits_for}")
-            time.sleep(WAIT)
-        while True:
-            for performed in executor.wait(WAIT):
-                return performed
 
 
 def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:

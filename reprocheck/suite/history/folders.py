@@ -97,9 +97,16 @@ def settle(history: History, here: Path) -> None:
     for part, night in joined:
         for check in history.checks(night=night):
             folder = in_night(check.folder, part, night)
-            if folder != check.folder and is_inside(folder):
-                _move(here / check.folder, here / folder)
-                _record(history, check, folder)
+            if folder == check.folder or not is_inside(folder):
+                continue
+            _move(here / check.folder, here / folder)
+            place = (
+                checks.c.night == check.night,
+                checks.c.target == check.target,
+                checks.c.attempt == check.attempt,
+            )
+            with history.writing() as connection:
+                connection.execute(update(checks).where(*place).values(folder=folder))
 
 
 def _move(before: Path, after: Path) -> None:
@@ -109,13 +116,3 @@ def _move(before: Path, after: Path) -> None:
     for parent in (before.parent, before.parent.parent):
         if parent.is_dir() and not any(parent.iterdir()):
             parent.rmdir()
-
-
-def _record(history: History, check: TargetCheck, folder: str) -> None:
-    place = (
-        checks.c.night == check.night,
-        checks.c.target == check.target,
-        checks.c.attempt == check.attempt,
-    )
-    with history.writing() as connection:
-        connection.execute(update(checks).where(*place).values(folder=folder))

@@ -74,7 +74,7 @@ def to_resume(history: History, name: str) -> Night:
     """
     begin = "`reprocheck suite run` begins a new one."
     if name == "last":
-        interrupted = [one for one in history.nights(last=20) if one.ended is None]
+        interrupted = [night for night in history.nights(last=20) if night.ended is None]
         if not interrupted:
             raise UsageError("No night was interrupted.", begin)
         return interrupted[-1]
@@ -95,7 +95,7 @@ def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
     before them: so no long check is left alone at the end.
     """
     nights = history.nights(last=NIGHTS_LOOKED_AT)
-    took = {check.target: check.seconds for one in nights for check in history.final(one.id)}
+    took = {check.target: check.seconds for night in nights for check in history.final(night.id)}
     return tuple(sorted(jobs, key=lambda job: -took.get(job.target.name, inf)))
 
 

@@ -37,11 +37,11 @@ class Told:
     issue: bytes = b""
 
 
-def render(environment: Environment, told: Told, past: Past) -> bytes:
+def render(environment: Environment, known: Told, past: Past) -> bytes:
     """Return the page."""
-    one = told.report
-    changes = timeline.changes(told.checks)
-    drawn = chart.charts(told.checks, *_accepted(told))
+    one = known.report
+    changes = timeline.changes(known.checks)
+    drawn = chart.charts(known.checks, *_accepted(known))
     report = ""
     if one.check is not None:
         report = links.report(one.check, ROOT)
@@ -50,30 +50,30 @@ def render(environment: Environment, told: Told, past: Past) -> bytes:
         title=line(one.name),
         one=one,
         of_resume=one.target is not None and one.target.resumes,
-        told=told,
+        told=known,
         words=words,
         tone=rows.tone(one),
         report=report,
-        night_link=links.to(links.night_file(told.night.id), ROOT),
+        night_link=links.to(links.night_file(known.night.id), ROOT),
         charts=[(found, Markup(chart.svg(found))) for found in drawn],
         data=Markup(_embedded([chart.data(found) for found in drawn])),
         changes=changes,
         timeline=Markup(timeline.svg(past.nights, past.of(one.name), changes)),
-        checks=rows.of_checks(past, told.checks, told.states, changes, ROOT),
-        environment=_environment(told.checks[-1:]),
-        issue=told.issue.decode("utf-8", "replace"),
+        checks=rows.of_checks(past, known.checks, known.states, changes, ROOT),
+        environment=_environment(known.checks[-1:]),
+        issue=known.issue.decode("utf-8", "replace"),
     )
     return text.encode("utf-8", "replace")
 
 
-def _accepted(told: Told) -> tuple[bytes, str]:
+def _accepted(known: Told) -> tuple[bytes, str]:
     """Return the accepted curves that are drawn beside those of the nights, and what they are
     called.
     """
-    if told.report.baseline is not None:
-        return told.report.baseline.curves, "baseline"
-    if told.baselines:
-        return told.baselines[0].curves, "baseline of another environment"
+    if known.report.baseline is not None:
+        return known.report.baseline.curves, "baseline"
+    if known.baselines:
+        return known.baselines[0].curves, "baseline of another environment"
     return b"", ""
 
 

@@ -63,7 +63,7 @@ def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeri
     """Return the series of the check that a series of a file stands for; None where there is
     none.
     """
-    of_rank = [one for one in curves if one.rank == points.rank]
+    of_rank = [series for series in curves if series.rank == points.rank]
     for one in of_rank:
         series = one.series
         if wanted in (series.name, f"{series.by}:{series.name}") and points.by in (None, series.by):
