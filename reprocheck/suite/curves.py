@@ -121,7 +121,21 @@ def pack(series: Iterable[RankSeries]) -> bytes:
     them.
     """
     of_ranks = tuple(series)
-    headers = [asdict(_header(of_rank)) for of_rank in of_ranks]
+    headers = []
+    for of_rank in of_ranks:
+        numbers = of_rank.series.numbers
+        header = _Header(
+            rank=of_rank.rank,
+            name=of_rank.series.name,
+            by=of_rank.series.by,
+            repeats=of_rank.repeats,
+            rounded=of_rank.rounded,
+            dtypes=numbers.dtypes,
+            exact=numbers.exact,
+            count=len(of_rank.series),
+            steady=of_rank.steady,
+        )
+        headers.append(asdict(header))
     written = json.dumps(headers, separators=(",", ":")).encode()
     columns = chain.from_iterable(_written(of_rank.series) for of_rank in of_ranks)
     body = b"".join((len(written).to_bytes(_LENGTH, "little"), written, *columns))
@@ -163,21 +177,6 @@ def _decompressed(compressed: bytes) -> bytes:
     if not stream.eof or stream.unused_data:
         raise _damaged("they do not end where they should")
     return body
-
-
-def _header(series: RankSeries) -> _Header:
-    numbers = series.series.numbers
-    return _Header(
-        rank=series.rank,
-        name=series.series.name,
-        by=series.series.by,
-        repeats=series.repeats,
-        rounded=series.rounded,
-        dtypes=numbers.dtypes,
-        exact=numbers.exact,
-        count=len(series.series),
-        steady=series.steady,
-    )
 
 
 def _written(series: Series) -> Iterator[bytes]:

@@ -58,7 +58,9 @@ def command(
     ] = False,
 ) -> int:
     """Print the nights, or one target night by night; or makes the history anew."""
+    from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.history import open_history
+    from reprocheck.suite.history.export import Selection, export as write_rows
     from reprocheck.suite.targets import load
 
     if format not in FORMATS:
@@ -75,19 +77,12 @@ def command(
         return _rebuild(suite)
     with open_history(suite.history, create=False) as history:
         if export is not None:
-            return _export(history, export, target, last, series=series)
+            number = write_rows(history, export, Selection(target, last), series=series)
+            standard_output().paragraph(f"{number:,} rows in {export}")
+            return 0
         if target:
             return _print_target(history, target, last or LAST, format)
         return _print_nights(history, last or LAST, format)
-
-
-def _export(history: History, file: Path, target: str, last: int | None, *, series: bool) -> int:
-    from reprocheck.cli.terminal import standard_output
-    from reprocheck.suite.history.export import Selection, export
-
-    rows = export(history, file, Selection(target, last), series=series)
-    standard_output().paragraph(f"{rows:,} rows in {file}")
-    return 0
 
 
 def _rebuild(suite: Suite) -> int:

@@ -206,7 +206,7 @@ def _rank_series(one: _Series) -> RankSeries:
         by=one.by,
         numbers=numbers,
         iterations=array("q", [int(row[0]) for row in rows]),
-        steps=array("d", [_step(row[1]) for row in rows]),
+        steps=array("d", [math.nan if row[1] == _NO_STEP else _double(row[1]) for row in rows]),
     )
     return RankSeries(
         rank=one.rank,
@@ -215,12 +215,6 @@ def _rank_series(one: _Series) -> RankSeries:
         rounded=one.rounded,
         steady=one.steady,
     )
-
-
-def _step(text: str) -> float:
-    if text == _NO_STEP:
-        return math.nan
-    return _double(text)
 
 
 def _behind(row: Sequence[str], mark: str) -> str:

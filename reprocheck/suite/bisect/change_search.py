@@ -256,15 +256,21 @@ class _Search:
         checker = self.checker
         guilty: tuple[Guilty, ...] = ()
         good_checked = True
+        outcome: Outcome
         if isinstance(found, Found):
             guilty = tuple(map(self._guilty, found.candidates))
             good_checked = found.good_checked
+            outcome = "found" if len(found.candidates) == 1 else "several"
+        elif found.skipped:
+            outcome = "bad end is skipped"
+        else:
+            outcome = "good end is bad" if found.end == "good" else "bad end is good"
         return Bisected(
             target=checker.target.name,
             good=checker.good.night,
             bad=checker.bad.night,
             by=checker.by,
-            outcome=_outcome(found),
+            outcome=outcome,
             candidates=checker.plan.graph.bad_end,
             most=self.most,
             checked=tuple(self.checked),
@@ -289,14 +295,6 @@ class _Search:
             return Guilty()
         moved = packages.changes(then.versions, now.versions)
         return Guilty(packages=tuple(packages.with_link(found.uv, change) for change in moved))
-
-
-def _outcome(found: Found | NotHere) -> Outcome:
-    if isinstance(found, Found):
-        return "found" if len(found.candidates) == 1 else "several"
-    if found.skipped:
-        return "bad end is skipped"
-    return "good end is bad" if found.end == "good" else "bad end is good"
 
 
 def _two_ways_to_run(good: TargetCheck, bad: TargetCheck) -> UsageError:

@@ -168,11 +168,14 @@ def _groups(found: Sequence[Night]) -> Iterator[list[Night]]:
     for _suite_of_all, alike in groupby(sharded, key=_suite):
         groups: list[list[Night]] = []
         for night in sorted(alike, key=lambda night: (night.started, night.id)):
-            group = next((group for group in groups if _belongs(night, group)), None)
-            if group is None:
-                groups.append([night])
+            for group in groups:
+                soon = night.started - group[0].started <= APART
+                numbers = frozenset().union(*map(_numbers, group))
+                if soon and not _numbers(night) & numbers:
+                    group.append(night)
+                    break
             else:
-                group.append(night)
+                groups.append([night])
         yield from groups
 
 
@@ -181,12 +184,6 @@ def _suite(night: Night) -> tuple[int, str, tuple[str, ...]]:
     share = share_of(night)
     assert share is not None, "only shards are grouped"
     return share.of, night.commit, night.targets
-
-
-def _belongs(night: Night, group: Sequence[Night]) -> bool:
-    """Return whether a night is another shard of the night of a group."""
-    soon = night.started - group[0].started <= APART
-    return soon and not _numbers(night) & frozenset().union(*map(_numbers, group))
 
 
 def _numbers(night: Night) -> frozenset[int]:

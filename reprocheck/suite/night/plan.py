@@ -63,7 +63,13 @@ def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ..
     targets = suite.select(options.names, options.tags, options.shard)
     if not options.only_failed:
         return targets
-    failed = _failed_in_last(history)
+    # those that failed the last night that came to its end
+    ended = [night for night in history.nights(last=20) if night.ended is not None]
+    failed: set[str] = set()
+    if ended:
+        last = ended[-1].id
+        failed |= {state.target for state in history.states(night=last) if state.failed}
+        failed |= {check.target for check in history.final(last) if not check.good}
     return tuple(target for target in targets if target.name in failed)
 
 
@@ -126,13 +132,3 @@ def jobs_left(
 
 def _is_done(attempts: Sequence[TargetCheck], retries: int) -> bool:
     return bool(attempts) and (attempts[-1].good or len(attempts) > retries)
-
-
-def _failed_in_last(history: History) -> set[str]:
-    """Return the targets that failed the last night that came to its end."""
-    ended = [night for night in history.nights(last=20) if night.ended is not None]
-    if not ended:
-        return set()
-    last = ended[-1].id
-    by_state = {state.target for state in history.states(night=last) if state.failed}
-    return by_state | {check.target for check in history.final(last) if not check.good}

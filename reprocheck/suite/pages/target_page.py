@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,14 @@ def render(environment: Environment, known: Told, past: Past) -> bytes:
     report = ""
     if one.check is not None:
         report = links.report(one.check, ROOT)
+    # JSON that cannot end the script element that it stands in
+    data = json.dumps(
+        [chart.data(found) for found in drawn], separators=(",", ":"), allow_nan=False
+    )
+    data = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    facts: dict[str, str] = {}
+    for check in known.checks[-1:]:
+        facts = {**check.key.facts, **check.beside}
     text = environment.get_template("target.html").render(
         root=ROOT,
         title=line(one.name),
@@ -56,11 +64,11 @@ def render(environment: Environment, known: Told, past: Past) -> bytes:
         report=report,
         night_link=links.to(links.night_file(known.night.id), ROOT),
         charts=[(found, Markup(chart.svg(found))) for found in drawn],
-        data=Markup(_embedded([chart.data(found) for found in drawn])),
+        data=Markup(data),
         changes=changes,
         timeline=Markup(timeline.svg(past.nights, past.of(one.name), changes)),
         checks=rows.of_checks(past, known.checks, known.states, changes, ROOT),
-        environment=_environment(known.checks[-1:]),
+        environment=facts,
         issue=known.issue.decode("utf-8", "replace"),
     )
     return text.encode("utf-8", "replace")
@@ -75,17 +83,3 @@ def _accepted(known: Told) -> tuple[bytes, str]:
     if known.baselines:
         return known.baselines[0].curves, "baseline of another environment"
     return b"", ""
-
-
-def _environment(newest: Iterable[TargetCheck]) -> dict[str, str]:
-    return {
-        name: value
-        for check in newest
-        for name, value in (*check.key.facts.items(), *check.beside.items())
-    }
-
-
-def _embedded(data: object) -> str:
-    """JSON that cannot end the script element that it stands in."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

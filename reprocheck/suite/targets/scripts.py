@@ -65,7 +65,8 @@ def _script(file: SourceFile, start: Path) -> Script | None:
     """Return the file as a training script; None where it is none."""
     path, tree = file.path, file.tree
     called = set(_called(ast.walk(tree)))
-    if called.isdisjoint(TRAINING) or not _imports_a_framework(tree) or not _is_program(file):
+    imported = {name.partition(".")[0] for name in _imported(tree)}
+    if called.isdisjoint(TRAINING) or imported.isdisjoint(FRAMEWORKS) or not _is_program(file):
         return None
     root = _root_of_package(file)
     if root is not None:
@@ -75,10 +76,6 @@ def _script(file: SourceFile, start: Path) -> Script | None:
     if "init_process_group" in called and "spawn" not in called:
         words = (*_SEVERAL_RANKS, *words)
     return Script(path=path, words=words, folder=start)
-
-
-def _imports_a_framework(tree: ast.Module) -> bool:
-    return any(name.partition(".")[0] in FRAMEWORKS for name in _imported(tree))
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
