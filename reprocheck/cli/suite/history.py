@@ -60,7 +60,6 @@ def command(
     """Print the nights, or one target night by night; or makes the history anew."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.history import open_history
-    from reprocheck.suite.history.export import Selection, export as write_rows
     from reprocheck.suite.targets import load
 
     if format not in FORMATS:
@@ -77,6 +76,8 @@ def command(
         return _rebuild(suite)
     with open_history(suite.history, create=False) as history:
         if export is not None:
+            from reprocheck.suite.history.export import Selection, export as write_rows
+
             number = write_rows(history, export, Selection(target, last), series=series)
             standard_output().paragraph(f"{number:,} rows in {export}")
             return 0
