@@ -22,6 +22,7 @@ RENDERERS = (
 )
 GATES = "What draws is called by what redacts, and by nothing else"
 TARGETS = "A target with its values is known to what runs it, and to the one module that makes of it what may be shown"  # fmt: skip
+NIGHTLY = "The nightly stands on report.json, recorded series and `suite.surface`; beside it are data, options, utilities and what draws"  # fmt: skip
 MASKS = "One place masks"
 LEAKS = {
     "report/command.py": ("from reprocheck.launch import environment", RENDERERS),
@@ -30,6 +31,9 @@ LEAKS = {
     "resume/report/recorded.py": ("from reprocheck.recording import record", RENDERERS),
     "suite/pages/words_of.py": ("from reprocheck.suite.target import Target", RENDERERS),
     "suite/pages/table.py": ("from reprocheck.suite.targets import load", RENDERERS),
+    "suite/execution/traces.py": ("from reprocheck.trace import read_run", NIGHTLY),
+    "suite/changes/ladders.py": ("from reprocheck.workflow import replay", NIGHTLY),
+    "suite/history/drawn.py": ("from reprocheck.report import markdown", NIGHTLY),
     "cli/pasted.py": ("from reprocheck.report import markdown", GATES),
     "cli/suite/pasted.py": ("from reprocheck.suite.pages import notices", GATES),
     "cli/suite/typed.py": ("from reprocheck.suite.target import Target", TARGETS),

@@ -13,8 +13,9 @@ from typing import Any
 
 from reprocheck.language import english
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Recorded, Run, Rung, Trace
+from reprocheck.redaction import redaction_of
 from reprocheck.report import compared, controls, files, scan_findings, series, words
-from reprocheck.report.json_parts import attributes, source_line
+from reprocheck.report.json_parts import attributes, ranks_and_failure, source_line
 from reprocheck.report.text import valid
 
 ITERATIONS, MOST_LOSSES = 1000, 200_000
@@ -36,6 +37,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "headline": verdict.title,
         "failed_check": verdict.failed_check,
         "reason": verdict.reason,
+        "reason_to_paste": redaction_of(check, "paste").sentence(english(verdict.reason)),
         "exit_code": verdict.exit_code,
         "command": record.entry_point.command,
         "started": record.started,
@@ -59,6 +61,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "coverage": check.coverage,
         "environment": {
             "facts": facts(check),
+            "not_recorded": not_recorded(check),
             "differences": [attributes(row, *names) for row in check.environment_differences],
         },
         "settings": {
@@ -175,6 +178,18 @@ def facts(check: Recorded, number: int = 1) -> dict[str, object]:
     return found
 
 
+def not_recorded(check: Check) -> list[str]:
+    """List the facts that run 1 did not record itself: those of the launcher alone, and what the
+    script set.
+    """
+    recorded: set[str] = set()
+    for run in check.runs[:1]:
+        recorded.update(run.environment)
+        for trace in run.traces[:1]:
+            recorded.update(trace.environment)
+    return sorted(facts(check).keys() - recorded)
+
+
 def _runs(check: Check) -> list[dict[str, object]]:
     diverging = _diverging(check)
     share = MOST_LOSSES // max(len(check.traces), 1)
@@ -186,6 +201,7 @@ def _run(run: Run, diverging: int | None, share: int) -> dict[str, object]:
         "number": run.number,
         "exit_status": run.record.exit_status,
         "seconds": round(run.record.seconds, 6),
+        **ranks_and_failure(run),
         "ranks": [
             {"rank": trace.rank, "iterations": _iterations(trace, diverging, share)}
             for trace in run.traces

@@ -77,6 +77,7 @@ def load(folder: Path) -> model.ResumeCheck:
             *dict.fromkeys((*held.record.caveats, *caveats)),
         ),
         coverage=tuple(dict.fromkeys(say(line) for run in held.runs for line in run.problems)),
+        recorded=held.runs,
         folder=folder.absolute(),
     )
 

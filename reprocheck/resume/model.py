@@ -579,6 +579,8 @@ class ResumeCheck:
     outcomes: tuple[Outcome, ...]
     caveats: tuple[str, ...] = ()
     coverage: tuple[str, ...] = ()
+    recorded: tuple[Run, ...] = ()
+    """All runs that were recorded, those of arms and patches among them."""
     folder: Path | None = field(default=None, compare=False)
 
     @property

@@ -3,6 +3,8 @@
 model      what a suite is about, as data
 targets/   from `[[tool.reprocheck.target]]` to targets, and the table that `suite init` writes
 execution/ one check of one target, on this machine or on a Ray cluster
+surface    what runs, records and compares trainings: all that is taken of the package
+check_report  report.json of a finished check, as far as it is read
 keys       the environment key of a check, and the facts beside it
 night/     all targets of a suite, once: what runs when, what is recorded, how it goes on after an
            interruption

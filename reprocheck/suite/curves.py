@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
@@ -20,9 +21,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from reprocheck.errors import UsageError
-from reprocheck.model import LOSS_SERIES, Check, LossSeries, Series, SeriesComparison, Trace
+from reprocheck.model import LOSS_SERIES, LossSeries, Series
+from reprocheck.redaction import Redaction
+from reprocheck.suite.check_report import CheckReport, SeriesRow
 from reprocheck.suite.model import RankSeries
-from reprocheck.verdict.machine import is_of_a_machine
+from reprocheck.suite.surface import is_of_a_machine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +35,6 @@ LOSS_OF_SCRIPT = "script"
 """`Series.by` of a series `loss` that the script reported through `reprocheck.log`: the loss that
 the verdict is about has the name `loss` and no `by`.
 """
-_EQUAL = SeriesComparison()
-"""Of a series that the runs agree on."""
 _NAME = b"RCC1"
 _LENGTH = 4
 LARGEST = 1 << 28
@@ -70,18 +71,42 @@ class _Header:
     steady: Natural | None = None
 
 
-def of_check(check: Check) -> tuple[RankSeries, ...]:
-    """Return every series of run 1, rank by rank: its losses first, then what the training
-    reported.
+def of_check(
+    recorded: Iterable[tuple[int, list[Series]]], report: CheckReport
+) -> tuple[RankSeries, ...]:
+    """Return every series of run 1, rank by rank, with what the report says of it.
 
-    The losses have the name `loss`, one value a loss, and the iteration that each belongs to.
+    recorded  by rank: its losses, then what the training reported
     """
-    if not check.runs:
-        return ()
-    of_losses = [_of_losses(trace, check) for trace in check.runs[0].traces]
-    reported = [_reported(trace, check) for trace in check.runs[0].traces]
-    by_rank = zip(of_losses, reported, strict=True)
-    return tuple(chain.from_iterable((losses, *others) for losses, others in by_rank))
+    rows = {(row.name, row.by): row for row in report.series}
+    shown = Redaction("folder").name
+    found: list[RankSeries] = []
+    for rank, (losses, *others) in recorded:
+        found.append(_of_losses(rank, losses, report))
+        for series in others:
+            # where two series have one name, the report has it with the tracker's before it
+            long = shown(f"{series.by or 'script'}:{series.name}")
+            name, by = shown(series.name), shown(series.by)
+            found.append(_of_reported(rank, series, rows.get((name, by)) or rows.get((long, by))))
+    return tuple(found)
+
+
+def _of_losses(rank: int, losses: Series, report: CheckReport) -> RankSeries:
+    steady = None
+    if report.first_divergence is not None:
+        steady = bisect_left(losses.iterations, report.first_divergence)
+    return RankSeries(rank=rank, series=losses, repeats=report.bitwise.equal is True, steady=steady)
+
+
+def _of_reported(rank: int, series: Series, row: SeriesRow | None) -> RankSeries:
+    """Return a series that was reported; `row`: what the report says of it."""
+    if (series.name, series.by) == (LOSS_SERIES, ""):
+        series = replace(series, by=LOSS_OF_SCRIPT)
+    steady = None
+    if row is not None and row.is_unequal and row.first_outside is not None:
+        steady = row.first_outside.number - 1
+    repeats = row is None or not row.is_unequal
+    return RankSeries(rank=rank, series=series, repeats=repeats, steady=steady)
 
 
 def without_clocks(series: Iterable[RankSeries]) -> tuple[RankSeries, ...]:
@@ -95,10 +120,24 @@ def pack(series: Iterable[RankSeries]) -> bytes:
     """Return the bytes that `unpack` makes the same series of, in every bit, NaN payloads among
     them.
     """
-    all_series = tuple(series)
-    header = json.dumps([asdict(_header(one)) for one in all_series], separators=(",", ":"))
-    written = header.encode()
-    columns = chain.from_iterable(_written(one.series) for one in all_series)
+    of_ranks = tuple(series)
+    headers = []
+    for of_rank in of_ranks:
+        numbers = of_rank.series.numbers
+        header = _Header(
+            rank=of_rank.rank,
+            name=of_rank.series.name,
+            by=of_rank.series.by,
+            repeats=of_rank.repeats,
+            rounded=of_rank.rounded,
+            dtypes=numbers.dtypes,
+            exact=numbers.exact,
+            count=len(of_rank.series),
+            steady=of_rank.steady,
+        )
+        headers.append(asdict(header))
+    written = json.dumps(headers, separators=(",", ":")).encode()
+    columns = chain.from_iterable(_written(of_rank.series) for of_rank in of_ranks)
     body = b"".join((len(written).to_bytes(_LENGTH, "little"), written, *columns))
     return _NAME + zlib.compress(body, 9)
 
@@ -138,73 +177,6 @@ def _decompressed(compressed: bytes) -> bytes:
     if not stream.eof or stream.unused_data:
         raise _damaged("they do not end where they should")
     return body
-
-
-def _of_losses(trace: Trace, check: Check) -> RankSeries:
-    """Return the losses of a rank as a series: a value a loss."""
-    import numpy as np
-
-    losses = trace.losses
-    ends = np.asarray(losses.ends, dtype=np.int64)
-    iterations = np.repeat(np.arange(1, len(ends) + 1), np.diff(ends, prepend=0))
-    count = len(iterations)
-    one_by_one = replace(
-        losses,
-        values=losses.values[:count],
-        dtype_of=losses.dtype_of[:count],
-        ends=array("q", range(1, count + 1)),
-    )
-    series = Series(
-        name=LOSS_SERIES,
-        numbers=one_by_one,
-        iterations=array("q", iterations.tolist()),
-        steps=array("d", [float("nan")]) * count,
-    )
-    diverges = check.verdict.first_divergence
-    steady = None
-    if diverges is not None:
-        steady = losses.until(min(diverges.iteration - 1, len(losses)))
-    return RankSeries(
-        rank=trace.rank,
-        series=series,
-        repeats=check.verdict.bitwise.equal is True,
-        steady=steady,
-    )
-
-
-def _reported(trace: Trace, check: Check) -> list[RankSeries]:
-    """Return what a rank reported beside its losses."""
-    rows = {(row.reported, row.by): row for row in check.verdict.series if row.unequal}
-    found = []
-    for series in trace.series:
-        row = rows.get((series.name, series.by), _EQUAL)
-        if (series.name, series.by) == (LOSS_SERIES, ""):
-            series = replace(series, by=LOSS_OF_SCRIPT)
-        apart = row.first_outside
-        found.append(
-            RankSeries(
-                rank=trace.rank,
-                series=series,
-                repeats=row is _EQUAL,
-                steady=apart.number - 1 if apart else None,
-            )
-        )
-    return found
-
-
-def _header(one: RankSeries) -> _Header:
-    numbers = one.series.numbers
-    return _Header(
-        rank=one.rank,
-        name=one.series.name,
-        by=one.series.by,
-        repeats=one.repeats,
-        rounded=one.rounded,
-        dtypes=numbers.dtypes,
-        exact=numbers.exact,
-        count=len(one.series),
-        steady=one.steady,
-    )
 
 
 def _written(series: Series) -> Iterator[bytes]:

@@ -25,12 +25,12 @@ import json
 import re
 import shlex
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from reprocheck.errors import UsageError
-from reprocheck.model import FRAMEWORKS, Run, Setting
+from reprocheck.model import FRAMEWORKS
 from reprocheck.redaction import COMMANDS, MARKS, Redaction, identity, unmask
 from reprocheck.settings import OPTIONS, plain
 from reprocheck.suite.execution.job import option_words, resume_words
@@ -52,16 +52,18 @@ _FLAGS = {option.flag: option for option in OPTIONS if option.name in CHANGING}
 _VARIABLE = re.compile(r"[^=/-][^=/]*=")
 
 
-def key_of(run: Run, settings: Iterable[Setting], target: Target) -> Key:
-    """Return the key of a check that was made of a target under these settings; of its first run,
-    and the lowest rank of that.
+def key_of(
+    facts: Mapping[str, str], ranks: int, settings: Mapping[str, object], target: Target
+) -> Key:
+    """Return the key of a check that was made of a target under these settings.
+
+    facts  what its first run recorded of its environment
     """
-    facts = environment(run)
     found = {
         **_frameworks(facts),
         "device": _device(facts),
         "driver": ", ".join(facts[name] for name in DRIVERS if name in facts),
-        "ranks": str(run.world or len(run.traces) or 1),
+        "ranks": str(ranks or 1),
         "threads": next((facts[name] for name in THREADS if name in facts), ""),
         "options": as_held(settings, target).text,
         "resume": shlex.join(resume_words(target.resume or {})),
@@ -90,25 +92,15 @@ def _slow_digest(text: str) -> str:
     ]
 
 
-def beside(run: Run) -> dict[str, str]:
-    """Return all recorded facts of the environment of a run that the key does not hold by
-    themselves.
-    """
+def beside(facts: Mapping[str, str]) -> dict[str, str]:
+    """Return the recorded facts of the environment that the key does not hold by themselves."""
     in_key = {
         *ACCELERATORS,
         *DRIVERS,
         *(f"{name}.version" for name in FRAMEWORKS),
         *(f"package.{name.replace('_', '-')}" for name in FRAMEWORKS),
     }
-    return {name: value for name, value in environment(run).items() if name not in in_key}
-
-
-def environment(run: Run) -> dict[str, str]:
-    """Return the recorded environment of a run: of its processes, and of its lowest rank."""
-    facts = dict(run.environment)
-    for trace in run.traces[:1]:
-        facts.update(trace.environment)
-    return {name: str(value) for name, value in sorted(facts.items())}
+    return {name: value for name, value in facts.items() if name not in in_key}
 
 
 def _frameworks(facts: Mapping[str, str]) -> dict[str, str]:
@@ -205,12 +197,11 @@ def _with_before(words: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(("", *words), words, strict=False))
 
 
-def as_held(settings: Iterable[Setting], target: Target) -> AsRun:
+def as_held(settings: Mapping[str, object], target: Target) -> AsRun:
     """Return what a target is run with where these settings hold, wherever they were set."""
-    held = {setting.name: setting.value for setting in settings}
-    given = {
-        option.name: held[option.name]
-        for option in OPTIONS
-        if option.name in CHANGING and held.get(option.name) != plain(option, option.default)
-    }
+    given = {}
+    for option in OPTIONS:
+        value = settings.get(option.name)
+        if option.name in CHANGING and value != plain(option, option.default):
+            given[option.name] = value
     return AsRun(environment=target.environment, options=given, words=target.words)

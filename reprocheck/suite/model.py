@@ -413,19 +413,19 @@ class NightReport:
     @property
     def failed(self) -> tuple[TargetReport, ...]:
         """Those that fail the night."""
-        return tuple(one for one in self.targets if one.failed)
+        return tuple(target for target in self.targets if target.failed)
 
     @property
     def counts(self) -> dict[str, int]:
         """Return how many targets are in each state that occurs, in the order of `ORDER`."""
-        found = Counter(one.word for one in self.targets)
+        found = Counter(target.word for target in self.targets)
         return {word: found[word] for word in (*ORDER, "no state yet") if found[word]}
 
     @property
     def seconds(self) -> float:
         """The time of all checks, retries included."""
-        return sum(check.seconds for one in self.targets for check in one.attempts)
+        return sum(check.seconds for target in self.targets for check in target.attempts)
 
     def named(self, name: str) -> TargetReport | None:
         """Return the target of that name; None where the night has none."""
-        return next((one for one in self.targets if one.name == name), None)
+        return next((target for target in self.targets if target.name == name), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -16,7 +16,6 @@ from reprocheck.suite.model import (
     NOT_CHECKED,
     ORDER,
     Baseline,
-    Night,
     NightReport,
     ShownTarget,
     TargetCheck,
@@ -67,14 +66,16 @@ def read(
     for check in history.checks(night=night):
         attempts[check.target].append(check)
     states = {state.target: state for state in history.states(night=night)}
-    found = history.night(night)
+    begun = history.night(night)
     known = {target.name: target for target in suite.targets}
-    targets = [
-        target_report(name, known.get(name), states.get(name), attempts[name], accepted)
-        for name in _names(found, states, attempts)
-    ]
-    told = (with_green(one, _earlier(history, one)) for one in targets)
-    return folder_level(NightReport(night=found, targets=ordered(told)))
+    targets = []
+    # in the order of the suite; then those that only a state or a check names
+    for name in dict.fromkeys((*begun.targets, *begun.selected, *states, *attempts)):
+        target = target_report(name, known.get(name), states.get(name), attempts[name], accepted)
+        if target.failed:
+            target = with_green(target, history.states(target=name, last=_LOOKED_BACK))
+        targets.append(target)
+    return folder_level(NightReport(night=begun, targets=ordered(targets)))
 
 
 def target_report(
@@ -95,28 +96,19 @@ _LOOKED_BACK = 60
 """Nights in which the last green one of a target that fails is looked for."""
 
 
-def _earlier(history: History, one: TargetReport) -> tuple[TargetState, ...]:
-    """Return the states of a target in the last nights; of one that does not fail none is asked
-    for.
-    """
-    if not one.failed:
-        return ()
-    return history.states(target=one.name, last=_LOOKED_BACK)
-
-
-def with_green(one: TargetReport, states: Iterable[TargetState]) -> TargetReport:
+def with_green(target: TargetReport, states: Iterable[TargetState]) -> TargetReport:
     """Return the target with the last green night before it failed, of these nights, oldest
     first.
     """
-    if one.state is None or not one.failed:
-        return one
-    began = one.state.since or one.state.night
+    if target.state is None or not target.failed:
+        return target
+    began = target.state.since or target.state.night
     green = [
         state.night
         for state in states
         if state.night < began and not state.failed and state.state not in NOT_CHECKED
     ]
-    return replace(one, green=next(reversed(green), ""))
+    return replace(target, green=next(reversed(green), ""))
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
@@ -127,16 +119,6 @@ def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
     )
 
 
-def _names(night: Night, *others: Mapping[str, object]) -> list[str]:
-    """Return the targets of a night in the order of the suite; then those that only a state
-    names.
-    """
-    named = dict.fromkeys((*night.targets, *night.selected))
-    for other in others:
-        named |= dict.fromkeys(other)
-    return list(named)
-
-
 def folder_level(thing: T) -> T:
     """Redact what a file of the suite shows, as `run` redacts a report folder."""
     return redacted(thing, Redaction("folder", identity=identity()))
@@ -144,11 +126,13 @@ def folder_level(thing: T) -> T:
 
 def to_paste(thing: T, *targets: TargetReport) -> T:
     """Redact what is pasted into an issue or sent to a chat, with what these targets were given."""
-    texts = [one.target.explain for one in targets if one.target is not None]
-    texts += [one.check.key.facts.get("options", "") for one in targets if one.check is not None]
+    texts = [target.target.explain for target in targets if target.target is not None]
+    texts += [
+        target.check.key.facts.get("options", "") for target in targets if target.check is not None
+    ]
     values = [value for text in texts for value in values_of(shlex.split(text))]
     # without the name of a target no command finds it
-    named = "\n".join(one.name for one in targets)
+    named = "\n".join(target.name for target in targets)
     known = [value for value in values if value not in named]
     return redacted(thing, Redaction("paste", identity=identity(), known=known))
 
@@ -175,7 +159,12 @@ def _inside(root: Path, path: Path) -> str:
 
 def _explain(target: Target) -> str:
     """Return the search for the cause, as one types it beside the settings file."""
-    typed = ["reprocheck", "explain", *_options(target), *target.words]
+    given = {name: value for name, value in target.options.items() if name not in _OF_CHECKS}
+    options = option_words(given)
+    if target.resume is not None:
+        shared = {name: value for name, value in target.options.items() if name in OF_RESUME}
+        options = ("--resume", *option_words(shared), *resume_words(target.resume))
+    typed = ["reprocheck", "explain", *options, *target.words]
     if target.environment:
         typed = ["env", *(f"{name}={value}" for name, value in target.environment.items()), *typed]
     command = shlex.join(masked(typed))
@@ -188,12 +177,3 @@ def _explain(target: Target) -> str:
 def masked(words: Iterable[str]) -> tuple[str, ...]:
     """Mask the words of a command as a report folder has them."""
     return Redaction("folder", identity=identity()).arguments(words)
-
-
-def _options(target: Target) -> tuple[str, ...]:
-    """Options of `explain` that make it the check of a target."""
-    if target.resume is None:
-        options = {name: one for name, one in target.options.items() if name not in _OF_CHECKS}
-        return option_words(options)
-    shared = {name: one for name, one in target.options.items() if name in OF_RESUME}
-    return ("--resume", *option_words(shared), *resume_words(target.resume))

@@ -88,7 +88,11 @@ def write(history: History, suite: Suite) -> Written:
     written or the disk is full.
     """
     folder, pages = suite.folder / links.SITE, _Site(history, suite).pages()
-    drawn = _drawn_before(folder)
+    drawn: dict[str, str] = {}
+    with suppress(OSError, ValueError):
+        before = json.loads((folder / _DRAWN).read_text("utf-8"))
+        if isinstance(before, dict):
+            drawn = before
     now: dict[str, str] = {}
     written = 0
     try:
@@ -112,15 +116,6 @@ def _replace(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with replacing(file) as draft:
         draft.write(content)
-
-
-def _drawn_before(folder: Path) -> dict[str, str]:
-    """Return what the pages that are there were drawn from; empty where that is not known."""
-    with suppress(OSError, ValueError):
-        drawn = json.loads((folder / _DRAWN).read_text("utf-8"))
-        if isinstance(drawn, dict):
-            return drawn
-    return {}
 
 
 class _Site:
@@ -156,8 +151,8 @@ class _Site:
         if self._kept(night.id):
             return found
         bare = (
-            replace(one, attempts=tuple(map(_without_report, one.attempts)))
-            for one in found.targets
+            replace(target, attempts=tuple(map(_without_report, target.attempts)))
+            for target in found.targets
         )
         return replace(found, targets=tuple(bare))
 
@@ -166,7 +161,7 @@ class _Site:
         removed.
         """
         keep = self._suite.keep_nights
-        return keep is None or night in [one.id for one in self._past.nights[-keep:]]
+        return keep is None or night in [kept.id for kept in self._past.nights[-keep:]]
 
     @cached_property
     def _newest(self) -> NightReport:

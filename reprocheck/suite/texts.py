@@ -9,9 +9,9 @@ from reprocheck.suite.pages import markdown, notices
 from reprocheck.suite.reports import to_paste
 
 
-def issue(night: Night, one: TargetReport) -> bytes:
+def issue(night: Night, target: TargetReport) -> bytes:
     """Return a text for an issue on one target, ready to be pasted."""
-    return markdown.issue(*to_paste((night, one), one))
+    return markdown.issue(*to_paste((night, target), target))
 
 
 def notify(webhooks: Sequence[str], report: NightReport) -> list[str]:

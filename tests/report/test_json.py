@@ -28,7 +28,7 @@ from tests.report.samples import (
 )
 
 NAMES = {
-    "schema_version", "reprocheck_version", "verdict", "headline", "failed_check", "reason",
+    "schema_version", "reprocheck_version", "verdict", "headline", "failed_check", "reason", "reason_to_paste",
     "exit_code", "command", "started", "checks",
     "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "series", "lead", "ladder", "causes",
     "controls", "scan", "compared",

@@ -9,19 +9,25 @@ import zlib
 from array import array
 from dataclasses import replace
 
+import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
 from reprocheck.model import (
     Bitwise,
+    Check,
     Divergence,
     LossSeries,
     Series,
     SeriesComparison,
     SeriesPlace,
 )
-from reprocheck.suite.curves import CurvesError, of_check, pack, unpack
+from reprocheck.report import FORMATS
+from reprocheck.suite import curves
+from reprocheck.suite.check_report import CheckReport
+from reprocheck.suite.curves import CurvesError, pack, unpack
 from reprocheck.suite.model import RankSeries
+from reprocheck.suite.surface import series_by_rank
 from reprocheck.verdict.series import first_unequal
 from tests.report import parts
 from tests.report.samples import bitwise_equal
@@ -97,13 +103,13 @@ def test_a_hundred_iterations_of_four_series_take_less_than_five_kilobytes(round
     rates = [rounded(1e-3 * (1 + math.cos(math.pi * i / 100)) / 2) for i in range(100)]
     norms = [rounded(abs(math.sin(i**2 + 1)) * 3) for i in range(100)]
     validation = [rounded(math.exp(-i / 3) + 0.1 / 3) for i in range(10)]
-    curves = (
+    series = (
         _reported("loss", losses),
         _reported("lr", rates),
         _reported("grad_norm", norms),
         _reported("val_loss", validation, "tensorboard", every=10),
     )
-    packed = pack(RankSeries(rank=0, series=one) for one in curves)
+    packed = pack(RankSeries(rank=0, series=one) for one in series)
     assert len(packed) <= 5 * 1024
 
 
@@ -115,8 +121,8 @@ def _damage(packed: bytes, place: int, bits: int) -> bytes:
 
 @given(st.data())
 def test_damaged_bytes_are_never_read_as_other_curves(data: st.DataObject) -> None:
-    curves = (RankSeries(rank=0, series=_reported("loss", [1.5, 0.25, 0.125])),)
-    packed = pack(curves)
+    series = (RankSeries(rank=0, series=_reported("loss", [1.5, 0.25, 0.125])),)
+    packed = pack(series)
     place = data.draw(st.integers(0, len(packed) - 1))
     bits = data.draw(st.integers(1, 255))
     try:
@@ -124,7 +130,7 @@ def test_damaged_bytes_are_never_read_as_other_curves(data: st.DataObject) -> No
     except CurvesError:
         return
     # A few bits of a deflated stream say nothing, such as those that fill its last byte up.
-    assert list(map(_bits, read)) == list(map(_bits, curves))
+    assert list(map(_bits, read)) == list(map(_bits, series))
 
 
 def test_every_way_to_cut_them_short_is_an_error_with_a_name() -> None:
@@ -163,7 +169,9 @@ def test_every_series_of_every_rank_of_run_1_is_among_them() -> None:
         made.verdict,
         bitwise=Bitwise(equal=False, first_iteration=2),
         series=(
-            SeriesComparison(name="val_loss", reported="val_loss", by="torch", state="differs"),
+            SeriesComparison(
+                name="val_loss", reported="val_loss", by="torch", state="within tolerance"
+            ),
             SeriesComparison(name="script:loss", reported="loss", state="clock"),
         ),
     )
@@ -192,8 +200,9 @@ def test_how_far_the_runs_agree_at_the_tolerance_is_kept() -> None:
     assert [one.steady for one in everywhere] == [None, None]
 
 
-def test_a_check_without_runs_has_no_curves() -> None:
-    assert of_check(replace(bitwise_equal(), runs=())) == ()
+def of_check(check: Check) -> tuple[RankSeries, ...]:
+    report = msgspec.json.decode(FORMATS["json"].render(check), type=CheckReport)
+    return curves.of_check(series_by_rank(check.runs[0]), report)
 
 
 def _packed(header: object) -> bytes:

@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from reprocheck.errors import UsageError
-from reprocheck.model import Check
-from reprocheck.suite import keys
+from reprocheck.suite import check_report, keys
+from reprocheck.suite.check_report import CheckReport, Environment, Setting
 from reprocheck.suite.model import Key
 from reprocheck.suite.target import Target
-from reprocheck.workflow import replay
 from tests.suite.nights import GOOD, made
 
 FACTS = {"cpu.model": "EPYC", "cpu.usable": 8, "python.version": "3.11.7", "package.rich": "14"}
@@ -18,28 +18,31 @@ TORCH = {"torch.version": "2.13.0", "torch.threads": 4, "numpy.version": "2.2", 
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Check:
-    return replay.load(made(tmp_path_factory.mktemp("key"), "good", GOOD).job.folder)
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> CheckReport:
+    folder = made(tmp_path_factory.mktemp("key"), "good", GOOD).job.folder
+    return check_report.read(folder, CheckReport)
 
 
-def with_facts(check: Check, facts: dict[str, object], world: int = 0) -> Check:
-    """The check as if its first run had recorded these facts."""
-    first = check.runs[0]
-    traces = tuple(replace(trace, environment={}) for trace in first.traces)
-    run = replace(first, environment=facts, traces=traces, world=world)
-    return replace(check, runs=(run, *check.runs[1:]))
+def with_facts(report: CheckReport, facts: dict[str, object], world: int = 1) -> CheckReport:
+    """The report as if the first run had recorded these facts."""
+    first, *others = report.runs
+    return structs.replace(
+        report,
+        environment=Environment(facts=facts, not_recorded=frozenset()),
+        runs=(structs.replace(first, world=world), *others),
+    )
 
 
-def facts_of(check: Check, target: Target | None = None) -> dict[str, str]:
+def facts_of(report: CheckReport, target: Target | None = None) -> dict[str, str]:
     target = target or Target(name="a", words=("train.py",), workdir=Path())
-    return dict(_key(check, target).facts)
+    return dict(_key(report, target).facts)
 
 
-def _key(check: Check, target: Target) -> Key:
-    return keys.key_of(check.runs[0], check.record.settings, target)
+def _key(report: CheckReport, target: Target) -> Key:
+    return keys.key_of(report.facts, report.runs[0].world, report.values, target)
 
 
-def test_the_key_holds_what_may_change_numbers(recorded: Check) -> None:
+def test_the_key_holds_what_may_change_numbers(recorded: CheckReport) -> None:
     assert facts_of(with_facts(recorded, TORCH, world=2)) == {
         "torch": "2.13.0",
         "device": "EPYC",
@@ -49,7 +52,7 @@ def test_the_key_holds_what_may_change_numbers(recorded: Check) -> None:
     }
 
 
-def test_of_an_accelerator_the_model_and_the_driver_count(recorded: Check) -> None:
+def test_of_an_accelerator_the_model_and_the_driver_count(recorded: CheckReport) -> None:
     gpus = {
         "torch.cuda.devices": "NVIDIA H100, NVIDIA H100",
         "torch.cuda.driver": 12080,
@@ -59,28 +62,27 @@ def test_of_an_accelerator_the_model_and_the_driver_count(recorded: Check) -> No
     assert (found["device"], found["driver"]) == ("NVIDIA H100", "NVRM 570.1, 12080")
 
 
-def test_without_a_framework_numpy_or_python_stands_in(recorded: Check) -> None:
+def test_without_a_framework_numpy_or_python_stands_in(recorded: CheckReport) -> None:
     assert facts_of(with_facts(recorded, FACTS))["python"] == "3.11.7"
     with_numpy = facts_of(with_facts(recorded, {**FACTS, "numpy.version": "2.2"}))
     assert with_numpy["numpy"] == "2.2"
     assert "python" not in with_numpy
 
 
-def test_an_ascend_device_of_mindspore_is_told_from_the_processor(recorded: Check) -> None:
+def test_an_ascend_device_of_mindspore_is_told_from_the_processor(recorded: CheckReport) -> None:
     facts = {**FACTS, "mindspore.version": "2.5", "mindspore.device_target": "Ascend"}
     assert facts_of(with_facts(recorded, facts))["device"] == "Ascend, EPYC"
 
 
-def test_arguments_variables_and_options_that_change_numbers_are_options(recorded: Check) -> None:
+def test_arguments_variables_and_options_that_change_numbers_are_options(
+    recorded: CheckReport,
+) -> None:
     target = Target(
         name="a", words=("train.py", "--lr", "0.1"), workdir=Path(), environment={"SIZE": "2"}
     )
-    settings = tuple(
-        replace(one, value={"steps": 20, "timeout": 60.0}.get(one.name, one.value))
-        for one in recorded.record.settings
-    )
-    check = replace(recorded, record=replace(recorded.record, settings=settings))
-    assert facts_of(check, target)["options"] == "SIZE=2 --steps 20 train.py --lr 0.1"
+    given = {"steps": Setting(20), "timeout": Setting(60.0)}
+    report = structs.replace(recorded, settings={**recorded.settings, **given})
+    assert facts_of(report, target)["options"] == "SIZE=2 --steps 20 train.py --lr 0.1"
 
 
 @pytest.mark.parametrize(
@@ -101,15 +103,14 @@ def test_a_key_without_options_says_nothing_of_them() -> None:
     assert keys.as_run(Key(facts={"torch": "2.13.0"})) is None
 
 
-def test_everything_else_stands_beside_the_key(recorded: Check) -> None:
-    check = with_facts(recorded, {**TORCH, "package.torch": "2.13.0"})
-    beside = keys.beside(check.runs[0])
+def test_everything_else_stands_beside_the_key(recorded: CheckReport) -> None:
+    beside = keys.beside(with_facts(recorded, {**TORCH, "package.torch": "2.13.0"}).facts)
     assert beside["package.rich"] == "14"
     assert beside["numpy.version"] == "2.2"
     assert {"torch.version", "package.torch"}.isdisjoint(beside)
 
 
-def test_the_same_facts_have_the_same_digest(recorded: Check) -> None:
+def test_the_same_facts_have_the_same_digest(recorded: CheckReport) -> None:
     target = Target(name="a", words=("train.py",), workdir=Path())
     one = _key(with_facts(recorded, TORCH), target)
     other = _key(with_facts(recorded, dict(reversed(TORCH.items()))), target)
@@ -127,7 +128,7 @@ SECRET = Target(
 )
 
 
-def test_a_key_holds_no_secret_and_a_digest_tells_targets_apart(recorded: Check) -> None:
+def test_a_key_holds_no_secret_and_a_digest_tells_targets_apart(recorded: CheckReport) -> None:
     facts = facts_of(recorded, SECRET)
     assert facts["options"] == (
         "'DB_PASSWORD=<secret>' SIZE=2 train.py --wandb-key '<secret>' --lr 0.1 --data '~/data'"
@@ -141,9 +142,9 @@ def test_a_key_holds_no_secret_and_a_digest_tells_targets_apart(recorded: Check)
     assert keys.DIGEST not in facts_of(recorded)
 
 
-def test_what_was_masked_is_run_as_it_is_typed_now(recorded: Check) -> None:
+def test_what_was_masked_is_run_as_it_is_typed_now(recorded: CheckReport) -> None:
     was = keys.as_run(_key(recorded, replace(SECRET, words=("train.py", "--key", "x"))))
-    now = keys.as_held(recorded.record.settings, SECRET)
+    now = keys.as_held(recorded.values, SECRET)
     assert was is not None
     assert keys.as_typed(was, now).environment == SECRET.environment
     same = keys.as_run(_key(recorded, SECRET))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,18 +160,26 @@ def accept(
             view.nothing_to_accept()
             return 0
         refuse(checks, force=force)
-        if record:
-            _record(opened.suite, checks)
+        suite = opened.suite
+        lacking = [check for check in checks if not deeper.is_recorded_in_night(suite, check)]
+        for number, check in enumerate(lacking if record else (), start=1):
+            view.recording(check.target, number, len(lacking))
+            deeper.record_for(suite, check)
+        recordings = {
+            check.target: deeper.kept_place(check.target, check.key)
+            for check in checks
+            if deeper.is_recorded(suite, check)
+        }
         made = baselines.accept(
             opened.history,
             checks,
             why,
-            who_accepts(opened.suite.file.parent),
+            who_accepts(suite.file.parent),
             force=force,
-            recordings=_recordings(opened.suite, checks),
+            recordings=recordings,
         )
         for baseline in made:
-            deeper.adopt(opened.suite, baseline)
+            deeper.adopt(suite, baseline)
             view.accepted(baseline, _replaced(opened.history, baseline))
     return 0
 
@@ -196,28 +204,6 @@ def _to_accept(
         if baseline is None or apart(unpack(check.curves), baseline, check):
             changed.append(check)
     return tuple(changed)
-
-
-def _record(suite: Suite, checks: Iterable[TargetCheck]) -> None:
-    """Make the deeper recordings that there are not yet, one after the other."""
-    from reprocheck.cli.suite import baseline_view as view
-    from reprocheck.suite.night import deeper
-
-    missing = [check for check in checks if not deeper.is_recorded_in_night(suite, check)]
-    for number, check in enumerate(missing, start=1):
-        view.recording(check.target, number, len(missing))
-        deeper.record_for(suite, check)
-
-
-def _recordings(suite: Suite, checks: Iterable[TargetCheck]) -> Mapping[str, str]:
-    """Target -> its deeper recording, relative to the folder of the suite."""
-    from reprocheck.suite.night import deeper
-
-    return {
-        check.target: deeper.kept_place(check.target, check.key)
-        for check in checks
-        if deeper.is_recorded(suite, check)
-    }
 
 
 def _replaced(history: History, baseline: Baseline) -> Baseline | None:
@@ -261,8 +247,8 @@ def current(baselines: Iterable[Baseline]) -> list[Baseline]:
     and key.
     """
     newest: dict[tuple[str, str], Baseline] = {}
-    for one in baselines:
-        newest.setdefault((one.target, one.key.digest), one)
+    for baseline in baselines:
+        newest.setdefault((baseline.target, baseline.key.digest), baseline)
     return list(newest.values())
 
 
@@ -306,15 +292,14 @@ def reset(
         )
     with _opened() as opened:
         found = _baselines(opened, names)
-        digests = {one.target: one.key for one in found if one.key.digest.startswith(key)}
-        if not digests:
+        wanted = [baseline for baseline in found if baseline.key.digest.startswith(key)]
+        if not wanted:
             view.no_baseline()
             return 0
         removed = 0
-        for one in current(found):
-            if one.key.digest.startswith(key):
-                removed += opened.history.reset(one.target, one.key)
-        view.removed(removed, sorted(digests))
+        for baseline in current(wanted):
+            removed += opened.history.reset(baseline.target, baseline.key)
+        view.removed(removed, sorted({baseline.target for baseline in wanted}))
     return 0
 
 

@@ -139,7 +139,7 @@ def imported(taken: Taken) -> None:
     for baseline in taken.baselines:
         out.labelled("IMPORTED", f"{baseline.target}: {_curves(baseline)}", "bold green")
         _row("key", _key(baseline))
-        if any(one.rounded for one in unpack(baseline.curves)):
+        if any(series.rounded for series in unpack(baseline.curves)):
             _row("compared", "by the tolerance: the file has fewer digits, or steps, than a check")
     for baseline in taken.there:
         out.labelled("THERE", f"{baseline.target}: it has these curves already", "bold")
@@ -154,7 +154,7 @@ def _row(label: str, text: str) -> None:
 def _said(differences: Sequence[Difference], too_far: Sequence[Difference]) -> str:
     if too_far:
         return f"is further from its baseline than is allowed in {_series(len(too_far))}."
-    apart = [one for one in differences if not one.new]
+    apart = [difference for difference in differences if not difference.new]
     if apart:
         return f"is within what is allowed; {_series(len(apart))} not equal in every bit."
     return "agrees with its baseline."

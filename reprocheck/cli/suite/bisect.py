@@ -157,11 +157,11 @@ def _bisect(target: str, options: Options, format: str) -> int:
     return EXIT_FOUND if found.outcome in OUTCOMES_FOUND else EXIT_NOT_FOUND
 
 
-def _print(found: Bisected, out: Stream) -> None:
+def _print(search: Bisected, out: Stream) -> None:
     from reprocheck.suite.bisect.words import words
 
-    said = words(found)
-    style = "bold green" if found.outcome == "found" else "bold yellow"
+    said = words(search)
+    style = "bold green" if search.outcome == "found" else "bold yellow"
     first, *others = said.lines
     out.labelled(said.head, first, style)
     for line in others:

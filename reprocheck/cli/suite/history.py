@@ -58,22 +58,10 @@ def command(
     ] = False,
 ) -> int:
     """Print the nights, or one target night by night; or makes the history anew."""
+    from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.history import open_history
     from reprocheck.suite.targets import load
 
-    _refuse(last, format, export, series=series)
-    suite = load(Path.cwd())
-    if target == REBUILD and all(one.name != REBUILD for one in suite.targets):
-        return _rebuild(suite)
-    with open_history(suite.history, create=False) as history:
-        if export is not None:
-            return _export(history, export, target, last, series=series)
-        if target:
-            return _print_target(history, target, last or LAST, format)
-        return _print_nights(history, last or LAST, format)
-
-
-def _refuse(last: int | None, format: str, export: Path | None, *, series: bool) -> None:
     if format not in FORMATS:
         raise UsageError(f"--format {format}: history has no such format.", "Take text or json.")
     if last is not None and last < 1:
@@ -83,15 +71,19 @@ def _refuse(last: int | None, format: str, export: Path | None, *, series: bool)
             "--series writes a file, and none is named.",
             "reprocheck suite history --series --export series.csv",
         )
+    suite = load(Path.cwd())
+    if target == REBUILD and REBUILD not in [known.name for known in suite.targets]:
+        return _rebuild(suite)
+    with open_history(suite.history, create=False) as history:
+        if export is not None:
+            from reprocheck.suite.history.export import Selection, export as write_rows
 
-
-def _export(history: History, file: Path, target: str, last: int | None, *, series: bool) -> int:
-    from reprocheck.cli.terminal import standard_output
-    from reprocheck.suite.history.export import Selection, export
-
-    rows = export(history, file, Selection(target, last), series=series)
-    standard_output().paragraph(f"{rows:,} rows in {file}")
-    return 0
+            number = write_rows(history, export, Selection(target, last), series=series)
+            standard_output().paragraph(f"{number:,} rows in {export}")
+            return 0
+        if target:
+            return _print_target(history, target, last or LAST, format)
+        return _print_nights(history, last or LAST, format)
 
 
 def _rebuild(suite: Suite) -> int:
@@ -129,7 +121,12 @@ def _print_target(history: History, target: str, last: int, format: str) -> int:
     head = ("night", "verdict", "bitwise", "state", "seconds")
     rows = [head, *map(_target_row, shown)]
     notes = [(), *(tuple(_notes(night)) for night in shown)]
-    styles = ["bold", *map(_style, shown)]
+    styles = ["bold"]
+    for night in shown:
+        style = ""
+        if night.check is not None:
+            style = GOOD if night.check.good else BAD
+        styles.append(style)
     _table(out, rows, notes, styles)
     out.line()
     out.paragraph(_counted(len(shown), len(nights)), style="dim")
@@ -142,17 +139,12 @@ def _target_row(night: TargetNight) -> tuple[str, ...]:
     if check is None:
         return night.night, NOTHING, NOTHING, state, NOTHING
     verdict = check.verdict.replace("_", " ")
-    return night.night, verdict, _bitwise(check), state, f"{check.seconds:.1f}"
-
-
-def _bitwise(check: TargetCheck) -> str:
+    bits = "differs" if check.first_bitwise is None else f"from {check.first_bitwise}"
     if check.bitwise is None:
-        return NOTHING
-    if check.bitwise:
-        return "equal"
-    if check.first_bitwise is None:
-        return "differs"
-    return f"from {check.first_bitwise}"
+        bits = NOTHING
+    elif check.bitwise:
+        bits = "equal"
+    return night.night, verdict, bits, state, f"{check.seconds:.1f}"
 
 
 def _notes(night: TargetNight) -> Iterator[str]:
@@ -163,12 +155,6 @@ def _notes(night: TargetNight) -> Iterator[str]:
         yield f"attempt {attempt.attempt}: {attempt.verdict.replace('_', ' ')}"
     for name, (then, now) in night.changed.items():
         yield f"{name}: {short(then)} → {short(now)}"
-
-
-def _style(night: TargetNight) -> str:
-    if night.check is None:
-        return ""
-    return GOOD if night.check.good else BAD
 
 
 def _target_as_json(night: TargetNight) -> dict[str, object]:
@@ -205,30 +191,24 @@ def _print_nights(history: History, last: int, format: str) -> int:
         out.data(_json(rows))
         return 0
     head = ("night", "targets", "not good")
-    table = [head, *(_night_row(night.id, by_night.get(night.id, ())) for night in shown)]
-    notes = [(), *(tuple(_states(by_night.get(night.id, ()))) for night in shown)]
-    styles = ["bold", *(GOOD if row[2] == "0" else BAD for row in table[1:])]
+    table: list[tuple[str, ...]] = [head]
+    notes: list[tuple[str, ...]] = [()]
+    styles = ["bold"]
+    for night in shown:
+        rows_of_night = by_night.get(night.id, ())
+        checked = sum(bool(row.verdict) for row in rows_of_night)
+        bad = sum(not row.is_good for row in rows_of_night)
+        table.append((night.id, str(checked), str(bad)))
+        changed = (row.state for row in rows_of_night if row.state not in ("", "unchanged"))
+        states = ", ".join(
+            f"{number} {state}" for state, number in sorted(Counter(changed).items())
+        )
+        notes.append((states,) if states else ())
+        styles.append(BAD if bad else GOOD)
     _table(out, table, notes, styles)
     out.line()
     out.paragraph(_counted(len(shown), len(nights)), style="dim")
     return 0
-
-
-def _night_row(night: str, rows: Sequence[OverviewRow]) -> tuple[str, ...]:
-    checked = sum(bool(row.verdict) for row in rows)
-    return night, str(checked), str(sum(not row.is_good for row in rows))
-
-
-def _states(rows: Sequence[OverviewRow]) -> Iterator[str]:
-    """`1 new failure, 2 drift`: what is not as it was."""
-    said = ", ".join(f"{count} {state}" for state, count in _counted_states(rows).items())
-    if said:
-        yield said
-
-
-def _counted_states(rows: Sequence[OverviewRow]) -> dict[str, int]:
-    counts = Counter(row.state for row in rows if row.state not in ("", "unchanged"))
-    return dict(sorted(counts.items()))
 
 
 def _night_as_json(night: str, rows: Sequence[OverviewRow]) -> dict[str, object]:
@@ -246,7 +226,7 @@ def _table(
     notes: Iterable[tuple[str, ...]],
     styles: Iterable[str],
 ) -> None:
-    """Rows in columns, the first one their names, with notes below each."""
+    """Print rows in columns, the first one their names, with notes below each."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = [name in RIGHT for name in rows[0]]
     for row, below, style in zip(rows, notes, styles, strict=True):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,6 @@ from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
-    from reprocheck.suite.model import Resources
     from reprocheck.suite.target import Target
     from reprocheck.suite.targets import Suite
 
@@ -54,7 +54,12 @@ def command(
     targets = suite.select(names or (), tag or (), shard)
     out = standard_output()
     if format == "json":
-        out.data(_as_json(suite, targets).encode())
+        document = {
+            "file": os.path.relpath(suite.file),
+            "folder": os.path.relpath(suite.folder),
+            "targets": [_row(target) for target in targets],
+        }
+        out.data(f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode())
     else:
         _print(out, suite, targets)
     for error in filter(None, map(missing, targets)):
@@ -70,7 +75,12 @@ def _print(out: Stream, suite: Suite, targets: Sequence[Target]) -> None:
         (target.name, _run(target) + folder, _note(target))
         for target, folder in zip(targets, where, strict=True)
     ]
-    name, run, note = _widths(out, rows)
+    # commands get the columns that names and notes leave
+    longest = [max(map(len, column), default=1) for column in zip(*rows, strict=True)]
+    name, run, note = longest or (1, 1, 1)
+    name = min(name, WIDEST_NAME)
+    note = min(note, WIDEST_NOTE)
+    run = max(NARROWEST_RUN, min(run, out.width - name - note - 3 * GAP))
     table = Table.grid(padding=(0, GAP, 0, 0))
     table.add_column(width=name, style="cyan", overflow="fold")
     table.add_column(width=run, overflow="fold")
@@ -79,24 +89,10 @@ def _print(out: Stream, suite: Suite, targets: Sequence[Target]) -> None:
         table.add_row(*map(out.text, row))
     out.draw(table)
     out.line()
-    out.paragraph(_counted(len(targets), len(suite.targets), suite), style="dim")
-
-
-def _widths(out: Stream, rows: Sequence[tuple[str, str, str]]) -> tuple[int, int, int]:
-    """Return the columns of names, commands and notes; commands get what the other two leave."""
-    longest = [max(map(len, column), default=1) for column in zip(*rows, strict=True)]
-    name, run, note = longest or (1, 1, 1)
-    name = min(name, WIDEST_NAME)
-    note = min(note, WIDEST_NOTE)
-    left = out.width - name - note - 3 * GAP
-    return name, max(NARROWEST_RUN, min(run, left)), note
-
-
-def _counted(shown: int, all_targets: int, suite: Suite) -> str:
-    count = f"{shown} of {all_targets} targets"
-    if shown == all_targets:
-        count = f"{shown} targets"
-    return f"{count} in {os.path.relpath(suite.file)}"
+    number = f"{len(targets)}"
+    if len(targets) < len(suite.targets):
+        number = f"{len(targets)} of {len(suite.targets)}"
+    out.paragraph(f"{number} targets in {os.path.relpath(suite.file)}", style="dim")
 
 
 def _run(target: Target) -> str:
@@ -120,7 +116,11 @@ def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
 
 def _note(target: Target) -> str:
     """Tags, accelerators and what is expected, where there are any."""
-    parts = [*target.tags, *_accelerators(target.resources)]
+    parts = [*target.tags]
+    if target.resources.gpus:
+        parts.append(f"{target.resources.gpus} GPU")
+    if target.resources.npus:
+        parts.append(f"{target.resources.npus} NPU")
     if target.resume is not None:
         parts.append("resume")
     if target.expect != "reproducible":
@@ -128,27 +128,17 @@ def _note(target: Target) -> str:
     return ", ".join(parts)
 
 
-def _accelerators(resources: Resources) -> Iterator[str]:
-    if resources.gpus:
-        yield f"{resources.gpus} GPU"
-    if resources.npus:
-        yield f"{resources.npus} NPU"
-
-
-def _as_json(suite: Suite, targets: Sequence[Target]) -> str:
-    import json
-
-    document = {
-        "file": os.path.relpath(suite.file),
-        "folder": os.path.relpath(suite.folder),
-        "targets": [_row(target) for target in targets],
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
 def _row(target: Target) -> dict[str, object]:
+    from reprocheck.redaction import Redaction
     from reprocheck.suite.reports import masked
 
+    resume: dict[str, object] | None = None
+    if target.resume is not None:
+        shown = Redaction("folder").command
+        resume = {
+            name: shown(value) if isinstance(value, str) else value
+            for name, value in target.resume.items()
+        }
     variables = [f"{name}={value}" for name, value in target.environment.items()]
     return {
         "name": target.name,
@@ -165,17 +155,5 @@ def _row(target: Target) -> dict[str, object]:
             "npus": target.resources.npus,
         },
         "matrix": dict(target.values),
-        "resume": _resume(target),
-    }
-
-
-def _resume(target: Target) -> dict[str, object] | None:
-    from reprocheck.redaction import Redaction
-
-    if target.resume is None:
-        return None
-    shown = Redaction("folder").command
-    return {
-        name: shown(value) if isinstance(value, str) else value
-        for name, value in target.resume.items()
+        "resume": resume,
     }

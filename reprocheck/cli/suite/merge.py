@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,7 @@ from reprocheck.errors import ReportError, UsageError
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
     from reprocheck.suite.history import History
-    from reprocheck.suite.history.shards import Joined, Merged
+    from reprocheck.suite.history.shards import Merged
     from reprocheck.suite.model import Night
     from reprocheck.suite.targets import Suite
 
@@ -47,14 +47,19 @@ def command(
     sources = [_source(name, suite) for name in shards or ()]
     prepare(suite.folder)
     with open_history(suite.history) as history:
+        from reprocheck.suite.changes import states_of_night
         from reprocheck.suite.history.folders import settle
-        from reprocheck.suite.history.shards import join
+        from reprocheck.suite.history.shards import join, joined_in, without_states
 
         merged = [_merge(history, suite, file) for file in sources]
-        joined = join(history)
+        changed = {night.night for night in join(history)}
         settle(history, suite.folder)
-        nights = _looked_at(history, merged, joined)
-        _put_states(history, suite, nights)
+        for brought in merged:
+            changed.update(joined_in(history, night) for night in brought.nights)
+        nights = tuple(night for night in history.nights() if night.id in changed)
+        for night in nights:
+            if without_states(history, night):
+                history.put_states(states_of_night(history, night, suite.targets))
         _print(standard_output(), history, merged, nights)
         if nights:
             index = _drawn(history, suite, nights[-MOST_NIGHTS:])
@@ -105,27 +110,6 @@ def _copied(file: Path) -> Iterator[Path]:
                 f"{file} cannot be read: {error.strerror}.", "Copy it anew."
             ) from None
         yield copy
-
-
-def _looked_at(
-    history: History, merged: Iterable[Merged], joined: Iterable[Joined]
-) -> tuple[Night, ...]:
-    """Return the nights here that this merge was about."""
-    from reprocheck.suite.history.shards import joined_in
-
-    brought = {joined_in(history, night) for one in merged for night in one.nights}
-    names = brought | {one.night for one in joined}
-    return tuple(night for night in history.nights() if night.id in names)
-
-
-def _put_states(history: History, suite: Suite, nights: Sequence[Night]) -> None:
-    """Write what changed at each target, once the shards of a night are one."""
-    from reprocheck.suite.changes import states_of_night
-    from reprocheck.suite.history.shards import without_states
-
-    for night in nights:
-        if without_states(history, night):
-            history.put_states(states_of_night(history, night, suite.targets))
 
 
 def _drawn(history: History, suite: Suite, nights: Sequence[Night]) -> Path:

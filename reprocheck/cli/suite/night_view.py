@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reprocheck._version import __version__
@@ -85,7 +86,10 @@ class NightView:
         if self._live is not None and check.good and check.attempt == 1:
             self._last.append((check.target, f"{check.title} · {duration(check.seconds)}"))
             return
-        said = f"{self._ended} of {self._to_do}  {self._described(check)}"
+        said = f"{self._ended} of {self._to_do}  {check.target}: {check.title}"
+        said += f", {duration(check.seconds)}"
+        if check.attempt > 1:
+            said += f" (attempt {check.attempt})"
         if again:
             self._line(f"{said}; checked again", AGAIN)
         else:
@@ -139,12 +143,6 @@ class NightView:
         self._spoke_at = self._clock()
         self.err.paragraph(text, style=style)
 
-    def _described(self, check: TargetCheck) -> str:
-        said = f"{check.target}: {check.title}, {duration(check.seconds)}"
-        if check.attempt > 1:
-            said += f" (attempt {check.attempt})"
-        return said
-
     def _summary(self) -> str:
         """`3 of 12 checked · 1 not good · under way: resnet · 2 min 5 s`, or with
         `2 of 9 recorded`.
@@ -180,17 +178,15 @@ class NightView:
         """
         from rich.console import Group
 
-        room = max(1, self._height() - OTHER_ROWS)
-        under_way = [self._row_under_way(*one) for one in tuple(self._under_way.values())][-room:]
-        ended = [self._row(*one) for one in self._last[-room:]]
+        height = 24
+        with suppress(OSError, ValueError):
+            height = os.get_terminal_size(self.err.file.fileno()).lines
+        room = max(1, height - OTHER_ROWS)
+        under_way = [self._row_under_way(*job) for job in tuple(self._under_way.values())][-room:]
+        ended = [(f"  {self._name(name)}  {said}", GOOD) for name, said in self._last[-room:]]
         rows = [*ended[len(ended) - min(len(ended), room - len(under_way)) :], *under_way]
-        return Group(*(self._shown(rows)), self.err.text(self._cut(self._summary()), "dim"))
-
-    def _shown(self, rows: Iterable[tuple[str, str]]) -> Iterable[RenderableType]:
-        return (self.err.text(self._cut(text), style) for text, style in rows)
-
-    def _row(self, name: str, said: str) -> tuple[str, str]:
-        return f"  {self._name(name)}  {said}", GOOD
+        rows.append((self._summary(), "dim"))
+        return Group(*(self.err.text(self._cut(text), style) for text, style in rows))
 
     def _row_under_way(self, job: Job, since: float) -> tuple[str, str]:
         doing = "under way"
@@ -208,9 +204,3 @@ class NightView:
 
     def _cut(self, text: str) -> str:
         return self.err.cut(text, self.err.width - 1)
-
-    def _height(self) -> int:
-        try:
-            return os.get_terminal_size(self.err.file.fileno()).lines
-        except (OSError, ValueError):
-            return 24

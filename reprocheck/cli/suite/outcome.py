@@ -38,9 +38,13 @@ def print_outcome(
     elsewhere  the folder that the night was kept in, where that is not the suite's own
     """
     head, style = HEADS[outcome.exit_code]
-    out.labelled(head, f"night {outcome.night.id}: {_counted(outcome)}", style)
+    selected = set(outcome.night.selected)
+    states = Counter(state.state for state in outcome.states if state.target in selected)
+    counts = ", ".join(f"{number} {state}" for state, number in states.items())
+    checked = f"{count(len(outcome.checks), 'target')} checked: {counts}"
+    out.labelled(head, f"night {outcome.night.id}: {checked}", style)
     named = [
-        *(one for one in outcome.states if one.state in SAID and not one.failed),
+        *(state for state in outcome.states if state.state in SAID and not state.failed),
         *outcome.failed,
     ]
     for state in named[-MOST_NAMED:]:
@@ -58,21 +62,13 @@ def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream
     out.labelled(state.target, f"{state.state}. {state.sentence}", style, indent=2)
     if state.operation:
         out.paragraph(state.operation, indent=4)
-    check = next((one for one in outcome.checks if one.target == state.target), None)
+    check = next((check for check in outcome.checks if check.target == state.target), None)
     if check is None:
         return
     if not check.good and check.causes:
         out.paragraph(cause_of(check), indent=4)
     if check.folder:
         out.line(f"    {relpath(suite.folder / check.folder)}")
-
-
-def _counted(outcome: Outcome) -> str:
-    """`12 targets checked: 10 unchanged, 2 new failure`."""
-    checked = f"{count(len(outcome.checks), 'target')} checked"
-    selected = set(outcome.night.selected)
-    states = Counter(one.state for one in outcome.states if one.target in selected)
-    return f"{checked}: {', '.join(f'{number} {state}' for state, number in states.items())}"
 
 
 def _next(outcome: Outcome, elsewhere: Path | None) -> Iterator[tuple[str, str]]:

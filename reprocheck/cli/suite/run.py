@@ -120,7 +120,11 @@ def command(
         record=record,
         twice=twice,
     )
-    _refuse_choice_in_resumed(options)
+    if options.resume and (names or tag or shard or only_failed):
+        raise UsageError(
+            "--resume goes on with the targets of that night.",
+            "Leave out the names, --tag, --shard and --only-failed.",
+        )
     file = night_file(format, output_file)
     suite = load(Path.cwd(), folder)
     prepare(suite.folder)
@@ -197,13 +201,3 @@ def _words(**options: object) -> tuple[str, ...]:
     """Options as one types them, those that have their defaults left out."""
     given = (item for item in options.items() if item[1] != DEFAULTS[item[0]])
     return tuple(word for name, value in given for word in (f"--{name}", str(value)))
-
-
-def _refuse_choice_in_resumed(options: Options) -> None:
-    """A night that goes on checks what it was to check."""
-    chosen = options.names or options.tags or options.shard or options.only_failed
-    if options.resume and chosen:
-        raise UsageError(
-            "--resume goes on with the targets of that night.",
-            "Leave out the names, --tag, --shard and --only-failed.",
-        )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -82,7 +83,7 @@ def _asked(
 
 
 def _print_night(out: Stream, report: NightReport, *, all_targets: bool) -> None:
-    """The head, a row a target, and how many are not shown."""
+    """Print the head, a row a target, and how many are not shown."""
     from reprocheck.suite.pages import words
 
     out.line(f"{words.headline(report)}", _HEADS[bool(report.failed)])
@@ -91,7 +92,7 @@ def _print_night(out: Stream, report: NightReport, *, all_targets: bool) -> None
         out.labelled(name, _plain(said), "dim", indent=2, label_width=_LABELS)
     rows = report.targets
     if not all_targets:
-        rows = tuple(one for one in rows if one.failed or one.word != "unchanged")
+        rows = tuple(row for row in rows if row.failed or row.word != "unchanged")
     out.line()
     _print_rows(out, rows)
     hidden = len(report.targets) - len(rows)
@@ -99,7 +100,7 @@ def _print_night(out: Stream, report: NightReport, *, all_targets: bool) -> None
         out.line(f"  {hidden:,} unchanged; --all shows them.", "dim")
     if rows:
         out.line()
-        out.labelled("more:", f"reprocheck suite show {_quoted(rows[0])}")
+        out.labelled("more:", f"reprocheck suite show {shlex.quote(rows[0].name)}")
 
 
 _HEADS = {True: "bold red", False: "bold green"}
@@ -113,8 +114,8 @@ def _print_rows(out: Stream, rows: Sequence[TargetReport]) -> None:
 
     if not rows:
         return
-    name = min(_WIDEST_NAME, max(len(one.name) for one in rows))
-    time = max(len(words.duration(one)) for one in rows)
+    name = min(_WIDEST_NAME, max(len(row.name) for row in rows))
+    time = max(len(words.duration(row)) for row in rows)
     said = out.width - name - _WIDEST_STATE - time - 8
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(width=name, overflow="fold")
@@ -128,40 +129,27 @@ def _print_rows(out: Stream, rows: Sequence[TargetReport]) -> None:
     out.draw(table, indent=2)
 
 
-def _print_target(out: Stream, report: NightReport, one: TargetReport, suite: Suite) -> None:
+def _print_target(out: Stream, report: NightReport, target: TargetReport, suite: Suite) -> None:
     """Print what changed, all that is known, where to read more, what to type next."""
-    from reprocheck.suite.pages import words
+    from reprocheck.report import FORMATS
+    from reprocheck.suite.pages import links, words
 
-    out.line(f"{one.name}: {one.word}", _HEADS[one.failed])
-    out.paragraph(_plain(words.sentence(one)), indent=2)
+    out.line(f"{target.name}: {target.word}", _HEADS[target.failed])
+    out.paragraph(_plain(words.sentence(target)), indent=2)
     out.labelled("night", report.night.id, "dim", indent=2, label_width=_LABELS)
-    for name, said in (*words.facts(one), *_places(one, suite)):
-        out.labelled(name, _plain(said), "dim", indent=2, label_width=_LABELS)
-    for why, command in words.commands(one):
+    facts = words.facts(target)
+    files = {"page": suite.folder / links.SITE / links.target_file(target.name)}
+    if target.check is not None and target.check.folder:
+        files["report"] = suite.folder / target.check.folder / FORMATS["html"].filename
+    facts += [(name, os.path.relpath(file)) for name, file in files.items() if file.exists()]
+    for name, fact in facts:
+        out.labelled(name, _plain(fact), "dim", indent=2, label_width=_LABELS)
+    for why, command in words.commands(target):
         out.line()
         out.paragraph(why)
         out.line(f"    {command}", "cyan")
 
 
-def _places(one: TargetReport, suite: Suite) -> Iterator[tuple[str, str]]:
-    """Yield the report of the check and the page of the target, where they are."""
-    from reprocheck.report import FORMATS
-    from reprocheck.suite.pages import links
-
-    files = {"page": suite.folder / links.SITE / links.target_file(one.name)}
-    if one.check is not None and one.check.folder:
-        files["report"] = suite.folder / one.check.folder / FORMATS["html"].filename
-    for name, file in files.items():
-        if file.exists():
-            yield name, os.path.relpath(file)
-
-
 def _plain(text: str) -> str:
     """Return a sentence without the marks around its code."""
     return text.replace("`", "")
-
-
-def _quoted(one: TargetReport) -> str:
-    import shlex
-
-    return shlex.quote(one.name)

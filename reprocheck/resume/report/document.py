@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from reprocheck.language import english
+from reprocheck.model import RunRecord
+from reprocheck.redaction import redaction_of
 from reprocheck.report.document import plain
-from reprocheck.report.json_parts import attributes
+from reprocheck.report.json_parts import attributes, ranks_and_failure
 from reprocheck.resume import model
 from reprocheck.resume.report.rows import Pair, pairs_of
 
@@ -30,6 +33,7 @@ def to_json(check: model.ResumeCheck) -> dict[str, Any]:
         "verdict": decisive.verdict,
         "headline": check.title,
         "reason": decisive.reason,
+        "reason_to_paste": redaction_of(check, "paste").sentence(english(decisive.reason)),
         "exit_code": check.exit_code,
         "command": record.entry_point.command,
         "started": record.started,
@@ -40,14 +44,32 @@ def to_json(check: model.ResumeCheck) -> dict[str, Any]:
         "caveats": check.caveats,
         "coverage": check.coverage,
         "environment": dict(record.environment),
+        "facts": _facts(check),
         "settings": {
             setting.name: {"value": setting.value, "origin": setting.origin}
             for setting in record.settings
         },
-        "runs": [attributes(run, *RUN) for run in record.runs],
+        "runs": [_run(run, check) for run in record.runs],
     }
     answer: dict[str, Any] = plain(document)
     return answer
+
+
+def _facts(check: model.ResumeCheck) -> dict[str, object]:
+    """Return what the continued run recorded of its environment."""
+    continued = (run for run in check.recorded if run.number == model.CONTINUED)
+    facts: dict[str, object] = {}
+    for run in continued:
+        facts |= run.environment
+        for trace in run.traces[:1]:
+            facts |= trace.environment
+    return facts
+
+
+def _run(record: RunRecord, check: model.ResumeCheck) -> dict[str, object]:
+    recorded = (run for run in check.recorded if run.number == record.number)
+    more = next(map(ranks_and_failure, recorded), {"world": 0, "failed_at": None})
+    return {**attributes(record, *RUN), **more}
 
 
 def _place(outcome: model.Outcome) -> dict[str, object]:
@@ -75,6 +97,7 @@ def _place(outcome: model.Outcome) -> dict[str, object]:
             for rung in outcome.explained.rungs
         ],
         "mechanism": _mechanism(outcome.explained.mechanism),
+        "causes": [_mechanism(cause) for cause in outcome.causes],
         "confirmation": _confirmation(outcome.confirmation),
         "patch": attributes(outcome.repair, "patch", "sentence") if outcome.repair else None,
     }

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -62,8 +63,24 @@ def accept(
     when = time.time()
     made = []
     for check in all_checks:
-        recording = (recordings or {}).get(check.target, "")
-        baseline = _of_check(history, check, reason, who, when, recording)
+        previous = baseline_for(history, check.target, check.key)
+        replaced: tuple[Difference, ...] = ()
+        if previous is not None:
+            replaced = apart(unpack(check.curves), previous, check)
+        baseline = Baseline(
+            target=check.target,
+            key=check.key,
+            curves=check.curves,
+            why=reason,
+            who=who,
+            when=when,
+            bitwise=check.bitwise is True,
+            night=check.night,
+            commit=check.commit,
+            environment={**check.beside, **check.key.facts},
+            replaced=replaced,
+            recording=(recordings or {}).get(check.target, ""),
+        )
         history.accept(baseline)
         made.append(baseline)
     return made
@@ -92,7 +109,17 @@ def who_accepts(folder: Path) -> str:
 
     The name alone: an address is nobody's business here.
     """
-    return _git("user.name", folder) or _login()
+    command = ("git", "config", "--get", "user.name")
+    with suppress(OSError, subprocess.TimeoutExpired):
+        ended = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=10, check=False
+        )
+        if name := ended.stdout.strip():
+            return name
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
 
 
 def baseline_for(history: Accepted, target: str, key: Key) -> Baseline | None:
@@ -141,50 +168,3 @@ def refuse(checks: Sequence[TargetCheck], *, force: bool) -> None:
                 f" {check.reason or check.verdict}",
                 "A baseline is made of a good check. Accept it all the same with --force.",
             )
-
-
-def _of_check(
-    history: Baselines,
-    check: TargetCheck,
-    why: str,
-    who: str,
-    when: float,
-    recording: str,
-) -> Baseline:
-    previous = baseline_for(history, check.target, check.key)
-    replaced: tuple[Difference, ...] = ()
-    if previous is not None:
-        replaced = apart(unpack(check.curves), previous, check)
-    return Baseline(
-        target=check.target,
-        key=check.key,
-        curves=check.curves,
-        why=why,
-        who=who,
-        when=when,
-        bitwise=check.bitwise is True,
-        night=check.night,
-        commit=check.commit,
-        environment={**check.beside, **check.key.facts},
-        replaced=replaced,
-        recording=recording,
-    )
-
-
-def _git(name: str, folder: Path) -> str:
-    """Return a value of git's configuration; "" where there is none, and without git."""
-    command = ("git", "config", "--get", name)
-    try:
-        ended = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return ended.stdout.strip()
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reprocheck.model import LOSS_SERIES, Series, Tolerance
+from reprocheck.model import LOSS_SERIES, LossSeries, Series
 from reprocheck.suite.curves import without_clocks
 from reprocheck.suite.model import Difference, RankSeries
-from reprocheck.verdict.series import align, column, differs, first_outside, first_unequal
-from reprocheck.verdict.ulp import ulp_distance
+from reprocheck.suite.surface import distance
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,15 +20,8 @@ if TYPE_CHECKING:
 
 _Identity = tuple[int, str, str]
 """Rank, name and `by` of a series."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Apart:
-    """Two series that differ: the first numbers (from 1) at which they do, and by how much."""
-
-    first_bit: int | None
-    beyond: int | None
-    relative: float
+_Tolerance = tuple[float, float]
+"""rtol and atol."""
 
 
 def compare(
@@ -46,13 +40,12 @@ def compare(
     runs of one of the two checks are themselves further apart than the tolerance, nothing is called
     beyond it.
     """
-    tolerance = Tolerance(rtol=rtol, atol=atol)
-    own = {one.identity: one for one in without_clocks(curves)}
-    others = {one.identity: one for one in without_clocks(baseline)}
+    own = {series.identity: series for series in without_clocks(curves)}
+    others = {series.identity: series for series in without_clocks(baseline)}
     shown = _shown((*others, *own))
     found = []
     for identity in dict.fromkeys((*others, *own)):
-        difference = _difference(own.get(identity), others.get(identity), tolerance)
+        difference = _difference(own.get(identity), others.get(identity), (rtol, atol))
         if difference is not None:
             found.append(replace(difference, series=shown[identity], rank=identity[0]))
     return tuple(found)
@@ -71,7 +64,7 @@ def _shown(identities: Sequence[_Identity]) -> Mapping[_Identity, str]:
 
 
 def _difference(
-    own: RankSeries | None, other: RankSeries | None, tolerance: Tolerance
+    own: RankSeries | None, other: RankSeries | None, tolerance: _Tolerance
 ) -> Difference | None:
     """Return how two series of the same name differ; None where they do not."""
     if other is None:
@@ -83,44 +76,33 @@ def _difference(
     return _recorded(own, other, tolerance)
 
 
-def _recorded(own: RankSeries, other: RankSeries, tolerance: Tolerance) -> Difference | None:
-    """Return two series that were recorded, value by value."""
-    apart = _apart(own.series, other.series, tolerance)
-    if apart.first_bit is None:
+def _recorded(own: RankSeries, other: RankSeries, tolerance: _Tolerance) -> Difference | None:
+    """Return how two series that were recorded differ, value by value."""
+    import numpy as np
+
+    series, reference = own.series, other.series
+    apart = distance(series.numbers, reference.numbers, *tolerance)
+    moved = _first_moved(series, reference)
+    first = _first(apart.unequal, moved)
+    if first is None:
         return None
-    first = apart.first_bit
-    value, reference = own.series.value(first), other.series.value(first)
+    beyond = _first(apart.outside, moved)
+    steady = _first(own.steady, other.steady)
+    if beyond is not None and steady is not None and beyond > steady:
+        beyond = None  # the runs of one of the checks are as far apart by then
+    common = min(len(series), len(reference))
+    values = np.asarray(series.numbers.values)[:common]
     return Difference(
         series="",
         first_bit=first,
-        step=_step(own.series, other.series, first),
-        ulp=_ulp(own.series, other.series, first),
-        beyond=_steady(apart.beyond, own, other),
-        relative=apart.relative,
-        value=value,
-        other=reference,
+        step=steps_of(max(reference, series, key=len))[first - 1],
+        ulp=apart.ulp_at(first),
+        beyond=beyond,
+        relative=_relative(values, np.asarray(reference.numbers.values)[:common]),
+        value=series.value(first),
+        other=reference.value(first),
         loose=not (own.repeats and other.repeats),
     )
-
-
-def _apart(own: Series, other: Series, tolerance: Tolerance) -> _Apart:
-    unequal = first_unequal(own.numbers, other.numbers)
-    outside = first_outside(own.numbers, other.numbers, tolerance)
-    moved = _first_moved(own, other)
-    both = align(own.numbers, other.numbers)
-    return _Apart(
-        first_bit=_first(unequal.iteration if unequal else None, moved),
-        beyond=_first(outside.iteration if outside else None, moved),
-        relative=_relative(both.values, both.reference),
-    )
-
-
-def _steady(beyond: int | None, own: RankSeries, other: RankSeries) -> int | None:
-    """Return a value that is beyond the tolerance, if the runs of both checks agree that far."""
-    last = _first(own.steady, other.steady)
-    if beyond is None or last is None or beyond <= last:
-        return beyond
-    return None
 
 
 def _first(*numbers: int | None) -> int | None:
@@ -144,30 +126,6 @@ def _first_moved(own: Series, other: Series) -> int | None:
     return int(np.argmin(same)) + 1
 
 
-def _step(own: Series, other: Series, number: int) -> float:
-    """Return where a value stands, in the longer of the two: the tracker's step, else the
-    iteration.
-    """
-    longer = max(other, own, key=len)
-    step = longer.step(number)
-    if step is None:
-        return float(longer.iterations[number - 1])
-    return step
-
-
-def _ulp(own: Series, other: Series, number: int) -> int | None:
-    """Return how many values of their dtype lie between two values; None where that cannot be
-    said.
-    """
-    value, reference = own.value(number), other.value(number)
-    if value is None or reference is None:
-        return None
-    dtype = own.numbers.dtype(number - 1)
-    if dtype != other.numbers.dtype(number - 1):
-        return None
-    return ulp_distance(value, reference, dtype)
-
-
 def _relative(values: NDArray[np.float64], reference: NDArray[np.float64]) -> float:
     """Return the largest |a - b| / |b| of the values that are finite in both; 1 where b is 0 and a
     is not.
@@ -183,8 +141,9 @@ def _relative(values: NDArray[np.float64], reference: NDArray[np.float64]) -> fl
     return min(float(np.max(shares, initial=0.0)), float(np.finfo(np.float64).max))
 
 
-def _rounded(own: RankSeries, other: Series, tolerance: Tolerance) -> Difference | None:
-    """Return a series and what a file of another program says of it, at the steps of the file.
+def _rounded(own: RankSeries, other: Series, tolerance: _Tolerance) -> Difference | None:
+    """Return how a series differs from what a file of another program says of it, at the steps of
+    the file.
 
     Of several values at a step the last counts. A step that the check did not come to is beyond the
     tolerance.
@@ -195,20 +154,35 @@ def _rounded(own: RankSeries, other: Series, tolerance: Tolerance) -> Difference
     at = dict(zip(places, own.series.numbers.values, strict=True))
     loose = set(places) - set(places[: own.steady])
     steps = steps_of(other)
-    values = np.array([at.get(step, np.nan) for step in steps])
-    reference = column(other.numbers.values, "float64")
-    outside = np.flatnonzero(differs(values, reference, tolerance))
-    beyond = [int(place) for place in outside if steps[place] not in loose]
-    if not beyond:
+    values = [at.get(step, math.nan) for step in steps]
+    reference = other.numbers.values
+    compared = [number for number, step in enumerate(steps) if step not in loose]
+    apart = distance(
+        _plain(values[number] for number in compared),
+        _plain(reference[number] for number in compared),
+        *tolerance,
+    )
+    if apart.outside is None:
         return None
-    first = beyond[0]
+    first = compared[apart.outside - 1]
     return Difference(
         series="",
         step=steps[first],
         beyond=first + 1,
-        relative=_relative(values, reference),
+        relative=_relative(np.array(values), np.asarray(reference)),
         value=at.get(steps[first]),
-        other=float(reference[first]),
+        other=reference[first],
+    )
+
+
+def _plain(values: Iterable[float]) -> LossSeries:
+    column = array("d", values)
+    count = len(column)
+    return LossSeries(
+        values=column,
+        dtype_of=array("B", bytes(count)),
+        dtypes=("float64",),
+        ends=array("q", range(1, count + 1)),
     )
 
 

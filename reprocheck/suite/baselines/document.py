@@ -144,16 +144,16 @@ def _baseline(accepted: _Accepted) -> Baseline:
     )
 
 
-def _series(one: RankSeries) -> _Series:
+def _series(series: RankSeries) -> _Series:
     return _Series(
-        rank=one.rank,
-        name=one.series.name,
-        by=one.series.by,
-        dtypes=one.series.numbers.dtypes,
-        repeats=one.repeats,
-        rounded=one.rounded,
-        steady=one.steady,
-        values=tuple(_line(one.series, number) for number in range(len(one.series))),
+        rank=series.rank,
+        name=series.series.name,
+        by=series.series.by,
+        dtypes=series.series.numbers.dtypes,
+        repeats=series.repeats,
+        rounded=series.rounded,
+        steady=series.steady,
+        values=tuple(_line(series.series, number) for number in range(len(series.series))),
     )
 
 
@@ -206,7 +206,7 @@ def _rank_series(one: _Series) -> RankSeries:
         by=one.by,
         numbers=numbers,
         iterations=array("q", [int(row[0]) for row in rows]),
-        steps=array("d", [_step(row[1]) for row in rows]),
+        steps=array("d", [math.nan if row[1] == _NO_STEP else _double(row[1]) for row in rows]),
     )
     return RankSeries(
         rank=one.rank,
@@ -215,12 +215,6 @@ def _rank_series(one: _Series) -> RankSeries:
         rounded=one.rounded,
         steady=one.steady,
     )
-
-
-def _step(text: str) -> float:
-    if text == _NO_STEP:
-        return math.nan
-    return _double(text)
 
 
 def _behind(row: Sequence[str], mark: str) -> str:

@@ -12,7 +12,7 @@ from reprocheck.suite.baselines import document
 from reprocheck.suite.baselines.accept import FILL_IN, Baselines, apart, baseline_for, said
 from reprocheck.suite.baselines.compare import compare
 from reprocheck.suite.baselines.errors import BaselineError
-from reprocheck.suite.baselines.foreign.fit import Fitted, fit
+from reprocheck.suite.baselines.foreign.fit import fit
 from reprocheck.suite.baselines.foreign.read import FORMATS, read
 from reprocheck.suite.baselines.newest import Checks, with_curves
 from reprocheck.suite.curves import pack, unpack
@@ -52,15 +52,20 @@ def ours(
     Raises BaselineError where it is damaged; HistoryError.
     """
     found = document.read(_content(file), str(file))
-    wanted = [one for one in found if one.target in (named or known)]
-    there = tuple(one for one in wanted if _is_there(history, one))
-    taken = tuple(one for one in wanted if one not in there)
+    wanted = [baseline for baseline in found if baseline.target in (named or known)]
+    taken, there = [], []
+    for baseline in wanted:
+        current = history.baseline(baseline.target, baseline.key)
+        if current is None or compare(unpack(baseline.curves), unpack(current.curves)):
+            taken.append(baseline)
+        else:
+            there.append(baseline)
     for baseline in taken:
         history.accept(baseline)
-    unknown = (one.target for one in found if one.target not in known)
+    unknown = (baseline.target for baseline in found if baseline.target not in known)
     return Taken(
-        baselines=taken,
-        there=there,
+        baselines=tuple(taken),
+        there=tuple(there),
         left_out=dict.fromkeys(unknown, "the suite has no target of this name"),
     )
 
@@ -94,7 +99,13 @@ def foreign(
     reason = said(why)
     check = with_curves(history, targets[0])
     fitted = fit(read(file, format), unpack(check.curves), names)
-    _refuse_nothing(fitted, file, check.target)
+    if not fitted.series:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in fitted.left_out.items())
+        raise BaselineError(
+            f"{file} holds no series of {check.target}: {reasons}.",
+            f"`reprocheck suite history {check.target}` names the series of its checks; --series"
+            " THEIRS=OURS gives one of the file another name.",
+        )
     baseline = Baseline(
         target=check.target,
         key=check.key,
@@ -123,22 +134,6 @@ def renamed(pairs: Iterable[str]) -> dict[str, str]:
             )
         found[theirs] = own
     return found
-
-
-def _refuse_nothing(fitted: Fitted, file: Path, target: str) -> None:
-    if fitted.series:
-        return
-    why = "; ".join(f"{name}: {reason}" for name, reason in fitted.left_out.items())
-    raise BaselineError(
-        f"{file} holds no series of {target}: {why}.",
-        f"`reprocheck suite history {target}` names the series of its checks; --series THEIRS=OURS"
-        " gives one of the file another name.",
-    )
-
-
-def _is_there(history: History, baseline: Baseline) -> bool:
-    current = history.baseline(baseline.target, baseline.key)
-    return current is not None and not compare(unpack(baseline.curves), unpack(current.curves))
 
 
 def _content(file: Path) -> bytes:

@@ -4,22 +4,19 @@ and that of the night, compared as `reprocheck compare` compares two recordings.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from reprocheck import settings
 from reprocheck.language import shortlist
-from reprocheck.model import Check, Ladder, Rung, RungName, Size
-from reprocheck.recording import bundle
-from reprocheck.report.ladder import SIZE
-from reprocheck.workflow import replay
-from reprocheck.workflow.check import written
+from reprocheck.suite import check_report
+from reprocheck.suite.check_report import CheckReport, Rung
+from reprocheck.suite.surface import compare_recordings
 
-_AROUND: tuple[RungName, ...] = ("environment", "files and arguments")
+_AROUND = ("environment", "files and arguments")
 """Rungs that say what was changed around the training, and not where in it the numbers differ."""
 MOST_AROUND = 3
 """Of these, how many a sentence names."""
+_SIZE = {"rounding": "rounding-level", "gross": "gross"}
 _AGREES = (
     "The deeper recording agrees with that of {since} in everything that both hold: what differs"
     " lies in iterations that it does not reach, or comes and goes from run to run."
@@ -45,7 +42,7 @@ class Operation:
     culprit: str = ""
     iteration: int | None = None
     rank: int | None = None
-    size: Size | None = None
+    size: str | None = None
     relative: float | None = None
     around: tuple[str, ...] = ()
     sentence: str = ""
@@ -57,22 +54,21 @@ def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> O
 
     The report of the comparison is written into a new folder below `folder`. Raises ReportError.
     """
-    held = settings.load({"output": str(folder)}, folder, {}, files=False)
-    with ExitStack() as stack:
-        sides = (stack.enter_context(bundle.opened(kept)), stack.enter_context(bundle.opened(now)))
-        check, report = replay.joined(sides, names, replace(held, keep=None), force=True)
-    written(check, report, draw=True)
-    return replace(_read(check, since=names[0]), report=report)
-
-
-def _read(check: Check, *, since: str) -> Operation:
-    ladder = check.ladder
-    if ladder is None:
-        return Operation(sentence=f"The deeper recordings of {since} and now cannot be compared.")
-    around = _around(check, ladder)
-    first = ladder.first_of_training
+    since, _ = names
+    place = compare_recordings(kept, now, folder, names)
+    report = check_report.read(place, CheckReport)
+    if report.ladder is None:
+        sentence = f"The deeper recordings of {since} and now cannot be compared."
+        return Operation(sentence=sentence, report=place)
+    differing = [rung for rung in report.ladder.rungs if rung.status == "differs"]
+    around = _around(report, differing)
+    changed = ""
+    if around:
+        changed = f" Around it {shortlist(around, MOST_AROUND)} changed."
+    first = next((rung for rung in differing if rung.rung not in _AROUND), None)
     if first is None:
-        return Operation(around=around, sentence=f"{_AGREES.format(since=since)}{_changed(around)}")
+        sentence = f"{_AGREES.format(since=since)}{changed}"
+        return Operation(around=around, sentence=sentence, report=place)
     return Operation(
         rung=first.rung,
         place=first.place or "",
@@ -82,24 +78,25 @@ def _read(check: Check, *, since: str) -> Operation:
         size=first.size,
         relative=first.relative_difference,
         around=around,
-        sentence=_sentence(first, around, since),
+        sentence=f"{_sentence(first, since)}{changed}",
+        report=place,
     )
 
 
-def _around(check: Check, ladder: Ladder) -> tuple[str, ...]:
+def _around(report: CheckReport, differing: list[Rung]) -> tuple[str, ...]:
     """Return what else is not the same: files, arguments and facts of the environment that may
     change numbers. A commit is none of them, its files are.
     """
-    rungs = (rung for rung in map(ladder.rung, _AROUND) if rung.status == "differs")
-    places = [rung.place or rung.rung for rung in rungs]
-    drift = check.between.drift if check.between else ()
-    acting = (one for one in drift if one.expects != "nothing")
-    keys = (difference.key for one in acting for difference in one.differences)
-    named = (key.removeprefix("source.") for key in keys if not key.startswith("git."))
-    return tuple(dict.fromkeys((*places, *named)))
+    names = [rung.place or rung.rung for rung in differing if rung.rung in _AROUND]
+    for drift in report.compared.drift if report.compared else ():
+        if drift.expects == "nothing":
+            continue
+        facts = (key for key in drift.keys if not key.startswith("git."))
+        names += (key.removeprefix("source.") for key in facts)
+    return tuple(dict.fromkeys(names))
 
 
-def _sentence(rung: Rung, around: tuple[str, ...], since: str) -> str:
+def _sentence(rung: Rung, since: str) -> str:
     what = rung.culprit or rung.place or f"the {rung.rung}"
     parts = [f"First to differ from {since}: {what}"]
     if rung.culprit and rung.place and rung.place not in rung.culprit:
@@ -108,17 +105,8 @@ def _sentence(rung: Rung, around: tuple[str, ...], since: str) -> str:
         parts.append(f"in iteration {rung.iteration}")
     parts.append(f"on the rung {rung.rung}")
     if rung.size is not None:
-        parts.append(f"{SIZE[rung.size]}{_relative(rung)}")
-    return f"{', '.join(parts)}.{_changed(around)}"
-
-
-def _relative(rung: Rung) -> str:
-    if rung.relative_difference is None:
-        return ""
-    return f" ({rung.relative_difference:.2g} relative)"
-
-
-def _changed(around: tuple[str, ...]) -> str:
-    if not around:
-        return ""
-    return f" Around it {shortlist(around, MOST_AROUND)} changed."
+        relative = ""
+        if rung.relative_difference is not None:
+            relative = f" ({rung.relative_difference:.2g} relative)"
+        parts.append(f"{_SIZE[rung.size]}{relative}")
+    return f"{', '.join(parts)}."

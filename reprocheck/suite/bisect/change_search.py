@@ -87,7 +87,13 @@ def find(
     Raises UsageError where there is nothing to search, the target is intermittent, or was run with
     other options in the two nights and `options` does not say which hold.
     """
-    of_suite = _one(suite.select([name]), name)
+    selected = suite.select([name])
+    if len(selected) != 1:
+        raise UsageError(
+            f"{name} stands for {len(selected)} targets.",
+            f"Name one of them: {', '.join(target.name for target in selected)}",
+        )
+    (of_suite,) = selected
     good, bad = (_check(history, night, of_suite) for night in (options.good, options.bad))
     for why in (_intermittent(good, bad, history, options), _no_reason(good, bad, options)):
         if why is not None:
@@ -111,7 +117,11 @@ def find(
     run_as = {"good": good, "bad": bad}[options.as_in or "good"]
     target, python = target_with_interpreter(night_options.as_in(of_suite, run_as))
     found = plan(target.workdir, python, good, bad, options.asked)
-    found = replace(found, notes=(*found.notes, *_run_otherwise_now(of_suite, run_as)))
+    otherwise = night_options.now_otherwise(of_suite, run_as)
+    if otherwise is not None:
+        then, now = otherwise
+        note = f"The night {run_as.night} ran `{then}`, and so did this search; now it is `{now}`."
+        found = replace(found, notes=(*found.notes, note))
     place = f"bisect/{folder_name(target.name)}/{good.night}--{bad.night}--{options.by}"
     checker = Checker(
         target=target,
@@ -246,15 +256,21 @@ class _Search:
         checker = self.checker
         guilty: tuple[Guilty, ...] = ()
         good_checked = True
+        outcome: Outcome
         if isinstance(found, Found):
             guilty = tuple(map(self._guilty, found.candidates))
             good_checked = found.good_checked
+            outcome = "found" if len(found.candidates) == 1 else "several"
+        elif found.skipped:
+            outcome = "bad end is skipped"
+        else:
+            outcome = "good end is bad" if found.end == "good" else "bad end is good"
         return Bisected(
             target=checker.target.name,
             good=checker.good.night,
             bad=checker.bad.night,
             by=checker.by,
-            outcome=_outcome(found),
+            outcome=outcome,
             candidates=checker.plan.graph.bad_end,
             most=self.most,
             checked=tuple(self.checked),
@@ -278,15 +294,7 @@ class _Search:
         if not isinstance(then, Requirements) or not isinstance(now, Requirements) or not found.uv:
             return Guilty()
         moved = packages.changes(then.versions, now.versions)
-        return Guilty(packages=tuple(packages.with_link(found.uv, one) for one in moved))
-
-
-def _outcome(found: Found | NotHere) -> Outcome:
-    if isinstance(found, Found):
-        return "found" if len(found.candidates) == 1 else "several"
-    if found.skipped:
-        return "bad end is skipped"
-    return "good end is bad" if found.end == "good" else "bad end is good"
+        return Guilty(packages=tuple(packages.with_link(found.uv, change) for change in moved))
 
 
 def _two_ways_to_run(good: TargetCheck, bad: TargetCheck) -> UsageError:
@@ -304,23 +312,6 @@ def _good_end_does_not_run(reason: str) -> UsageError:
     return UsageError(
         f"The good end cannot be run with the options of the bad night: {reason}",
         "Search with those of the good night: --options good",
-    )
-
-
-def _run_otherwise_now(target: Target, then: TargetCheck) -> Iterator[str]:
-    """Yield the sentence that the suite has the target with other options by now."""
-    differs = night_options.now_otherwise(target, then)
-    if differs is not None:
-        was, now = differs
-        yield f"The night {then.night} ran `{was}`, and so did this search; now it is `{now}`."
-
-
-def _one(targets: tuple[Target, ...], name: str) -> Target:
-    if len(targets) == 1:
-        return targets[0]
-    raise UsageError(
-        f"{name} stands for {len(targets)} targets.",
-        f"Name one of them: {', '.join(target.name for target in targets)}",
     )
 
 
@@ -389,7 +380,7 @@ def _intermittent(
         return None
     for check in (good, bad):
         attempts = history.checks(night=check.night, target=check.target)
-        if len({one.good for one in attempts}) > 1:
+        if len({attempt.good for attempt in attempts}) > 1:
             return UsageError(
                 f"{check.target} was good and bad in the same night {check.night}:"
                 " it is intermittent.",

@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from reprocheck import launch
 from reprocheck.errors import ReportError, UsageError
-from reprocheck.launch.worktree import Commit
 from reprocheck.report.text import ulps
 from reprocheck.suite import curves
 from reprocheck.suite.baselines import compare
@@ -27,10 +25,11 @@ from reprocheck.suite.bisect.plan import Candidate, Plan
 from reprocheck.suite.bisect.result import By
 from reprocheck.suite.bisect.user_packages import search_path
 from reprocheck.suite.bisect.uv import Refused
-from reprocheck.suite.execution import Job, Performed, read
+from reprocheck.suite.execution import Job, read
 from reprocheck.suite.execution.job import Kind, resume_words
 from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, TargetCheck
+from reprocheck.suite.surface import find_python, worktree
 from reprocheck.suite.target import Target
 
 WAIT = 1.0
@@ -92,7 +91,7 @@ class Checker:
         return digest_of((candidate.commit, "installed", *installed, "run", *run, f"{self.repeat}"))
 
     def check(self, candidate: Candidate, requirements: Requirements | None) -> Remembered:
-        """Return runs and judges it.
+        """Run the candidate, and judge it.
 
         Raises ReportError where the folder of the suite, or that of environments, cannot be
         written.
@@ -121,9 +120,12 @@ class Checker:
             row = self._row(target, f"{self.place}/{name}-1")
         if row.verdict in FAILED or not row.curves:
             raise UsageError(row.reason or "No loss was recorded.")
-        loose = {one.identity for one in curves.unpack(self.good.curves) if not one.repeats}
+        loose = {
+            series.identity for series in curves.unpack(self.good.curves) if not series.repeats
+        }
         return curves.pack(
-            replace(one, repeats=one.identity not in loose) for one in curves.unpack(row.curves)
+            replace(series, repeats=series.identity not in loose)
+            for series in curves.unpack(row.curves)
         )
 
     @contextmanager
@@ -151,23 +153,31 @@ class Checker:
     def _at(self, candidate: Candidate, target: Target, python: str) -> Iterator[Target]:
         """The target in a worktree of the candidate's commit."""
         root = root_of(target.workdir)
-        commit = Commit(name=candidate.commit[:9], hash=candidate.commit, root=root)
-        with launch.worktree(
-            commit, target.workdir, self.root, self.say, inside=self.inside
+        with worktree(
+            candidate.commit, root, target.workdir, self.root, self.say, inside=self.inside
         ) as there:
             depth = len(target.workdir.resolve().relative_to(root.resolve()).parts)
-            worktree = (there, *there.parents)[depth]
-            own = search_path(python, root, worktree)
+            top = (there, *there.parents)[depth]
+            own = search_path(python, root, top)
             yield replace(target, workdir=there, environment=_with_own(target, own))
 
     def _row(self, target: Target, place: str) -> TargetCheck:
-        """Return one check, made and read."""
+        """Make a check on this machine, once what it needs is free, and return its row."""
         shutil.rmtree(self.root / place, ignore_errors=True)  # left by an interrupted check
         job = Job(target=target, night="bisect", root=self.root, place=place, kind=KINDS[self.by])
-        return read(_performed(job, self.say))
+        with LocalExecutor() as executor:
+            while waits_for := executor.start(job):
+                self.say(f"waiting: {waits_for}")
+                time.sleep(WAIT)
+            while True:
+                for performed in executor.wait(WAIT):
+                    return read(performed)
 
     def _judged(self, row: TargetCheck) -> Remembered:
-        if row.verdict in FAILED and not self._failure_is_bad(row):
+        # any other failure than that of the bad night keeps a candidate from being judged
+        as_in_bad_night = row.verdict != NO_REPORT and row.verdict == self.bad.verdict
+        failure_is_bad = self.by == "verdict" and as_in_bad_night
+        if row.verdict in FAILED and not failure_is_bad:
             return Remembered(answer="skip", reason=row.reason)
         if self.by == "verdict" and row.good:
             return Remembered(answer="good")
@@ -180,12 +190,6 @@ class Checker:
         if not different:
             return Remembered(answer="good")
         return Remembered(answer="bad", reason=in_words(different[0]))
-
-    def _failure_is_bad(self, row: TargetCheck) -> bool:
-        """Return whether it is the failure of the bad night; any other keeps a candidate from being
-        judged.
-        """
-        return self.by == "verdict" and row.verdict != NO_REPORT and row.verdict == self.bad.verdict
 
 
 def temporary_folder(root: Path, place: str) -> Path:
@@ -214,17 +218,6 @@ def in_words(difference: Difference) -> str:
     if difference.ulp is not None:
         return f"{name} differs{step} by {ulps(difference.ulp)} ULP"
     return f"{name} differs{step}"
-
-
-def _performed(job: Job, say: Say) -> Performed:
-    """Return the job, made on this machine once what it needs is free."""
-    with LocalExecutor() as executor:
-        while waits_for := executor.start(job):
-            say(f"waiting: {waits_for}")
-            time.sleep(WAIT)
-        while True:
-            for performed in executor.wait(WAIT):
-                return performed
 
 
 def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
@@ -258,7 +251,7 @@ def target_with_interpreter(target: Target) -> tuple[Target, str]:
     from reprocheck import settings
 
     python = target.options.get("python") or settings.load({}, target.workdir).python
-    path = launch.find_python(str(python) if python else None, target.workdir)
+    path = find_python(str(python) if python else None, target.workdir)
     if target.words[0] == "--" or not python:
         return target, path
     return replace(target, options={**target.options, "python": path}), path

@@ -25,6 +25,10 @@ from reprocheck.suite.bisect.uv import Refused, Uv
 
 NOTE = "environment.json"
 GIB = 1 << 30
+_ASK = (
+    "import json, sys, sysconfig;"
+    "print(json.dumps([sys.base_prefix, sys.version, sysconfig.get_platform()]))"
+)
 
 
 class _Note(msgspec.Struct, kw_only=True, frozen=True):
@@ -67,7 +71,9 @@ class Environments:
 
         Raises ReportError where the folder cannot be written.
         """
-        key = digest_of((_identity(uv.python), *requirements))
+        # an interpreter is told by its installation, version and platform
+        done = subprocess.run([uv.python, "-I", "-S", "-c", _ASK], capture_output=True, text=True)
+        key = digest_of((done.stdout.strip() or uv.python, *requirements))
         place = self.folder / key
         with _lock(self.folder, key) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -123,28 +129,14 @@ def _make(place: Path, requirements: tuple[str, ...], uv: Uv) -> Refused | None:
     )
     if isinstance(installed, Refused):
         return installed
-    note = _Note(requirements=requirements, python=uv.python, size=_bytes_in(place))
+    size = 0
+    for path in place.rglob("*"):
+        if path.is_file() or path.is_symlink():
+            size += path.lstat().st_size
+    note = _Note(requirements=requirements, python=uv.python, size=size)
     with replacing(place / NOTE) as file:
         file.write(msgspec.json.format(msgspec.json.encode(note)))
     return None
-
-
-_ASK = (
-    "import json, sys, sysconfig;"
-    "print(json.dumps([sys.base_prefix, sys.version, sysconfig.get_platform()]))"
-)
-
-
-def _identity(python: str) -> str:
-    """Return what an interpreter is: its installation, version and platform."""
-    done = subprocess.run([python, "-I", "-S", "-c", _ASK], capture_output=True, text=True)
-    return done.stdout.strip() or python
-
-
-def _bytes_in(folder: Path) -> int:
-    return sum(
-        file.lstat().st_size for file in folder.rglob("*") if file.is_file() or file.is_symlink()
-    )
 
 
 def _size(note: Path) -> int:

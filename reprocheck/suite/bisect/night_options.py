@@ -75,11 +75,12 @@ def now_otherwise(target: Target, check: TargetCheck) -> tuple[str, str] | None:
 
 
 def _as_now(target: Target) -> AsRun:
-    return as_held(settings.load(target.options, target.workdir).provenance, target)
+    provenance = settings.load(target.options, target.workdir).provenance
+    return as_held({setting.name: setting.value for setting in provenance}, target)
 
 
-def _without_interpreter(one: AsRun) -> Mapping[str, object]:
-    return {name: value for name, value in one.options.items() if name != INTERPRETER}
+def _without_interpreter(run: AsRun) -> Mapping[str, object]:
+    return {name: value for name, value in run.options.items() if name != INTERPRETER}
 
 
 def _all(check: TargetCheck) -> dict[str, str]:

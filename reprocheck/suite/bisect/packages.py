@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,6 +77,8 @@ def installed_at(check: TargetCheck) -> dict[str, str]:
     """Return the packages of a check, by its key and the facts beside it; those without a version
     that others could follow are left out.
     """
+    from packaging.version import InvalidVersion, Version
+
     found = {
         name.removeprefix(PACKAGE): version
         for name, version in check.beside.items()
@@ -84,7 +87,12 @@ def installed_at(check: TargetCheck) -> dict[str, str]:
     for name in FRAMEWORKS:
         if name in check.key.facts:
             found[_normal(name)] = check.key.facts[name]
-    return {name: version for name, version in found.items() if _is_version(version)}
+    installed = {}
+    for name, version in found.items():
+        with suppress(InvalidVersion):
+            Version(version)
+            installed[name] = version
+    return installed
 
 
 def about(fact: str) -> str:
@@ -297,13 +305,3 @@ class _Listed(msgspec.Struct):
 
 def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _is_version(text: str) -> bool:
-    from packaging.version import InvalidVersion, Version
-
-    try:
-        Version(text)
-    except InvalidVersion:
-        return False
-    return True

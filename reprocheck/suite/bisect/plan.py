@@ -65,7 +65,7 @@ class Asked:
     pre: bool = False
 
 
-def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: Asked) -> Plan:
+def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, request: Asked) -> Plan:
     """Return the candidates between two checks of a target: first the packages, then the commits.
 
     folder  the working directory of the target
@@ -74,27 +74,42 @@ def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: 
     Raises UsageError where nothing that can be searched differs.
     """
     notes = [*unrecorded(good, bad)]
-    way, uv, local = _packages(folder, python, good, bad, asked)
+    way, uv, local = _packages(folder, python, good, bad, request)
     lacking = sorted(name for name, line in local.items() if not line)
     if lacking:
         notes.append(f"No index has these packages, so they are left out: {', '.join(lacking)}.")
-    found = _commits(folder, good, bad, asked)
+    found = None
+    then, now = (check.commit.removesuffix(commits.MODIFIED) for check in (good, bad))
+    if request.over != "packages" and then and now and then != now:
+        found = commits.between(folder, then, now, first_parent=request.first_parent)
     if found is None and len(way) == 1:
-        raise _nothing_differs(good, bad, asked)
+        raise _nothing_differs(good, bad, request)
     graph = Graph.chain(len(way) - 1)
-    first = bad.commit.removesuffix(commits.MODIFIED)
+    first = now
     if found is None and first:
         first = commits.known(folder, first)
     others: tuple[str, ...] = ()
     if found is not None:
         first, others = found.hashes[0], found.hashes[1:]
-        graph = _behind(len(way) - 1, found.graph)
+        # the good end of the commits is the last candidate of the packages
+        moved = [
+            tuple(parent + len(way) - 1 for parent in parents)
+            for parents in found.graph.parents[1:]
+        ]
+        graph = Graph(parents=(*graph.parents, *moved))
     if found is not None and found.aside:
         notes.append(
             "The commit of the good night is not in the history of the bad night's:"
             f" {first[:9]}, where the two part, stands in for it."
         )
-    on_way = [_candidate(first, environment) for environment in way]
+    on_way = [
+        Candidate(
+            label=environment.label if environment else first[:9],
+            commit=first,
+            environment=environment,
+        )
+        for environment in way
+    ]
     on_commits = [
         Candidate(label=commit[:9], commit=commit, environment=way[-1]) for commit in others
     ]
@@ -103,27 +118,15 @@ def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: 
     )
 
 
-def _candidate(commit: str, environment: Environment | None) -> Candidate:
-    """Return a candidate on the way of the packages."""
-    label = commit[:9] if environment is None else environment.label
-    return Candidate(label=label, commit=commit, environment=environment)
-
-
-def _behind(first: int, graph: Graph) -> Graph:
-    """Return a graph whose good end is the last of a chain of so many candidates."""
-    moved = [tuple(parent + first for parent in parents) for parents in graph.parents[1:]]
-    return Graph(parents=(*Graph.chain(first).parents, *moved))
-
-
 def _packages(
-    folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: Asked
+    folder: Path, python: str, good: TargetCheck, bad: TargetCheck, request: Asked
 ) -> tuple[tuple[Environment | None, ...], Uv | None, dict[str, str]]:
     """Return the environments from one night to the other; one where none are searched."""
-    if asked.over == "commits":
+    if request.over == "commits":
         return (None,), None, {}
     then, now = packages.installed_at(good), packages.installed_at(bad)
     differ = {change.name for change in packages.changes(then, now)}
-    unknown = sorted(set(asked.packages) - differ)
+    unknown = sorted(set(request.packages) - differ)
     if unknown:
         raise UsageError(
             f"{unknown[0]} is the same in both nights, or in neither.",
@@ -140,18 +143,8 @@ def _packages(
         {name: version for name, version in night.items() if name not in local}
         for night in (now, then)
     )
-    way = packages.between(uv, had, have, only=asked.packages, pre=asked.pre)
+    way = packages.between(uv, had, have, only=request.packages, pre=request.pre)
     return way, uv, local
-
-
-def _commits(
-    folder: Path, good: TargetCheck, bad: TargetCheck, asked: Asked
-) -> commits.Commits | None:
-    """Return the commits from one night to the other; None where none are searched."""
-    then, now = (one.commit.removesuffix(commits.MODIFIED) for one in (good, bad))
-    if asked.over == "packages" or not then or not now or then == now:
-        return None
-    return commits.between(folder, then, now, first_parent=asked.first_parent)
 
 
 def unrecorded(*checks: TargetCheck) -> list[str]:
@@ -173,20 +166,20 @@ def anything_to_search(target: Target, good: TargetCheck, bad: TargetCheck) -> b
     return bool(packages.changes(packages.installed_at(good), packages.installed_at(bad)))
 
 
-def _nothing_differs(good: TargetCheck, bad: TargetCheck, asked: Asked) -> UsageError:
+def _nothing_differs(good: TargetCheck, bad: TargetCheck, request: Asked) -> UsageError:
     what = {
         "all": "commits and packages are",
         "commits": "the commit is",
         "packages": "packages are",
     }
     fix = "Name two nights that differ: reprocheck suite history lists their facts."
-    if asked.over != "all":
+    if request.over != "all":
         fix = "Leave --over out to search all that differs."
     other = ", ".join(elsewhere(good, bad))
     if other:
         fix = f"These differ, and cannot be searched: {other}. {fix}"
     return UsageError(
-        f"Between the nights {good.night} and {bad.night} {what[asked.over]} the same, or not"
+        f"Between the nights {good.night} and {bad.night} {what[request.over]} the same, or not"
         " recorded.",
         fix,
     )

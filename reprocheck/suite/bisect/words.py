@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from reprocheck.language import count
-from reprocheck.suite.bisect.packages import Change
 from reprocheck.suite.bisect.result import Bisected, Guilty, Outcome
 
 FILES_SHOWN = 10
@@ -35,91 +34,95 @@ HEADS: Mapping[Outcome, str] = {
 }
 
 
-def words(found: Bisected) -> Words:
+def words(search: Bisected) -> Words:
     """Return a search in words."""
-    return Words(head=HEADS[found.outcome], lines=tuple(_lines(found)))
+    return Words(head=HEADS[search.outcome], lines=tuple(_lines(search)))
 
 
-def _lines(found: Bisected) -> Iterator[str]:
-    yield _SENTENCES[found.outcome](found)
-    for number, guilty in enumerate(found.guilty):
+def _lines(search: Bisected) -> Iterator[str]:
+    yield _SENTENCES[search.outcome](search)
+    for number, guilty in enumerate(search.guilty):
         if number:
             yield ""
         yield from _guilty(guilty)
-    if not found.guilty:
-        yield from (f"option   {name} {_from_to(*pair)}" for name, pair in found.options.items())
-    if found.candidates:
+    if not search.guilty:
+        yield from (f"option   {name} {_from_to(*pair)}" for name, pair in search.options.items())
+    if search.candidates:
+        between = f"{count(search.candidates, 'change')} between {search.good} and {search.bad}"
+        judged = sum(checked.answer != "skip" for checked in search.checked)
+        before = judged - search.made
+        earlier = f", {before} of them made earlier" if before > 0 else ""
         yield ""
-        yield _counted(found)
-    if found.guilty and found.options:
+        yield f"{between}; {count(judged, 'check')}{earlier}, at most {search.most} needed."
+    if search.guilty and search.options:
         yield (
-            f"Each check was made with the options of {found.options_of}. They differ, too:"
-            f" {_named(found.options)}."
+            f"Each check was made with the options of {search.options_of}. They differ, too:"
+            f" {_named(search.options)}."
         )
-    skipped = [checked for checked in found.checked if checked.answer == "skip"]
+    skipped = [checked for checked in search.checked if checked.answer == "skip"]
     for checked in skipped[:SKIPPED_SHOWN]:
         first_line = checked.reason.partition("\n")[0]
         yield f"Not checked: {checked.candidate}. {first_line}"
     if len(skipped) > SKIPPED_SHOWN:
         yield f"Not checked: {count(len(skipped) - SKIPPED_SHOWN, 'more')}."
-    if found.outcome in ("found", "several") and not found.good_checked:
-        yield f"The good end was not checked here: that it is good is what {found.good} recorded."
-    yield from found.notes
-    if found.elsewhere:
-        yield f"Beside it these differ between the nights: {_named(found.elsewhere)}."
+    if search.outcome in ("found", "several") and not search.good_checked:
+        yield f"The good end was not checked here: that it is good is what {search.good} recorded."
+    yield from search.notes
+    if search.elsewhere:
+        yield f"Beside it these differ between the nights: {_named(search.elsewhere)}."
 
 
-def _found(found: Bisected) -> str:
+def _found(search: Bisected) -> str:
     reason = next(
-        (one.reason for one in reversed(found.checked) if one.answer == "bad"), "It is bad"
+        (check.reason for check in reversed(search.checked) if check.answer == "bad"), "It is bad"
     )
     what = "commit"
-    if not found.guilty[0].commit:
-        what = "release" if len(found.guilty[0].packages) == 1 else "change of packages"
-    return f"{found.target} differs since this {what}: {reason.rstrip('.')}."
+    if not search.guilty[0].commit:
+        what = "release" if len(search.guilty[0].packages) == 1 else "change of packages"
+    return f"{search.target} differs since this {what}: {reason.rstrip('.')}."
 
 
-def _several(found: Bisected) -> str:
+def _several(search: Bisected) -> str:
     return (
-        f"{found.target} differs since one of these {len(found.guilty)} changes; those between"
+        f"{search.target} differs since one of these {len(search.guilty)} changes; those between"
         " could not be checked."
     )
 
 
-def _options(found: Bisected) -> str:
+def _options(search: Bisected) -> str:
     return (
-        f"{found.target} has other options since {found.bad}; no code and no package differs, so"
+        f"{search.target} has other options since {search.bad}; no code and no package differs, so"
         " nothing was checked."
     )
 
 
-def _good_is_bad(found: Bisected) -> str:
-    reason = found.checked[-1].reason.rstrip(".")
-    if found.options_of == found.bad:
+def _good_is_bad(search: Bisected) -> str:
+    reason = search.checked[-1].reason.rstrip(".")
+    if search.options_of == search.bad:
         return (
-            f"The good end is bad with the options of {found.bad} ({reason}): they are the change,"
+            f"The good end is bad with the options of {search.bad} ({reason}): they are the change,"
             " or what follows from them."
         )
     return (
-        f"The good end is bad here ({reason}), so what made {found.good} good is neither a commit"
+        f"The good end is bad here ({reason}), so what made {search.good} good is neither a commit"
         " nor a package: look at the machine, its driver, data and variables."
     )
 
 
-def _bad_is_good(found: Bisected) -> str:
-    if found.options:
+def _bad_is_good(search: Bisected) -> str:
+    if search.options:
         return (
-            f"The bad end is good with the options of {found.options_of}: neither a commit nor a"
+            f"The bad end is good with the options of {search.options_of}: neither a commit nor a"
             " package is the change, but the options."
         )
     return (
-        f"The bad end is good here, so what made {found.bad} bad is neither a commit nor a"
+        f"The bad end is good here, so what made {search.bad} bad is neither a commit nor a"
         " package, or it does not show in each check."
     )
 
 
-def _skipped(found: Bisected) -> str:
-    reason = found.checked[0].reason.rstrip(".")
+def _skipped(search: Bisected) -> str:
+    reason = search.checked[0].reason.rstrip(".")
     return f"The bad end cannot be checked here: {reason}."
 
 
@@ -145,25 +148,14 @@ def _guilty(guilty: Guilty) -> Iterator[str]:
         if len(commit.files) > FILES_SHOWN:
             yield f"file     and {len(commit.files) - FILES_SHOWN} more"
     for change in guilty.packages:
-        yield f"package  {change.name} {_moved(change)}"
+        moved = f"{change.before} -> {change.after}"
+        if not change.before:
+            moved = f"{change.after} (not there before)"
+        elif not change.after:
+            moved = f"{change.before} (not there any more)"
+        yield f"package  {change.name} {moved}"
         if change.link:
             yield f"         {change.link}"
-
-
-def _moved(change: Change) -> str:
-    if not change.before:
-        return f"{change.after} (not there before)"
-    if not change.after:
-        return f"{change.before} (not there any more)"
-    return f"{change.before} -> {change.after}"
-
-
-def _counted(found: Bisected) -> str:
-    between = f"{count(found.candidates, 'change')} between {found.good} and {found.bad}"
-    judged = sum(one.answer != "skip" for one in found.checked)
-    before = judged - found.made
-    earlier = f", {before} of them made earlier" if before > 0 else ""
-    return f"{between}; {count(judged, 'check')}{earlier}, at most {found.most} needed."
 
 
 def _named(changed: Mapping[str, tuple[str, str]]) -> str:

@@ -68,29 +68,20 @@ def states_of_night(
     attempts: dict[str, list[TargetCheck]] = defaultdict(list)
     for check in history.checks(night=night.id, curves=True):
         attempts[check.target].append(check)
-    read = _read(history, night)
-    names = {*night.targets, *attempts, *_targets_before(read)}
+    nights = history.nights()
+    ids = [known.id for known in nights]
+    count = ids.index(night.id) if night.id in ids else len(nights)
+    before = dict(zip(ids[:count], nights, strict=False))
+    read = _Read(history, night, before, since=len(nights) - count)
+    names = {*night.targets, *attempts}
+    # those that the suite had in the last night whose states are known, and since
+    for earlier in reversed(nights[:count]):
+        names.update(earlier.targets)
+        if history.states(night=earlier.id):
+            break
     return tuple(
         classify(_known(read, name, settings.get(name), attempts[name])) for name in sorted(names)
     )
-
-
-def _read(history: Reads, night: Night) -> _Read:
-    nights = history.nights()
-    names = [one.id for one in nights]
-    count = names.index(night.id) if night.id in names else len(nights)
-    before = {one.id: one for one in nights[:count]}
-    return _Read(history, night, before, since=len(nights) - count)
-
-
-def _targets_before(read: _Read) -> set[str]:
-    """Return the targets that the suite had in the last night whose states are known, and since."""
-    names: set[str] = set()
-    for night in reversed(tuple(read.before.values())):
-        names.update(night.targets)
-        if read.history.states(night=night.id):
-            break
-    return names
 
 
 def _known(
@@ -110,11 +101,14 @@ def _known(
     if baseline is None:
         return replace(known, now=now)
     asked = None if settings is None else settings.allow
+    drift: tuple[Difference, ...] = ()
+    if now.curves:
+        drift = compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)
     known = replace(
         known,
         now=now,
         baseline=baseline,
-        drift=_drift(now, baseline),
+        drift=drift,
         allowed=allowed_between(asked, baseline, now.key),
     )
     if not known.varies:
@@ -133,7 +127,7 @@ def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tupl
 def _states(read: _Read, name: str, last: int) -> tuple[TargetState, ...]:
     """Return the last states before this night, oldest first."""
     states = read.history.states(target=name, last=read.since + last)
-    return tuple(one for one in states if one.night in read.before)[-last:]
+    return tuple(state for state in states if state.night in read.before)[-last:]
 
 
 def _levels(read: _Read, known: Known, baseline: Baseline) -> dict[str, float]:
@@ -148,10 +142,3 @@ def _levels(read: _Read, known: Known, baseline: Baseline) -> dict[str, float]:
         if check.key.digest == baseline.key.digest
     }
     return {night: value for night, value in found.items() if value is not None}
-
-
-def _drift(now: TargetCheck, baseline: Baseline) -> tuple[Difference, ...]:
-    """Return where its curves are not those of the baseline; nothing of a check without curves."""
-    if not now.curves:
-        return ()
-    return compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)

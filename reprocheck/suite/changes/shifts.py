@@ -71,8 +71,10 @@ def shift(values: Sequence[float], *, alpha: float, spread: float) -> Shift | No
     earlier = np.array(values[start:-WINDOW], dtype=np.float64)
     last = np.array(values[-WINDOW:], dtype=np.float64)
 
-    deviation = max(spread, _robust_deviation(earlier))
-    reference = _clipped(earlier, float(np.median(earlier)), CLIP_OF_REFERENCE * deviation)
+    median = float(np.median(earlier))
+    robust_deviation = float(np.median(np.abs(earlier - median))) * _TO_DEVIATION
+    deviation = max(spread, robust_deviation)
+    reference = _clipped(earlier, median, CLIP_OF_REFERENCE * deviation)
     before = float(reference.mean())
     deviation = max(spread, float(reference.std(ddof=1)))
     after = float(_clipped(last, before, CLIP * deviation).mean())
@@ -87,12 +89,6 @@ def shift(values: Sequence[float], *, alpha: float, spread: float) -> Shift | No
         deviations=(after - before) / deviation,
         first=_first_shifted(values, (before + after) / 2, up=after > before),
     )
-
-
-def _robust_deviation(values: NDArray[np.float64]) -> float:
-    import numpy as np
-
-    return float(np.median(np.abs(values - np.median(values)))) * _TO_DEVIATION
 
 
 def _clipped(values: NDArray[np.float64], middle: float, width: float) -> NDArray[np.float64]:

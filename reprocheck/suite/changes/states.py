@@ -52,10 +52,9 @@ class Found:
 
 def classify(known: Known) -> TargetState:
     """Return the state of a target in a night, by the first rule that has something to say."""
-    found = _first(known)
-    since = found.since
-    if since == known.night.id:
-        since = ""
+    # the last rule always has something to say
+    found = next(found for rule in RULES if (found := rule(known)) is not None)
+    since = "" if found.since == known.night.id else found.since
     state = TargetState(
         night=known.night.id,
         target=known.target,
@@ -66,24 +65,12 @@ def classify(known: Known) -> TargetState:
         changed=found.changed,
         drift=known.drift,
     )
+    reason = found.reason
+    if isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
+        # without what its check quotes of a log
+        reason = replace(reason, check=replace(reason.check, reason=reason.check.reason_to_paste))
     changed_to_paste = redacted(state, Redaction("paste")).changed
-    said = sentence(_to_paste(found.reason), changed_to_paste, since)
-    return replace(state, sentence_to_paste=said)
-
-
-def _to_paste(reason: Reason) -> Reason:
-    """Return the reason without what its check quotes of a log."""
-    if not isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
-        return reason
-    return replace(reason, check=replace(reason.check, reason=reason.check.reason_to_paste))
-
-
-def _first(known: Known) -> Found:
-    for rule in RULES:
-        found = rule(known)
-        if found is not None:
-            return found
-    raise AssertionError("the last rule always has something to say")
+    return replace(state, sentence_to_paste=sentence(reason, changed_to_paste, since))
 
 
 def _gone(known: Known) -> Found | None:
@@ -167,10 +154,15 @@ def _fixed(known: Known) -> Found | None:
     bad = _repaired(known)
     if bad is None:
         return None
+    last = known.last
+    if last is None or passed(last):
+        began = _as_before(known, "drift") or _as_before(known, "intermittent")
+    else:
+        began = _first_failure(known.earlier)[0].night
     return Found(
         state="fixed",
         changed=between(bad, known.now),
-        reason=reasons.Fixed(bad=bad, began=_began_to_fail(known)),
+        reason=reasons.Fixed(bad=bad, began=began),
     )
 
 
@@ -189,8 +181,8 @@ def _expected_drift(known: Known) -> Found | None:
 
 
 def _slower(known: Known) -> Found | None:
-    """Return the last nights took longer than those before. Of checks that pass: others end
-    early.
+    """Return the state of a target whose last nights took longer than those before. Of checks that
+    pass: others end early.
     """
     passes = [check for check in known.checks if check.good and check.seconds > 0]
     if not passes or passes[-1] is not known.now:
@@ -233,7 +225,7 @@ def _new_target(known: Known) -> Found | None:
 
 
 def _unchanged(known: Known) -> Found | None:
-    """Return nothing of the above."""
+    """Return the state of a target of which nothing of the above is true."""
     now = _checked(known)
     return Found(
         state="unchanged",
@@ -304,10 +296,13 @@ def _first_failure(checks: Sequence[TargetCheck]) -> tuple[TargetCheck, TargetCh
 def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
     assert known.baseline is not None, "there is nothing else to drift from"
     assert known.allowed is not None, "what is allowed is known of every baseline"
+    since = ""
+    if known.before is not None and known.before.drift == known.drift:
+        since = _as_before(known, state)
     return Found(
         state=state,
         failed=failed,
-        since=_drift_began(known, state),
+        since=since,
         changed=changed(facts_of_baseline(known.baseline), facts(_checked(known))),
         reason=reasons.Drifted(
             drift=known.too_far or known.moved,
@@ -318,13 +313,6 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
     )
 
 
-def _drift_began(known: Known, state: State) -> str:
-    """Return the night since which it differs from the baseline in this way."""
-    if known.before is None or known.before.drift != known.drift:
-        return ""
-    return _as_before(known, state)
-
-
 def _repaired(known: Known) -> TargetCheck | None:
     """Return the last check that failed, where this one is the first that does not."""
     last = known.last
@@ -332,23 +320,9 @@ def _repaired(known: Known) -> TargetCheck | None:
         return None
     if not passed(last) or known.chance_before is not None:
         return known.last_failure
-    if _drift_is_over(known, last):
-        return last
-    return None
-
-
-def _drift_is_over(known: Known, last: TargetCheck) -> bool:
-    """Return whether it failed by its drift, and the baseline is the one that it had drifted
-    from.
-    """
     before, baseline = known.before, known.baseline
     if before is None or baseline is None:
-        return False
-    return before.state == "drift" and before.failed and baseline.when <= last.started
-
-
-def _began_to_fail(known: Known) -> str:
-    last = known.last
-    if last is None or passed(last):
-        return _as_before(known, "drift") or _as_before(known, "intermittent")
-    return _first_failure(known.earlier)[0].night
+        return None
+    failed_by_drift = before.state == "drift" and before.failed
+    is_same_baseline = baseline.when <= last.started
+    return last if failed_by_drift and is_same_baseline else None

@@ -90,7 +90,9 @@ class Known:
         that its own runs do not repeat, as long as it is within the tolerance.
         """
         return tuple(
-            one for one in self.drift if not one.new and (not one.loose or one.beyond is not None)
+            difference
+            for difference in self.drift
+            if not difference.new and (not difference.loose or difference.beyond is not None)
         )
 
     @property
@@ -114,23 +116,23 @@ class Known:
         is known to vary by its drift as well. (The drift of any other ends when a baseline is
         accepted, which is no chance.)
         """
-        failed = self._drifted_nights if self.varies else frozenset()
+        failed: set[str] = set()
+        if self.varies:
+            failed.update(state.night for state in self.states if state.failed)
+        if self.varies and self.too_far:
+            failed.add(self.night.id)
         found = []
         before: TargetCheck | None = None
         for check in self.checks:
             good = passed(check) and check.night not in failed
             both = check.good and not passed(check)
-            found.append(Verdict(good=good, moved=_moved(before, check), both=both))
+            moved = False
+            if before is not None and before.key.facts and check.key.facts:
+                then, now = ((one.commit, one.key.facts, one.beside) for one in (before, check))
+                moved = then != now
+            found.append(Verdict(good=good, moved=moved, both=both))
             before = check
         return found
-
-    @property
-    def _drifted_nights(self) -> frozenset[str]:
-        """The nights that fail by their drift, among others."""
-        nights = {state.night for state in self.states if state.failed}
-        if self.too_far:
-            nights.add(self.night.id)
-        return frozenset(nights)
 
     @cached_property
     def too_far(self) -> tuple[Difference, ...]:
@@ -177,14 +179,6 @@ def changed(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[
     names = sorted(then.keys() | now.keys())
     pairs = {name: (then.get(name, ""), now.get(name, "")) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-
-def _moved(then: TargetCheck | None, now: TargetCheck) -> bool:
-    """Return whether anything that is recorded beside the results differs between two checks."""
-    if then is None or not then.key.facts or not now.key.facts:
-        return False
-    sides = [(check.commit, check.key.facts, check.beside) for check in (then, now)]
-    return sides[0] != sides[1]
 
 
 def between(then: TargetCheck | None, now: TargetCheck | None) -> dict[str, tuple[str, str]]:

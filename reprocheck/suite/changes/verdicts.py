@@ -211,7 +211,7 @@ def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | N
         if change and not now.good:
             number = len(beginnings) + 1
             beginnings.append(_Beginning(night, 1 / (number * (number + 1))))
-        evidence = [one.evidence() for one in beginnings]
+        evidence = [beginning.evidence() for beginning in beginnings]
         if sum(evidence) >= 1 / ALPHA:
             first = beginnings[evidence.index(max(evidence))].first
             return _Shown(counted=first, first=first, night=night)

@@ -35,10 +35,18 @@ def night(name: str) -> str:
 
 def facts(changed: Mapping[str, tuple[str, str]]) -> str:
     """`torch 2.12 → 2.13, threads 8 → 4 and 2 more facts`."""
-    told = [_fact(name, *pair) for name, pair in changed.items()]
-    if len(told) <= FACTS:
-        return ", ".join(told)
-    return f"{', '.join(told[:FACTS])} and {count(len(told) - FACTS, 'more fact')}"
+    parts = []
+    for name, (then, now) in list(changed.items())[:FACTS]:
+        if not then:
+            parts.append(f"{name} {short(now)} is new")
+        elif not now:
+            parts.append(f"{name} {short(then)} is gone")
+        else:
+            parts.append(f"{name} {short(then)} → {short(now)}")
+    words = ", ".join(parts)
+    if len(changed) <= FACTS:
+        return words
+    return f"{words} and {count(len(changed) - FACTS, 'more fact')}"
 
 
 @singledispatch
@@ -116,7 +124,12 @@ def _(reason: reasons.Failing) -> str:
 
 @_said.register
 def _(reason: reasons.Drifted) -> str:
-    return f"{differences(reason.drift)}; {_allowed(reason)}"
+    words = differences(reason.drift)
+    if reason.bits:
+        return f"{words}; no bit may differ"
+    where = "beyond" if reason.failed else "within"
+    allowed = f" ({reason.allowed})" if reason.allowed else ""
+    return f"{words}; {where} the tolerance{allowed}"
 
 
 @_said.register
@@ -150,7 +163,13 @@ def differences(drift: Iterable[Difference]) -> str:
     on, by 1 ULP; so does grad_norm`.
     """
     first, *others = sorted(drift, key=_importance)
-    words = _difference(first)
+    words = f"{_series(first)} is in the baseline, and not in this check"
+    if not first.missing:
+        where = "" if first.step is None else f" from step {first.step:.15g} on"
+        size = f", by up to {first.relative:.2g} relative"
+        if first.ulp is not None and first.beyond is None:
+            size = f", by {ulps(first.ulp)} ULP"
+        words = f"{_series(first)} differs from the baseline{where}{size}"
     if not others:
         return words
     if len(others) == 1:
@@ -158,53 +177,22 @@ def differences(drift: Iterable[Difference]) -> str:
     return f"{words}, and so do {len(others)} more series"
 
 
-def _importance(one: Difference) -> tuple[bool, bool, float, int]:
+def _importance(difference: Difference) -> tuple[bool, bool, float, int]:
     """Return the loss before other series, then by where they differ."""
-    where = float("inf") if one.step is None else one.step
-    return (one.series != _LOSS, one.missing, where, one.rank)
+    where = float("inf") if difference.step is None else difference.step
+    return (difference.series != _LOSS, difference.missing, where, difference.rank)
 
 
-def _difference(one: Difference) -> str:
-    name = _series(one)
-    if one.missing:
-        return f"{name} is in the baseline, and not in this check"
-    where = "" if one.step is None else f" from step {one.step:.15g} on"
-    return f"{name} differs from the baseline{where}{_size(one)}"
-
-
-def _size(one: Difference) -> str:
-    if one.ulp is not None and one.beyond is None:
-        return f", by {ulps(one.ulp)} ULP"
-    return f", by up to {one.relative:.2g} relative"
-
-
-def _series(one: Difference) -> str:
-    return f"{one.series} of rank {one.rank}" if one.rank else one.series
-
-
-def _allowed(reason: reasons.Drifted) -> str:
-    """Return what the drift is held against, and whether it is beyond that."""
-    if reason.bits:
-        return "no bit may differ"
-    where = "beyond" if reason.failed else "within"
-    if not reason.allowed:
-        return f"{where} the tolerance"
-    return f"{where} the tolerance ({reason.allowed})"
+def _series(difference: Difference) -> str:
+    return (
+        f"{difference.series} of rank {difference.rank}" if difference.rank else difference.series
+    )
 
 
 def _verdict(check: TargetCheck) -> str:
     if not check.reason:
         return check.title
     return f"{check.title}: {check.reason.rstrip('.')}"
-
-
-def _fact(name: str, then: str, now: str) -> str:
-    then, now = short(then), short(now)
-    if not then:
-        return f"{name} {now} is new"
-    if not now:
-        return f"{name} {then} is gone"
-    return f"{name} {then} → {now}"
 
 
 def _seconds(seconds: float) -> str:

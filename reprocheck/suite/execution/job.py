@@ -140,14 +140,12 @@ def resume_words(options: Mapping[str, object]) -> tuple[str, ...]:
     >>> resume_words({"with": "--from {checkpoint}", "at": ("first", "3"), "go-on": 20})
     ('--resume-with', '--from {checkpoint}', '--at', 'first', '--at', '3', '--go-on', '20')
     """
-    return tuple(word for key, value in options.items() for word in _words_of_resume(key, value))
-
-
-def _words_of_resume(key: str, value: object) -> Iterator[str]:
-    flag = _FLAG_OF_WITH if key == "with" else f"--{key}"
-    for one in value if isinstance(value, tuple) else (value,):
-        yield flag
-        yield str(one)
+    words: list[str] = []
+    for key, value in options.items():
+        flag = _FLAG_OF_WITH if key == "with" else f"--{key}"
+        for part in value if isinstance(value, tuple) else (value,):
+            words += (flag, str(part))
+    return tuple(words)
 
 
 def option_words(options: Mapping[str, object]) -> tuple[str, ...]:
@@ -167,7 +165,10 @@ def option_words(options: Mapping[str, object]) -> tuple[str, ...]:
 def _words_of(option: Option, value: object) -> Iterator[str]:
     """Yield one option as words; none where the value is what holds without it."""
     if option.kind.type == "switch":
-        yield from _switch(option, bool(value))
+        if value:
+            yield option.flag
+        elif not option.key.startswith("no-"):  # `--no-dropout` has no opposite
+            yield f"--no-{option.key}"
         return
     shown = plain(option, value)
     if shown is None:
@@ -176,11 +177,3 @@ def _words_of(option: Option, value: object) -> Iterator[str]:
     for one in values:
         yield option.flag
         yield str(one)
-
-
-def _switch(option: Option, on: bool) -> Iterator[str]:
-    """Yield a switch; `--no-dropout` has no opposite."""
-    if on:
-        yield option.flag
-    elif not option.key.startswith("no-"):
-        yield f"--no-{option.key}"

@@ -51,7 +51,8 @@ class LocalExecutor:
         Raises ReportError where its folder cannot be written.
         """
         resources = job.target.resources
-        if len(self._running) >= self.jobs or self._cpus_left() < resources.cpus:
+        taken = sum(check.under_way.job.target.resources.cpus for check in self._running)
+        if len(self._running) >= self.jobs or self._machine.cpus - taken < resources.cpus:
             return "a free core"
         devices = self._free_devices(resources)
         if devices is None:
@@ -70,23 +71,18 @@ class LocalExecutor:
         if not self._running:
             time.sleep(seconds)
         share = seconds / max(1, len(self._running))
-        ended = [one for one in self._running if one.under_way.wait(share)]
-        return [self._ended(one) for one in ended]
-
-    def _ended(self, one: _Running) -> Performed:
-        performed = one.under_way.performed()
-        one.under_way.close()
-        one.claim.give_back()
-        self._running.remove(one)
+        ended = [check for check in self._running if check.under_way.wait(share)]
+        performed = []
+        for check in ended:
+            performed.append(check.under_way.performed())
+            check.under_way.close()
+            check.claim.give_back()
+            self._running.remove(check)
         return performed
-
-    def _cpus_left(self) -> float:
-        taken = sum(one.under_way.job.target.resources.cpus for one in self._running)
-        return self._machine.cpus - taken
 
     def _free_devices(self, resources: Resources) -> list[tuple[str, str]] | None:
         """(variable, name of a device) of free devices; None where there are not enough now."""
-        taken = {device for one in self._running for device in one.devices}
+        taken = {device for check in self._running for device in check.devices}
         found: list[tuple[str, str]] = []
         for variable, number in asked(resources).items():
             here = [(variable, name) for name in self._machine.devices.get(variable, ())]

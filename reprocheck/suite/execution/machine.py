@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.language import count
-from reprocheck.launch.devices import DEV, KINDS
 from reprocheck.suite.model import Resources
+from reprocheck.suite.surface import DEVICE_KINDS
 
 GPUS, NPUS = "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"
 """The variables that give a process its devices."""
@@ -24,7 +24,7 @@ class Machine:
     devices: Mapping[str, Sequence[str]]
 
 
-def this_machine(environment: Mapping[str, str] | None = None, dev: Path = DEV) -> Machine:
+def this_machine(environment: Mapping[str, str] | None = None, dev: Path = Path("/dev")) -> Machine:
     """Return the cores that this process may use, and the devices that its environment does not
     hide.
 
@@ -33,7 +33,7 @@ def this_machine(environment: Mapping[str, str] | None = None, dev: Path = DEV) 
     given = os.environ if environment is None else environment
     devices = {
         variable: _visible(given.get(variable), len(list(dev.glob(pattern))), hides_all)
-        for pattern, variable, hides_all in KINDS
+        for pattern, variable, hides_all in DEVICE_KINDS
     }
     return Machine(cpus=len(os.sched_getaffinity(0)), devices=devices)
 

@@ -22,13 +22,10 @@ from pathlib import Path
 import msgspec
 
 from reprocheck.errors import ReportError, ReprocheckError
-from reprocheck.launch.archive import BEFORE, MEANWHILE
-from reprocheck.launch.interrupted_checks import put_back, told
-from reprocheck.launch.process import GuardedProcess
-from reprocheck.launch.snapshot import STORE
 from reprocheck.redaction import identity, mask_log
 from reprocheck.suite.execution.claims import NOTHING, Claim
 from reprocheck.suite.execution.job import Job, Performed, command_words
+from reprocheck.suite.surface import GuardedProcess, holds_user_files, put_back
 
 NOTE = "suite.json"
 """In the folder of a report: what `Performed` has beside the job."""
@@ -226,14 +223,12 @@ def _put_back_of_killed(job: Job, work: Path) -> None:
     """
     report = _report_in(work)
     workdir = job.target.workdir.resolve()
-    said: list[str] = []
+    sentences: list[str] = []
     for place in _attempts(job):
-        for folder, after in put_back(place, workdir):
-            shown = job.folder if folder == report else folder
-            said += told(after, shown, workdir)
-    if said:
+        sentences += put_back(place, workdir, moved=(report, job.folder))
+    if sentences:
         with suppress(OSError), (work / STDERR).open("a", encoding="utf-8") as file:
-            file.writelines(f"{sentence}\n" for sentence in said)
+            file.writelines(f"{sentence}\n" for sentence in sentences)
 
 
 def _attempts(job: Job) -> Iterator[Path]:
@@ -243,7 +238,7 @@ def _attempts(job: Job) -> Iterator[Path]:
 
 def _remove(work: Path) -> None:
     """Remove the folder of a job, but for files of the user's that are in it alone."""
-    if not any(any(work.glob(f"*/{name}")) for name in (STORE, BEFORE, MEANWHILE)):
+    if not holds_user_files(work):
         shutil.rmtree(work, ignore_errors=True)
 
 

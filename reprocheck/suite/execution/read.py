@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from reprocheck.errors import message
-from reprocheck.model import EXIT_CODE, Check
+from reprocheck.model import EXIT_CODE
 from reprocheck.redaction import redacted
-from reprocheck.suite import curves, keys
+from reprocheck.suite import check_report, curves, keys
+from reprocheck.suite.check_report import CheckReport
 from reprocheck.suite.execution.job import Performed
-from reprocheck.suite.execution.lines import first_line, without_log
+from reprocheck.suite.execution.lines import first_line, to_paste
 from reprocheck.suite.execution.perform import tail
+from reprocheck.suite.execution.resume_row import with_resume
 from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.surface import recorded_series
 from reprocheck.suite.target import Target
 
 REPORTED = frozenset(EXIT_CODE.values())
@@ -38,14 +42,11 @@ def read(performed: Performed) -> TargetCheck:
     if reason:
         said, _, _ = reason.partition("\n")
         return redacted(replace(row, reason=reason, reason_to_paste=said), job.redaction)
-    from reprocheck.suite.execution import resume_row
-    from reprocheck.workflow import replay
-
     try:
         if job.target.resume is not None:
-            row = resume_row.filled(row, job.folder, job.target)
+            row = with_resume(row, job.folder, job.target)
         else:
-            row = _filled(row, replay.load(job.folder), job.target)
+            row = _with_check(row, job.folder, job.target)
     except Exception as error:  # one report that cannot be read must not end the night
         row = replace(row, reason=message(error))
     return redacted(row, job.redaction)
@@ -74,32 +75,34 @@ def _no_report(performed: Performed) -> str:
     return f"{ending}\n{tail(performed.job.folder)}".strip()
 
 
-def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
-    verdict, record = check.verdict, check.record
-    rung = check.leading
+def _with_check(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
+    """Return the row with what the report says. Raises ReportError."""
+    report = check_report.read(folder, CheckReport)
+    cause = report.causes[0].source if report.causes else None
     row = replace(
         row,
-        verdict=verdict.verdict,
-        failed_check=verdict.failed_check or "",
-        exit_code=verdict.exit_code,
-        reason=verdict.reason,
-        reason_to_paste=without_log(verdict.reason, check),
-        good=is_good(target, verdict.verdict, verdict.exit_code),
-        bitwise=verdict.bitwise.equal,
-        first_bitwise=verdict.bitwise.first_iteration,
-        first_divergence=verdict.diverges_from,
-        causes=tuple(cause.code for cause in check.causes),
-        source=first_line(check.causes, check.runs, target),
-        rtol=record.tolerance.rtol,
-        atol=record.tolerance.atol,
+        verdict=report.verdict,
+        failed_check=report.failed_check or "",
+        exit_code=report.exit_code,
+        reason=report.reason,
+        reason_to_paste=to_paste(report.reason_to_paste),
+        good=is_good(target, report.verdict, report.exit_code),
+        bitwise=report.bitwise.equal,
+        first_bitwise=report.bitwise.first_iteration,
+        first_divergence=report.first_divergence,
+        causes=tuple(cause.code for cause in report.causes),
+        source=first_line((cause, report.failed_at), target),
+        rtol=report.tolerance.rtol,
+        atol=report.tolerance.atol,
     )
-    if rung is not None:
-        row = replace(row, rung=rung.rung, place=rung.place or "")
-    if not check.runs or not keys.environment(check.runs[0]):
+    if report.lead is not None and report.lead.rung is not None:
+        row = replace(row, rung=report.lead.rung, place=report.lead.place or "")
+    facts = report.facts
+    if not facts:
         return row  # it ended before anything was recorded
     return replace(
         row,
-        key=keys.key_of(check.runs[0], record.settings, target),
-        beside=keys.beside(check.runs[0]),
-        curves=curves.pack(curves.of_check(check)),
+        key=keys.key_of(facts, report.runs[0].world, report.values, target),
+        beside=keys.beside(facts),
+        curves=curves.pack(curves.of_check(recorded_series(folder), report)),
     )

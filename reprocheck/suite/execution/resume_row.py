@@ -6,65 +6,56 @@ would repeat them. The run that wrote the checkpoint is what the resumed one is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.model import Run
-from reprocheck.recording import record as check_records
-from reprocheck.resume.check import load
-from reprocheck.resume.model import CONTINUED, ResumeCheck
-from reprocheck.suite import keys
-from reprocheck.suite.execution.lines import first_line, without_log
+from reprocheck.suite import check_report, keys
+from reprocheck.suite.check_report import Line, ResumeReport
+from reprocheck.suite.execution.lines import first_line, to_paste
 from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.target import Target
-from reprocheck.trace import read_run
-from reprocheck.wording.trace import told_run
+
+CONTINUED = 1
+"""The number of the run that wrote the checkpoint and went on."""
 
 
-def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
-    """Return the row with what the check says at the place that stands for all. Raises
+def with_resume(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
+    """Return the row with what the report says of the place that stands for all. Raises
     ReportError.
     """
-    check = load(folder)
-    runs = [told_run(read_run(folder, run)) for run in check_records.read(folder).runs]
-    outcome = check.decisive
-    tolerance = check.record.tolerance
+    report = check_report.read(folder, ResumeReport)
+    place = report.decisive
+    cause = Line.at(place.causes[0].source) if place.causes else None
     row = replace(
         row,
-        verdict=outcome.verdict,
-        exit_code=outcome.exit_code,
-        reason=outcome.reason,
-        reason_to_paste=without_log(outcome.reason, check),
-        good=outcome.exit_code == 0,
-        causes=tuple(cause.code for cause in outcome.causes),
-        source=first_line(outcome.causes, runs, target),
-        rtol=tolerance.rtol,
-        atol=tolerance.atol,
+        verdict=report.verdict,
+        exit_code=report.exit_code,
+        reason=report.reason,
+        reason_to_paste=to_paste(report.reason_to_paste),
+        good=report.exit_code == 0,
+        causes=tuple(cause.code for cause in place.causes),
+        source=first_line((cause, report.failed_at), target),
+        rtol=report.tolerance.rtol,
+        atol=report.tolerance.atol,
     )
-    if outcome.losses is not None:
-        bitwise, outside = outcome.losses.bitwise, outcome.losses.outside
+    if place.bitwise is not None:
+        first, outside = place.bitwise.first, place.first_divergence
+        diverges = outside.iteration if outside else None
         row = replace(
             row,
-            bitwise=bitwise.equal,
-            first_bitwise=bitwise.first_iteration,
-            first_divergence=outside.iteration if outside else None,
+            bitwise=place.bitwise.equal,
+            first_bitwise=first.resumed if first else None,
+            first_divergence=diverges.resumed if diverges else None,
         )
-    first = outcome.explained.first
-    if first is not None:
-        row = replace(row, rung=first.name, place=first.place)
-    return _with_environment(row, runs, check, target)
-
-
-def _with_environment(
-    row: TargetCheck, runs: Iterable[Run], check: ResumeCheck, target: Target
-) -> TargetCheck:
-    """Return the row with what the continued run recorded of its environment."""
-    continued = next((run for run in runs if run.number == CONTINUED), None)
-    if continued is None or not keys.environment(continued):
+    rung = next((rung for rung in place.rungs if rung.status == "differs"), None)
+    if rung is not None:
+        row = replace(row, rung=rung.name, place=rung.place)
+    facts = {name: str(value) for name, value in sorted(report.facts.items())}
+    continued = next((run for run in report.runs if run.number == CONTINUED), None)
+    if continued is None or not facts:
         return row
     return replace(
         row,
-        key=keys.key_of(continued, check.record.settings, target),
-        beside=keys.beside(continued),
+        key=keys.key_of(facts, continued.world, report.values, target),
+        beside=keys.beside(facts),
     )

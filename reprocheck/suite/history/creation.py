@@ -35,7 +35,14 @@ def make_tables(connection: Connection, where: str) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK})
     newest = _newest(connection)
     if newest is None:
-        _refuse_tables_of_others(connection, where)
+        there = set(inspect(connection).get_table_names()) & set(metadata.tables)
+        if there:
+            raise HistoryError(
+                f"The database at {where} has tables named {', '.join(sorted(there))}, and no"
+                " record that reprocheck made them.",
+                "Give the history a database or a schema of its own. If these are a history, put"
+                " back a copy that is whole.",
+            )
         metadata.create_all(connection)
         row = {"revision": REVISION, "reprocheck_version": __version__, "made": time.time()}
         connection.execute(insert(revisions).values(row))
@@ -54,15 +61,3 @@ def _newest(connection: Connection) -> Row[tuple[str, str, float]] | None:
         return None
     newest = select(revisions).order_by(revisions.c.made.desc()).limit(1)
     return connection.execute(newest).first()
-
-
-def _refuse_tables_of_others(connection: Connection, where: str) -> None:
-    there = set(inspect(connection).get_table_names()) & set(metadata.tables)
-    if not there:
-        return
-    raise HistoryError(
-        f"The database at {where} has tables named {', '.join(sorted(there))}, and no record that"
-        " reprocheck made them.",
-        "Give the history a database or a schema of its own. If these are a history, put back a"
-        " copy that is whole.",
-    )

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO
 
 from reprocheck.files.atomic import replacing
 from reprocheck.report.spreadsheet import marked
@@ -70,22 +69,17 @@ def export(history: History, file: Path, selection: Selection, *, series: bool =
     try:
         with replacing(file) as opened:
             text = io.TextIOWrapper(opened, "utf-8", newline="")
-            number = _write(text, columns, rows)
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(columns)
+            number = 0
+            for row in rows:
+                writer.writerow(map(_cell, row))
+                number += 1
             text.detach()
     except OSError as error:
         raise HistoryError(
             f"{file} cannot be written: {error.strerror}.", "Name a file in a folder with room."
         ) from error
-    return number
-
-
-def _write(file: TextIO, columns: Sequence[str], rows: Iterable[Row]) -> int:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    number = 0
-    for row in rows:
-        writer.writerow(map(_cell, row))
-        number += 1
     return number
 
 
@@ -130,8 +124,8 @@ def _values(history: History, selection: Selection) -> Iterator[Row]:
         found = history.checks(night=night.id, target=selection.target or None, curves=True)
         last = {check.target: check for check in found}
         for check in last.values():
-            for one in curves.unpack(check.curves):
-                yield from _of_series(check, one)
+            for series in curves.unpack(check.curves):
+                yield from _of_series(check, series)
 
 
 def _of_series(check: TargetCheck, of_rank: RankSeries) -> Iterator[Row]:

@@ -6,19 +6,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
 from stat import S_ISDIR, S_ISREG
 
 from sqlalchemy import select, update
 
-from reprocheck.errors import ReprocheckError
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.history.rows import is_inside
 from reprocheck.suite.history.store import History
 from reprocheck.suite.history.tables import checks, parts
 from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.surface import draw_again
 
 NIGHTS = "nights"
 KEPT = "kept"
@@ -39,7 +38,7 @@ def bringing(source: Path, here: Path) -> Bring:
             return replace(check, folder="")
         folder = in_night(check.folder, check.night, night)
         if _copy(source, PurePath(check.folder), here / folder):
-            _draw_again(here / folder)
+            draw_again(here / folder)
         return replace(check, folder=folder if (here / folder).exists() else "")
 
     return bring
@@ -58,22 +57,6 @@ def bring_kept(source: Path, here: Path) -> None:
     for file in sorted((source / KEPT).glob("*/*")):
         place = file.relative_to(source)
         _copy(source, place, here / place)
-
-
-def _draw_again(folder: Path) -> None:
-    """Draw the report of a check from its record, or leave none, where the page that came along
-    could run scripts of another machine in a browser here.
-    """
-    from reprocheck import report
-    from reprocheck.report.html import runs_no_other_script
-    from reprocheck.workflow import replay
-
-    page = folder / report.FORMATS["html"].filename
-    if not page.is_file() or runs_no_other_script(page.read_bytes()):
-        return
-    page.unlink()
-    with suppress(ReprocheckError):
-        report.write(replay.load(folder), folder)
 
 
 def _copy(source: Path, place: PurePath, here: Path) -> bool:
@@ -114,9 +97,16 @@ def settle(history: History, here: Path) -> None:
     for part, night in joined:
         for check in history.checks(night=night):
             folder = in_night(check.folder, part, night)
-            if folder != check.folder and is_inside(folder):
-                _move(here / check.folder, here / folder)
-                _record(history, check, folder)
+            if folder == check.folder or not is_inside(folder):
+                continue
+            _move(here / check.folder, here / folder)
+            place = (
+                checks.c.night == check.night,
+                checks.c.target == check.target,
+                checks.c.attempt == check.attempt,
+            )
+            with history.writing() as connection:
+                connection.execute(update(checks).where(*place).values(folder=folder))
 
 
 def _move(before: Path, after: Path) -> None:
@@ -126,13 +116,3 @@ def _move(before: Path, after: Path) -> None:
     for parent in (before.parent, before.parent.parent):
         if parent.is_dir() and not any(parent.iterdir()):
             parent.rmdir()
-
-
-def _record(history: History, check: TargetCheck, folder: str) -> None:
-    place = (
-        checks.c.night == check.night,
-        checks.c.target == check.target,
-        checks.c.attempt == check.attempt,
-    )
-    with history.writing() as connection:
-        connection.execute(update(checks).where(*place).values(folder=folder))

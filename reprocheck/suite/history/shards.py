@@ -17,7 +17,7 @@ from reprocheck.suite.history import retention, rows
 from reprocheck.suite.history.folders import Bring
 from reprocheck.suite.history.store import History
 from reprocheck.suite.history.tables import baselines, checks, nights, parts, states
-from reprocheck.suite.model import Night, TargetCheck
+from reprocheck.suite.model import Night
 
 APART = 12 * 3600
 """Seconds between the starts of two shards of one night, at most."""
@@ -94,19 +94,33 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
     A shard gets no states: what it says of the targets of other shards is not so.
     `bring` copies the report folder of a check, as `folders.bringing` says.
     """
-    found = other.nights()
-    return Merged(
-        nights={night.id: _merge_night(into, other, night, bring) for night in found},
-        baselines=_merge_baselines(into, other),
-        unended=tuple(night for night in found if night.ended is None),
-    )
+    nights_there = other.nights()
+    new = {night.id: _merge_night(into, other, night, bring) for night in nights_there}
+    # what was accepted there after the newest baseline of the same target and key here
+    here = {
+        (baseline.target, baseline.key.digest): baseline.when
+        for baseline in reversed(into.baselines())
+    }
+    later = [
+        baseline
+        for baseline in reversed(other.baselines())
+        if baseline.when > here.get((baseline.target, baseline.key.digest), float("-inf"))
+    ]
+    for baseline in later:
+        into.accept(baseline)
+    unended = tuple(night for night in nights_there if night.ended is None)
+    return Merged(nights=new, baselines=len(later), unended=unended)
 
 
 def _merge_night(into: History, other: History, night: Night, bring: Bring) -> int:
     """Return how many checks are new. States that were found without them are removed."""
     of_night = other.checks(night=night.id, curves=True)
     here = joined_in(into, night.id)
-    begun = here == night.id and into.begin_night(_ended(night, of_night))
+    if night.ended is None:
+        # a night of another history is at rest: what it has is all there is
+        ends = (check.started + check.seconds for check in of_night)
+        night = replace(night, ended=max(ends, default=night.started))
+    begun = here == night.id and into.begin_night(night)
     if begun and not night.shard:
         into.put_states(other.states(night=night.id))
     new = into.add_all(replace(bring(check, here), night=here) for check in of_night)
@@ -126,27 +140,6 @@ def joined_in(history: History, night: str) -> str:
 def without_states(history: History, night: Night) -> bool:
     """Return whether a target of a night has no state: of what was just joined, none has."""
     return not {state.target for state in history.states(night=night.id)} >= set(night.targets)
-
-
-def _ended(night: Night, of_night: Sequence[TargetCheck]) -> Night:
-    """A night of another history is at rest: what it has is all there is."""
-    if night.ended is not None:
-        return night
-    ends = (check.started + check.seconds for check in of_night)
-    return replace(night, ended=max(ends, default=night.started))
-
-
-def _merge_baselines(into: History, other: History) -> int:
-    """Accepts what was accepted there after the newest baseline of the same target and key here."""
-    here = {(one.target, one.key.digest): one.when for one in reversed(into.baselines())}
-    later = [
-        one
-        for one in reversed(other.baselines())
-        if one.when > here.get((one.target, one.key.digest), float("-inf"))
-    ]
-    for one in later:
-        into.accept(one)
-    return len(later)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,11 +162,21 @@ def join(history: History) -> tuple[Joined, ...]:
 
 
 def _groups(found: Sequence[Night]) -> Iterator[list[Night]]:
-    """Shards that belong together, in the order of their start."""
+    """Yield shards that belong together, in the order of their start."""
     sharded = [night for night in found if share_of(night) is not None]
     sharded.sort(key=_suite)
     for _suite_of_all, alike in groupby(sharded, key=_suite):
-        yield from _by_time(sorted(alike, key=lambda night: (night.started, night.id)))
+        groups: list[list[Night]] = []
+        for night in sorted(alike, key=lambda night: (night.started, night.id)):
+            for group in groups:
+                soon = night.started - group[0].started <= APART
+                numbers = frozenset().union(*map(_numbers, group))
+                if soon and not _numbers(night) & numbers:
+                    group.append(night)
+                    break
+            else:
+                groups.append([night])
+        yield from groups
 
 
 def _suite(night: Night) -> tuple[int, str, tuple[str, ...]]:
@@ -181,23 +184,6 @@ def _suite(night: Night) -> tuple[int, str, tuple[str, ...]]:
     share = share_of(night)
     assert share is not None, "only shards are grouped"
     return share.of, night.commit, night.targets
-
-
-def _by_time(alike: Sequence[Night]) -> list[list[Night]]:
-    groups: list[list[Night]] = []
-    for night in alike:
-        group = next((group for group in groups if _belongs(night, group)), None)
-        if group is None:
-            groups.append([night])
-        else:
-            group.append(night)
-    return groups
-
-
-def _belongs(night: Night, group: Sequence[Night]) -> bool:
-    """Return whether a night is another shard of the night of a group."""
-    soon = night.started - group[0].started <= APART
-    return soon and not _numbers(night) & frozenset().union(*map(_numbers, group))
 
 
 def _numbers(night: Night) -> frozenset[int]:

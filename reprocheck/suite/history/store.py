@@ -223,7 +223,9 @@ class History:
 
     def final(self, night: str) -> tuple[TargetCheck, ...]:
         """Return the last attempt of each target in a night, with curves, by target."""
-        return tuple({one.target: one for one in self.checks(night=night, curves=True)}.values())
+        return tuple(
+            {check.target: check for check in self.checks(night=night, curves=True)}.values()
+        )
 
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None

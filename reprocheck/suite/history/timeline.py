@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import groupby
@@ -40,30 +40,30 @@ def timeline(history: History, target: str) -> tuple[TargetNight, ...]:
 
     Raises HistoryError where no night knows it.
     """
-    attempts = {
-        night: tuple(several)
-        for night, several in groupby(history.checks(target=target), key=lambda one: one.night)
-    }
+    by_night = groupby(history.checks(target=target), key=lambda check: check.night)
+    attempts = {night: tuple(checks) for night, checks in by_night}
     states = {state.night: state for state in history.states(target=target)}
     if not attempts and not states:
-        raise _unknown(history, target)
-    return tuple(_nights(attempts, states))
-
-
-def _nights(
-    attempts: Mapping[str, tuple[TargetCheck, ...]], states: Mapping[str, TargetState]
-) -> Iterator[TargetNight]:
+        known = sorted({name for night in history.nights() for name in night.targets})
+        near = get_close_matches(target, known, n=1)
+        question = f"Did you mean {near[0]}? " if near else ""
+        raise HistoryError(
+            f"The history at {history.where} has no target {target!r}.",
+            f"{question}reprocheck suite list names those of the suite.",
+        )
+    found = []
     before: Mapping[str, str] | None = None
     for night in sorted({*attempts, *states}):
         checks = attempts.get(night, ())
         facts = checks[-1].key.facts if checks else before
-        yield TargetNight(
-            night=night,
-            attempts=checks,
-            state=states.get(night),
-            changed=changes(before or {}, facts or {}) if before is not None else {},
+        changed: dict[str, tuple[str, str]] = {}
+        if before is not None:
+            changed = changes(before, facts or {})
+        found.append(
+            TargetNight(night=night, attempts=checks, state=states.get(night), changed=changed)
         )
         before = facts
+    return tuple(found)
 
 
 def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -71,13 +71,3 @@ def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[
     names = sorted({*then, *now})
     both = {name: (then.get(name, NOT_THERE), now.get(name, NOT_THERE)) for name in names}
     return {name: (old, new) for name, (old, new) in both.items() if old != new}
-
-
-def _unknown(history: History, target: str) -> HistoryError:
-    lists: Iterable[tuple[str, ...]] = {night.targets for night in history.nights()}
-    near = get_close_matches(target, sorted({name for names in lists for name in names}), n=1)
-    question = f"Did you mean {near[0]}? " if near else ""
-    return HistoryError(
-        f"The history at {history.where} has no target {target!r}.",
-        f"{question}reprocheck suite list names those of the suite.",
-    )

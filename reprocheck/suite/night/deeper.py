@@ -103,20 +103,20 @@ def keep(one: Wanted, performed: Performed) -> None:
     shutil.rmtree(performed.job.folder, ignore_errors=True)
 
 
-def operation(one: Wanted, performed: Performed) -> str:
+def operation(recording: Wanted, performed: Performed) -> str:
     """Return the first operation in which a night differs from the kept recording, as a sentence;
     where it is not known, why.
     """
-    if one.against is None:
+    if recording.against is None:
         return ""
     if why := performed.no_recording:
         return f"The training could not be recorded once more at level module: {why}."
-    about = _about(one.against)
+    about = _about(recording.against)
     since = f"night {about.night}" if about else "the last green night"
     names = (since, f"night {performed.job.night}")
     try:
         found = between(
-            one.against, performed.job.recording, performed.job.folder.parent, names=names
+            recording.against, performed.job.recording, performed.job.folder.parent, names=names
         )
     except ReprocheckError as error:
         return error.message
@@ -125,7 +125,7 @@ def operation(one: Wanted, performed: Performed) -> str:
 
 def _job(suite: Suite, night: Night, check: TargetCheck) -> Job | None:
     """Return the job that records a target; None where the suite has it no longer."""
-    target = next((one for one in suite.targets if one.name == check.target), None)
+    target = next((target for target in suite.targets if target.name == check.target), None)
     if target is None:
         return None
     place = _place(night.id, check.target)

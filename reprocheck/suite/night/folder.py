@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from reprocheck.errors import ReportError
-from reprocheck.launch.tree import SUITE_MARK
 from reprocheck.suite.model import Night
+from reprocheck.suite.surface import SUITE_MARK
 from reprocheck.suite.targets import Suite
 
 NIGHTS = "nights"

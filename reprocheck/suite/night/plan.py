@@ -63,7 +63,13 @@ def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ..
     targets = suite.select(options.names, options.tags, options.shard)
     if not options.only_failed:
         return targets
-    failed = _failed_in_last(history)
+    # those that failed the last night that came to its end
+    ended = [night for night in history.nights(last=20) if night.ended is not None]
+    failed: set[str] = set()
+    if ended:
+        last = ended[-1].id
+        failed |= {state.target for state in history.states(night=last) if state.failed}
+        failed |= {check.target for check in history.final(last) if not check.good}
     return tuple(target for target in targets if target.name in failed)
 
 
@@ -74,7 +80,7 @@ def to_resume(history: History, name: str) -> Night:
     """
     begin = "`reprocheck suite run` begins a new one."
     if name == "last":
-        interrupted = [one for one in history.nights(last=20) if one.ended is None]
+        interrupted = [night for night in history.nights(last=20) if night.ended is None]
         if not interrupted:
             raise UsageError("No night was interrupted.", begin)
         return interrupted[-1]
@@ -95,7 +101,7 @@ def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
     before them: so no long check is left alone at the end.
     """
     nights = history.nights(last=NIGHTS_LOOKED_AT)
-    took = {check.target: check.seconds for one in nights for check in history.final(one.id)}
+    took = {check.target: check.seconds for night in nights for check in history.final(night.id)}
     return tuple(sorted(jobs, key=lambda job: -took.get(job.target.name, inf)))
 
 
@@ -126,13 +132,3 @@ def jobs_left(
 
 def _is_done(attempts: Sequence[TargetCheck], retries: int) -> bool:
     return bool(attempts) and (attempts[-1].good or len(attempts) > retries)
-
-
-def _failed_in_last(history: History) -> set[str]:
-    """Return the targets that failed the last night that came to its end."""
-    ended = [night for night in history.nights(last=20) if night.ended is not None]
-    if not ended:
-        return set()
-    last = ended[-1].id
-    by_state = {state.target for state in history.states(night=last) if state.failed}
-    return by_state | {check.target for check in history.final(last) if not check.good}

@@ -101,12 +101,16 @@ def _moved(file: Path) -> Path:
 
 def _record(folder: Path, suite: Suite, history: History) -> int:
     """Record a night, and return how many of its checks are new."""
-    there = {(one.target, one.attempt) for one in history.checks(night=folder.name)}
+    there = {(check.target, check.attempt) for check in history.checks(night=folder.name)}
     performed = [one for target in suite.targets for one in _attempts(target, folder, suite)]
     if not performed:
         return 0
     begun = history.begin_night(_night(folder, performed, suite))
-    new = [one for one in performed if (one.job.target.name, one.job.attempt) not in there]
+    new = [
+        attempt
+        for attempt in performed
+        if (attempt.job.target.name, attempt.job.attempt) not in there
+    ]
     added = history.add_all(map(read, new))
     if begun or added:
         history.put_states(states_of_night(history, history.night(folder.name), suite.targets))
@@ -146,17 +150,19 @@ def _night(folder: Path, performed: list[Performed], suite: Suite) -> Night:
     """Return a night as its `night.json` has it; of one that did not come to its end, as its checks
     have it. Its targets are in the order of the suite.
     """
-    checked = {one.job.target.name for one in performed}
-    ends = [one.started + one.seconds for one in performed]
+    checked = {attempt.job.target.name for attempt in performed}
+    ends = [attempt.started + attempt.seconds for attempt in performed]
     of_night = _OfNight(
-        started=min(one.started for one in performed), ended=max(ends), commit=performed[0].commit
+        started=min(attempt.started for attempt in performed),
+        ended=max(ends),
+        commit=performed[0].commit,
     )
     file = _File(night=of_night)
     with suppress(OSError, msgspec.MsgspecError):
         file = msgspec.json.decode((folder / "night.json").read_bytes(), type=_File)
-    checked |= {one.name for one in file.targets if one.check}
-    of_file = [one.name for one in file.targets]
-    order = dict.fromkeys([*(one.name for one in suite.targets), *of_file])
+    checked |= {target.name for target in file.targets if target.check}
+    of_file = [target.name for target in file.targets]
+    order = dict.fromkeys([*(target.name for target in suite.targets), *of_file])
     return Night(
         id=folder.name,
         targets=tuple(name for name in order if name in checked or name in of_file),

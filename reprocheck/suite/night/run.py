@@ -27,7 +27,6 @@ from reprocheck.suite.night.plan import (
     longest_first,
     to_resume,
 )
-from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, missing
 
 GONE = "It is in the suite no longer."
@@ -87,8 +86,13 @@ def run(
         observer.begun(night, len(plan.jobs), len(plan.checked))
         retry = _next_attempt(suite, night, options.retries)
         check_all(plan.jobs, executor, history, observer, retry)
-        found = states_of_night(history, night, suite.targets)
-        states = tuple(_with_reason(state, plan.not_run.get(state.target, "")) for state in found)
+        found = []
+        for state in states_of_night(history, night, suite.targets):
+            why = plan.not_run.get(state.target)
+            if why:
+                state = replace(state, sentence=why, sentence_to_paste=why)
+            found.append(state)
+        states = tuple(found)
         history.put_states(states)
         if options.record:
             states = _deeper(suite, history, night, states, executor, observer)
@@ -97,11 +101,6 @@ def run(
         history.end_night(night.id, night.ended or 0.0)
         remove_old(suite, night)
     return Outcome(night=night, checks=history.final(night.id), states=states)
-
-
-def _with_reason(state: TargetState, why: str) -> TargetState:
-    """Return a state with the reason why its target could not be run, where there is one."""
-    return replace(state, sentence=why, sentence_to_paste=why) if why else state
 
 
 def _deeper(
@@ -117,7 +116,7 @@ def _deeper(
     """
     by_target = {state.target: state for state in states}
     recordings = deeper.wanted(suite, history, night, history.final(night.id), by_target)
-    by_place = {one.job.place: one for one in recordings}
+    by_place = {recording.job.place: recording for recording in recordings}
     sentences: dict[str, str] = {}
 
     def done(performed: Performed) -> None:
@@ -130,7 +129,7 @@ def _deeper(
 
     if recordings:
         observer.recording(len(recordings))
-    perform_all([one.job for one in recordings], executor, observer, done)
+    perform_all([recording.job for recording in recordings], executor, observer, done)
     return deeper.with_operations(states, sentences)
 
 
@@ -142,7 +141,7 @@ def _new_night(suite: Suite, history: History, executor: Executor, options: Opti
             "No target failed the last night.", "`reprocheck suite run` checks all targets."
         )
     now = time.time()
-    newest = max((one.id for one in history.nights(last=1)), default="")
+    newest = max((night.id for night in history.nights(last=1)), default="")
     return Night(
         id=new_id(now, newest),
         started=now,
@@ -162,18 +161,12 @@ def _plan(
     not_run = {name: GONE for name in night.selected if name not in known}
     jobs, checked = jobs_left(night, suite, history, options.retries)
     for job in jobs:
-        if why := _why_not(job.target, executor):
+        lacking = missing(job.target)
+        why = lacking.message if lacking else executor.impossible(job.target.resources)
+        if why:
             not_run[job.target.name] = why
     can_run = [job for job in jobs if job.target.name not in not_run]
     return Plan(night=night, jobs=longest_first(can_run, history), checked=checked, not_run=not_run)
-
-
-def _why_not(target: Target, executor: Executor) -> str:
-    """Return why a target cannot be checked; "" where it can."""
-    lacking = missing(target)
-    if lacking is not None:
-        return lacking.message
-    return executor.impossible(target.resources)
 
 
 def _next_attempt(suite: Suite, night: Night, retries: int) -> Callable[[TargetCheck], Job | None]:

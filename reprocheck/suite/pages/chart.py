@@ -7,7 +7,7 @@ different curves there are, and since when.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -68,7 +68,12 @@ def charts(checks: Sequence[TargetCheck], baseline: bytes, called: str) -> list[
     checks    with curves, oldest first
     baseline  the curves of it, empty where there is none; `called`: in the chart
     """
-    groups = _groups(checks)
+    by_curves: dict[bytes, list[TargetCheck]] = {}
+    for check in checks:
+        if check.curves:
+            by_curves.setdefault(check.curves, []).append(check)
+    groups = [_Group(checks=same, series=_unpacked(packed)) for packed, same in by_curves.items()]
+    groups.sort(key=lambda group: group.checks[-1].night, reverse=True)
     accepted = _unpacked(baseline)
     names = dict.fromkeys(chain.from_iterable((*(group.series for group in groups), accepted)))
     ordered = sorted(names, key=lambda name: name != LOSS_SERIES)
@@ -76,37 +81,35 @@ def charts(checks: Sequence[TargetCheck], baseline: bytes, called: str) -> list[
     return [made for found in drawn for made in (found, *_differences(found))]
 
 
-def _differences(found: Chart) -> Iterator[Chart]:
+def _differences(chart: Chart) -> Iterator[Chart]:
     """Yield how far the lines of a chart are from its baseline: what is too small to be seen in
     it.
     """
-    accepted = [one for one in found.lines if one.colour == BASELINE]
+    accepted = [one for one in chart.lines if one.colour == BASELINE]
     if not accepted:
         return
     known = dict(zip(accepted[0].x, accepted[0].y, strict=True))
-    others = [one for one in found.lines if one.colour != BASELINE]
-    far = [replace(one, y=_relative(one, known)) for one in others]
+    others = [one for one in chart.lines if one.colour != BASELINE]
+    far = [replace(other_line, y=_relative(other_line, known)) for other_line in others]
     lines = tuple(one for one in far if any(y is not None for y in one.y))
     if lines:
-        name = f"{found.name}: relative difference from the baseline"
-        yield Chart(name=name, axis=found.axis, lines=lines, note=_EQUAL)
-
-
-_EQUAL = "Values that are equal are left out."
+        name = f"{chart.name}: relative difference from the baseline"
+        note = "Values that are equal are left out."
+        yield Chart(name=name, axis=chart.axis, lines=lines, note=note)
 
 
 def _relative(one: Line, known: Mapping[float, float | None]) -> Values:
     """Return the relative difference at each place; None where the values are equal, or one is
     missing.
     """
-    pairs = ((y, known.get(x)) for x, y in zip(one.x, one.y, strict=True))
-    return tuple(_apart(y, base) for y, base in pairs)
-
-
-def _apart(value: float | None, base: float | None) -> float | None:
-    if value is None or base is None or value == base:
-        return None
-    return abs(value - base) / (abs(base) or 1.0)
+    differences: list[float | None] = []
+    for x, value in zip(one.x, one.y, strict=True):
+        base = known.get(x)
+        if value is None or base is None or value == base:
+            differences.append(None)
+        else:
+            differences.append(abs(value - base) / (abs(base) or 1.0))
+    return tuple(differences)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,16 +118,6 @@ class _Group:
 
     checks: list[TargetCheck]
     series: dict[str, Series]
-
-
-def _groups(checks: Iterable[TargetCheck]) -> list[_Group]:
-    """Return checks by their curves, the newest group first."""
-    found: dict[bytes, list[TargetCheck]] = {}
-    for check in checks:
-        if check.curves:
-            found.setdefault(check.curves, []).append(check)
-    groups = [_Group(checks=same, series=_unpacked(packed)) for packed, same in found.items()]
-    return sorted(groups, key=lambda group: group.checks[-1].night, reverse=True)
 
 
 def _unpacked(packed: bytes) -> dict[str, Series]:
@@ -150,8 +143,20 @@ def _chart(name: str, groups: Sequence[_Group], accepted: dict[str, Series], cal
     ]
     if name in accepted:
         lines.append(_line(called, BASELINE, accepted[name]))
+    # the newest night says what the horizontal axis counts
+    newest = next((group.series[name] for group in groups if name in group.series), None)
+    has_steps = newest is not None and newest.step(1) is not None
+    notes = []
+    if len(different) > MOST_LINES:
+        notes.append(f"{count(len(different) - MOST_LINES, 'older curve')} not drawn.")
+    longest = max((len(group.series.get(name, Series(name=name))) for group in groups), default=0)
+    if longest > MOST_POINTS:
+        notes.append(f"One of {_stride(longest)} values is drawn.")
     return Chart(
-        name=name, axis=_axis(groups, name), lines=tuple(lines), note=_note(name, different, groups)
+        name=name,
+        axis="step" if has_steps else "iteration",
+        lines=tuple(lines),
+        note=" ".join(notes),
     )
 
 
@@ -165,69 +170,30 @@ def _label(same: Sequence[_Group]) -> str:
     return f"{count(len(nights), 'check')}, the last {day}"
 
 
-def _axis(groups: Sequence[_Group], name: str) -> str:
-    """Return what the horizontal axis counts."""
-    newest = next((group.series[name] for group in groups if name in group.series), None)
-    if newest is None or newest.step(1) is None:
-        return "iteration"
-    return "step"
-
-
-def _note(name: str, different: Sequence[object], groups: Sequence[_Group]) -> str:
-    more = len(different) - MOST_LINES
-    longest = max((len(group.series.get(name, Series(name=name))) for group in groups), default=0)
-    said = []
-    if more > 0:
-        said.append(f"{count(more, 'older curve')} not drawn.")
-    if longest > MOST_POINTS:
-        said.append(f"One of {_stride(longest)} values is drawn.")
-    return " ".join(said)
-
-
 def _line(label: str, colour: int, series: Series) -> Line:
-    numbers = range(1, len(series) + 1, _stride(len(series)))
-    return Line(
-        label=label,
-        colour=colour,
-        x=tuple(_place(series, number) for number in numbers),
-        y=tuple(_finite(series.value(number)) for number in numbers),
-    )
+    places: list[float] = []
+    values: list[float | None] = []
+    for number in range(1, len(series) + 1, _stride(len(series))):
+        step, value = series.step(number), series.value(number)
+        places.append(float(series.iterations[number - 1]) if step is None else step)
+        is_finite = value is not None and math.isfinite(value)
+        values.append(value if is_finite else None)
+    return Line(label=label, colour=colour, x=tuple(places), y=tuple(values))
 
 
 def _stride(length: int) -> int:
     return max(1, math.ceil(length / MOST_POINTS))
 
 
-def _place(series: Series, number: int) -> float:
-    step = series.step(number)
-    if step is None:
-        return float(series.iterations[number - 1])
-    return step
-
-
-def _finite(value: float | None) -> float | None:
-    if value is None or not math.isfinite(value):
-        return None
-    return value
-
-
 def data(chart: Chart) -> dict[str, object]:
     """Return what site.js draws: one axis for all lines, with null where a line has no value."""
     axis = sorted({x for one in chart.lines for x in one.x})
-    return {
-        "axis": chart.axis,
-        "log": chart.logarithmic,
-        "x": axis,
-        "lines": [
-            {"label": one.label, "colour": one.colour, "values": _on(axis, one)}
-            for one in chart.lines
-        ],
-    }
-
-
-def _on(axis: Iterable[float], one: Line) -> list[float | None]:
-    known = dict(zip(one.x, one.y, strict=True))
-    return [known.get(x) for x in axis]
+    lines = []
+    for one in chart.lines:
+        known = dict(zip(one.x, one.y, strict=True))
+        values = [known.get(x) for x in axis]
+        lines.append({"label": one.label, "colour": one.colour, "values": values})
+    return {"axis": chart.axis, "log": chart.logarithmic, "x": axis, "lines": lines}
 
 
 WIDTH, HEIGHT = 920, 280
@@ -244,8 +210,12 @@ def svg(chart: Chart) -> str:
     if not chart.values:
         return f'{head}<text x="{WIDTH // 2}" y="{HEIGHT // 2}">no finite value</text></svg>'
     frame = _Frame.around(chart)
-    parts = (*_rules(frame), *_axis_of(chart, frame), *_drawn(chart, frame))
-    return f"{head}{''.join(parts)}</svg>"
+    # the newest night on top of the older ones
+    lines = (
+        f'<path class="line line-{one.colour}" d="{_path(one, frame)}"/>'
+        for one in reversed(chart.lines)
+    )
+    return f"{head}{''.join((*_rules(frame), *_axis_of(chart, frame), *lines))}</svg>"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -280,22 +250,19 @@ class _Frame:
 
 
 def _rules(frame: _Frame) -> Iterator[str]:
-    """Horizontal lines with their values."""
-    for value in _values_of_rules(frame):
+    """Yield horizontal lines with their values."""
+    low, high = frame.y
+    values = ticks(low, high, 5)
+    if frame.log:
+        values = [10.0**power for power in range(math.ceil(low), math.floor(high) + 1)]
+    for value in values:
         y = frame.up(value)
         yield f'<path class="rule" d="M{_LEFT} {y}H{WIDTH - _RIGHT}"/>'
         yield f'<text class="value" x="{_LEFT - 8}" y="{y + 4}">{value:.5g}</text>'
 
 
-def _values_of_rules(frame: _Frame) -> list[float]:
-    low, high = frame.y
-    if frame.log:
-        return [10.0**power for power in range(math.ceil(low), math.floor(high) + 1)]
-    return ticks(low, high, 5)
-
-
 def ticks(low: float, high: float, about: int) -> list[float]:
-    """Round numbers from `low` to `high`: steps of 1, 2 or 5 times a power of ten."""
+    """Return round numbers from `low` to `high`: steps of 1, 2 or 5 times a power of ten."""
     rough = (high - low) / about
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
@@ -311,12 +278,6 @@ def _axis_of(chart: Chart, frame: _Frame) -> Iterator[str]:
     for x in places:
         yield f'<text class="place" x="{frame.across(x)}" y="{HEIGHT - 16}">{x:,.0f}</text>'
     yield f'<text class="place" x="{WIDTH // 2}" y="{HEIGHT - 1}">{chart.axis}</text>'
-
-
-def _drawn(chart: Chart, frame: _Frame) -> Iterator[str]:
-    """Yield the lines, the newest night on top of the older ones."""
-    for one in reversed(chart.lines):
-        yield f'<path class="line line-{one.colour}" d="{_path(one, frame)}"/>'
 
 
 def _path(one: Line, frame: _Frame) -> str:

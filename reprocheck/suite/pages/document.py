@@ -10,7 +10,6 @@ from reprocheck.model import SourceLine
 from reprocheck.report.json_parts import attributes, source_line
 from reprocheck.report.text import valid
 from reprocheck.suite.model import (
-    Baseline,
     NightReport,
     TargetCheck,
     TargetReport,
@@ -83,7 +82,7 @@ def target(one: TargetReport) -> dict[str, object]:
         **_state(one.state),
         "sentence": words.sentence(one),
         "check": _check(one.check),
-        "baseline": _baseline(one.baseline),
+        "baseline": attributes(one.baseline, *_OF_BASELINE) if one.baseline else None,
     }
 
 
@@ -104,7 +103,7 @@ def _state(state: TargetState | None) -> dict[str, object]:
         "changed": {
             name: {"then": then, "now": now} for name, (then, now) in state.changed.items()
         },
-        "drift": [attributes(one, *_OF_DIFFERENCE) for one in state.drift],
+        "drift": [attributes(difference, *_OF_DIFFERENCE) for difference in state.drift],
         "operation": state.operation,
     }
 
@@ -119,9 +118,3 @@ def _check(check: TargetCheck | None) -> dict[str, object] | None:
         "key": {"digest": check.key.digest, "facts": dict(check.key.facts)},
         "beside": dict(check.beside),
     }
-
-
-def _baseline(baseline: Baseline | None) -> dict[str, object] | None:
-    if baseline is None:
-        return None
-    return attributes(baseline, *_OF_BASELINE)

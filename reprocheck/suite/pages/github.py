@@ -26,7 +26,7 @@ _IN_PROPERTIES = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 def render(report: NightReport) -> bytes:
     """Return the lines, to be printed in a step: first the errors, then the warnings."""
-    warned = [one for one in report.targets if not one.failed and one.word in _WARNED]
+    warned = [target for target in report.targets if not target.failed and target.word in _WARNED]
     lines = [*_level("error", report.failed), *_level("warning", warned)]
     return "".join(f"{line(text)}\n" for text in lines).encode()
 
@@ -40,35 +40,35 @@ def _level(level: str, targets: Sequence[TargetReport]) -> Iterator[str]:
     more = len(targets) - len(shown)
     if more:
         title = f"{more:,} more targets".translate(_IN_PROPERTIES)
-        names = ", ".join(one.name for one in targets[len(shown) :][:MOST])
+        names = ", ".join(target.name for target in targets[len(shown) :][:MOST])
         said = f"{more:,} more, among them {names}. The summary of the job has all."
         yield f"::{level} title={title}::{said.translate(_IN_DATA)}"
 
 
-def _line(level: str, one: TargetReport) -> str:
-    properties = {"title": f"{one.name}: {one.word}"}
-    place = _place(one)
+def _line(level: str, target: TargetReport) -> str:
+    properties = {"title": f"{target.name}: {target.word}"}
+    place = _place(target)
     if place is not None:
         properties = {"file": place.file, "line": str(place.line), **properties}
     written = ",".join(
         f"{name}={value.translate(_IN_PROPERTIES)}" for name, value in properties.items()
     )
-    return f"::{level} {written}::{words.sentence(one).translate(_IN_DATA)}"
+    return f"::{level} {written}::{words.sentence(target).translate(_IN_DATA)}"
 
 
-def _place(one: TargetReport) -> SourceLine | None:
+def _place(target: TargetReport) -> SourceLine | None:
     """Return the line of the first cause, else the first one of the script; None where neither is
     known.
 
     The path is that in the repository.
     """
-    if one.target is None:
+    if target.target is None:
         return None
-    bad = (check for check in reversed(one.attempts) if not check.good)
+    bad = (check for check in reversed(target.attempts) if not check.good)
     sources = (SourceLine.of(check.source) for check in bad)
     cause = next((source for source in sources if source is not None), None)
-    if cause is not None and one.target.folder:
-        return replace(cause, file=str(PurePosixPath(one.target.folder, cause.file)))
-    if not one.target.script:
+    if cause is not None and target.target.folder:
+        return replace(cause, file=str(PurePosixPath(target.target.folder, cause.file)))
+    if not target.target.script:
         return None
-    return SourceLine(file=one.target.script, line=1)
+    return SourceLine(file=target.target.script, line=1)

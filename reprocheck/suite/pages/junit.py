@@ -10,7 +10,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement
 
 from reprocheck.report.junit import written
-from reprocheck.suite.model import NOT_CHECKED, NightReport, TargetCheck, TargetReport
+from reprocheck.suite.model import NOT_CHECKED, NightReport, TargetReport
 from reprocheck.suite.pages import words
 
 COULD_NOT_RUN = ("script_failed", "timed_out", "error")
@@ -24,8 +24,8 @@ def render(report: NightReport) -> bytes:
         name=f"reprocheck suite: {report.night.id}",
         timestamp=words.iso(report.night.started),
     )
-    for one in report.targets:
-        _case(suite, one)
+    for target in report.targets:
+        _case(suite, target)
     counts = {key: len(suite.findall(f"testcase/{tag}")) for key, tag in _COUNTED.items()}
     texts = {key: str(value) for key, value in {"tests": len(suite), **counts}.items()}
     texts["time"] = f"{report.seconds:.3f}"
@@ -38,50 +38,41 @@ def render(report: NightReport) -> bytes:
     return written(suites)
 
 
-def _case(suite: Element, one: TargetReport) -> None:
+def _case(suite: Element, target: TargetReport) -> None:
     case = SubElement(
         suite,
         "testcase",
         classname="reprocheck.suite",
-        name=one.name,
-        time=f"{words.seconds_of(one):.3f}",
+        name=target.name,
+        time=f"{words.seconds_of(target):.3f}",
     )
-    outcome = _outcome(one)
-    message = f"{one.word}: {words.sentence(one)}"
+    outcome = _outcome(target)
+    message = f"{target.word}: {words.sentence(target)}"
     if outcome:
-        found = SubElement(case, outcome, type=one.word, message=message)
+        found = SubElement(case, outcome, type=target.word, message=message)
         if outcome != "skipped":
-            found.text = text(one)
+            found.text = text(target)
     else:
         SubElement(case, "system-out").text = message
-    for attempt in one.attempts[:-1]:
-        _attempt(case, attempt)
+    for attempt in target.attempts[:-1]:
+        if not attempt.good:
+            title = f"attempt {attempt.attempt}: {words.title(attempt)}"
+            flaky = SubElement(case, "flakyFailure", type=attempt.verdict, message=title)
+            flaky.text = attempt.reason
 
 
-def _outcome(one: TargetReport) -> str:
+def _outcome(target: TargetReport) -> str:
     """Return the element that says how a target did; "" where it passed."""
-    check = one.check
-    if not one.failed:
-        return _NOT_FAILED[check is None or one.word in NOT_CHECKED]
+    check = target.check
+    if not target.failed:
+        return "skipped" if check is None or target.word in NOT_CHECKED else ""
     if check is not None and check.verdict in COULD_NOT_RUN:
         return "error"
     return "failure"
 
 
-_NOT_FAILED = {True: "skipped", False: ""}
-"""Whether it was not checked -> its element."""
-
-
-def _attempt(case: Element, attempt: TargetCheck) -> None:
-    """An earlier attempt that was not good."""
-    if not attempt.good:
-        title = f"attempt {attempt.attempt}: {words.title(attempt)}"
-        found = SubElement(case, "flakyFailure", type=attempt.verdict, message=title)
-        found.text = attempt.reason
-
-
-def text(one: TargetReport) -> str:
+def text(target: TargetReport) -> str:
     """Return what is known of a target, a row a fact."""
-    rows = [f"{name}: {said}" for name, said in words.facts(one)]
-    steps = [f"{why} {command}" for why, command in words.commands(one)]
+    rows = [f"{name}: {said}" for name, said in words.facts(target)]
+    steps = [f"{why} {command}" for why, command in words.commands(target)]
     return "\n".join((*rows, *steps)).replace("`", "")

@@ -25,12 +25,25 @@ _CALM = ("unchanged",)
 
 def render(report: NightReport) -> bytes:
     """summary.md."""
-    changed = [one for one in report.targets if one.failed or one.word not in _CALM]
-    rest = [one for one in report.targets if one not in changed]
+    changed = [target for target in report.targets if target.failed or target.word not in _CALM]
+    rest = [target for target in report.targets if target not in changed]
     room = _Room(_FOR_TABLES)
-    parts = [*_head(report), *_table(changed, "changed", room), *_folded(rest, room)]
+    parts: list[str] = [
+        md("## reprocheck suite: {}", words.headline(report)),
+        "",
+        md("**{}**", words.counts(report)),
+        "",
+        *(md("- {}: {}", name, fact) for name, fact in words.about(report.night)),
+        md("- time of all checks: {}", seconds(report.seconds)),
+        "",
+        *_table(changed, "changed", room),
+    ]
+    if rest:
+        parts += folded(f"{len(rest):,} unchanged", _table(rest, "unchanged", room))
     room.add(LARGEST - _FOR_TABLES - 1000)
-    parts.extend(_details(report.failed, room))
+    sections = (Markdown(document(_section(target))) for target in report.failed)
+    shown = list(_fitting(sections, room))
+    parts += [*shown, *_left_out(len(report.failed) - len(shown), "targets that fail in detail")]
     parts.append(md("<sub>reprocheck {}</sub>", report.night.reprocheck_version))
     return document(parts).encode()
 
@@ -55,21 +68,13 @@ class _Room:
         return True
 
 
-def _head(report: NightReport) -> Iterator[str]:
-    yield md("## reprocheck suite: {}", words.headline(report))
-    yield from ("", md("**{}**", words.counts(report)), "")
-    yield from (md("- {}: {}", name, said) for name, said in words.about(report.night))
-    yield md("- time of all checks: {}", seconds(report.seconds))
-    yield ""
-
-
 def _table(targets: Sequence[TargetReport], what: str, room: _Room) -> Iterator[str]:
     """Yield a row a target, as many as there is room for."""
     if not targets:
         return
     yield row(("target", "state", "since", "what changed", "time"))
     yield Markdown("|---|---|---|---|--:|")
-    rows = list(_fitting(map(_row, targets), room))
+    rows = list(_fitting(map(_row_of, targets), room))
     yield from (*rows, "")
     yield from _left_out(len(targets) - len(rows), f"{what} targets")
 
@@ -86,55 +91,42 @@ def _left_out(number: int, what: str) -> Iterator[str]:
         yield from (f"… and {number:,} more {what}, which did not fit; night.json has all.", "")
 
 
-def _row(one: TargetReport) -> Markdown:
-    state = md("**{}**", one.word) if one.failed else one.word
-    return row((one.name, state, words.since(one), words.sentence(one), words.duration(one)))
+def _row_of(target: TargetReport) -> Markdown:
+    state = md("**{}**", target.word) if target.failed else target.word
+    return row(
+        (target.name, state, words.since(target), words.sentence(target), words.duration(target))
+    )
 
 
-def _folded(targets: Sequence[TargetReport], room: _Room) -> Iterator[str]:
-    if not targets:
-        return
-    yield from folded(f"{len(targets):,} unchanged", _table(targets, "unchanged", room))
-
-
-def _details(targets: Sequence[TargetReport], room: _Room) -> Iterator[str]:
-    """Yield a section a target that fails, as many as there is room for."""
-    texts = (Markdown(document(_section(one))) for one in targets)
-    shown = list(_fitting(texts, room))
-    yield from shown
-    yield from _left_out(len(targets) - len(shown), "targets that fail in detail")
-
-
-def _section(one: TargetReport) -> Iterator[str]:
-    yield from (md("### {}: {}", one.name, one.word), "", words.sentence(one), "")
-    yield from (md("- {}: {}", name, said) for name, said in words.facts(one))
+def _section(target: TargetReport) -> Iterator[str]:
+    yield from (md("### {}: {}", target.name, target.word), "", words.sentence(target), "")
+    yield from (md("- {}: {}", name, said) for name, said in words.facts(target))
     yield ""
-    for why, command in words.commands(one):
+    for why, command in words.commands(target):
         yield from (why, "", *block(command, "sh"), "")
 
 
-def issue(night: Night, one: TargetReport) -> bytes:
+def issue(night: Night, target: TargetReport) -> bytes:
     """Return a text for an issue on one target, ready to be pasted; its first line is the title."""
-    return document(_issue(night, one)).encode()
+    return document(_issue(night, target)).encode()
 
 
-def _issue(night: Night, one: TargetReport) -> Iterator[str]:
-    yield md("# {}: {} since night {}", one.name, one.word, words.since(one))
-    if one.check is not None:
-        known = {f"{name}.version": version for name, version in one.check.key.facts.items()}
-        yield md("{}", provenance.versions({**one.check.beside, **known}, night.reprocheck_version))
-    yield from ("", words.sentence(one), "", md("## What changed"), "")
-    yield from (md("- {}: {}", name, said) for name, said in words.facts(one))
+def _issue(night: Night, target: TargetReport) -> Iterator[str]:
+    yield md("# {}: {} since night {}", target.name, target.word, words.since(target))
+    if target.check is not None:
+        known = {f"{name}.version": version for name, version in target.check.key.facts.items()}
+        yield md(
+            "{}", provenance.versions({**target.check.beside, **known}, night.reprocheck_version)
+        )
+    yield from ("", words.sentence(target), "", md("## What changed"), "")
+    yield from (md("- {}: {}", name, said) for name, said in words.facts(target))
     yield from ("", md("## The night"), "")
     yield from (md("- {}: {}", name, said) for name, said in words.about(night))
-    yield from ("", *_environment(one), md("## How to reproduce"), "")
-    for why, command in words.commands(one):
+    yield ""
+    if target.check is not None and target.check.key.facts:
+        # whether somebody else sees the same depends on these
+        rows = map(row, {**target.check.key.facts, **target.check.beside}.items())
+        yield from folded("Environment", [row(("fact", "value")), Markdown("|---|---|"), *rows])
+    yield from (md("## How to reproduce"), "")
+    for why, command in words.commands(target):
         yield from (why, "", *block(command, "sh"), "")
-
-
-def _environment(one: TargetReport) -> Iterator[str]:
-    """Yield the facts of the environment key, which decide whether somebody else sees the same."""
-    if one.check is None or not one.check.key.facts:
-        return
-    rows = map(row, {**one.check.key.facts, **one.check.beside}.items())
-    yield from folded("Environment", [row(("fact", "value")), Markdown("|---|---|"), *rows])

@@ -30,7 +30,7 @@ def render(environment: Environment, report: NightReport, past: Past) -> bytes:
         left_out=len(report.failed) - MOST_DETAILS,
         before=_link(before),
         after=_link(after),
-        tags=sorted({tag for one in report.targets for tag in one.tags}),
+        tags=sorted({tag for target in report.targets for tag in target.tags}),
         target_link=lambda name: links.to(links.target_file(name), ROOT),
     )
     return text.encode("utf-8", "replace")

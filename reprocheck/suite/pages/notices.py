@@ -44,45 +44,38 @@ _MOST_IN_TEXT = 10
 def changes(report: NightReport) -> list[TargetReport]:
     """Return the targets that a notice tells."""
     night = report.night.id
-    return [one for one in report.targets if one.word in TOLD and words.since(one) == night]
+    return [
+        target for target in report.targets if target.word in TOLD and words.since(target) == night
+    ]
 
 
 def payload(report: NightReport) -> dict[str, object]:
     """Return what is sent. `text` is what Slack, Mattermost and others show of it."""
     changed = changes(report)
+    rows = [f"reprocheck suite: {words.headline(report)} in night {report.night.id}"]
+    for one in changed[:_MOST_IN_TEXT]:
+        rows.append(f"- {line(one.name)}: {one.word}. {words.sentence(one)}")
+    if len(changed) > _MOST_IN_TEXT:
+        rows.append(f"- and {len(changed) - _MOST_IN_TEXT:,} more")
     return {
         "schema_version": SCHEMA_VERSION,
-        "text": _text(report, changed),
+        "text": "\n".join(rows),
         "night": {"id": report.night.id, "commit": report.night.commit},
         "headline": words.headline(report),
         "failed": len(report.failed),
         "states": report.counts,
-        "changes": [_change(one) for one in changed[:MOST]],
+        "changes": [_change(target) for target in changed[:MOST]],
         "more": max(0, len(changed) - MOST),
     }
 
 
-def _text(report: NightReport, changed: Sequence[TargetReport]) -> str:
-    rows = [f"reprocheck suite: {words.headline(report)} in night {report.night.id}"]
-    rows += [
-        f"- {line(one.name)}: {one.word}. {words.sentence(one)}" for one in changed[:_MOST_IN_TEXT]
-    ]
-    more = len(changed) - _MOST_IN_TEXT
-    if more > 0:
-        rows.append(f"- and {more:,} more")
-    return "\n".join(rows)
-
-
-def _change(one: TargetReport) -> dict[str, object]:
-    operation = ""
-    if one.state is not None:
-        operation = one.state.operation
+def _change(target: TargetReport) -> dict[str, object]:
     return {
-        "target": one.name,
-        "state": one.word,
-        "failed": one.failed,
-        "sentence": words.sentence(one),
-        "operation": operation,
+        "target": target.name,
+        "state": target.word,
+        "failed": target.failed,
+        "sentence": words.sentence(target),
+        "operation": target.state.operation if target.state else "",
     }
 
 
@@ -127,7 +120,7 @@ class _Delivery:
     said: str = ""
 
     def start(self) -> None:
-        """Begins to send."""
+        """Begin to send."""
         threading.Thread(target=self._deliver, daemon=True).start()
 
     def failure(self) -> Iterator[str]:
@@ -146,7 +139,7 @@ class _Delivery:
 
 
 def _delivered(url: str, body: bytes, post: Post) -> str:
-    """Tries until the webhook takes it; what the last try came to, "" where it was taken."""
+    """Try until the webhook takes it; return what the last try came to, "" where it was taken."""
     if not host(url):
         return f"{named(url)} is no address of a webhook. Set it, or remove it from `webhooks`."
     for pause in (0.0, *post.pauses):

@@ -22,6 +22,6 @@ def render(environment: Environment, report: NightReport, past: Past) -> bytes:
         words=words,
         targets=rows.of_targets(report, "", past),
         nights=rows.of_nights(past, ""),
-        tags=sorted({tag for one in report.targets for tag in one.tags}),
+        tags=sorted({tag for target in report.targets for tag in target.tags}),
     )
     return text.encode("utf-8", "replace")

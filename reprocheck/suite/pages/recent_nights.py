@@ -39,6 +39,6 @@ class Past:
 
     def beside(self, night: Night) -> tuple[Night | None, Night | None]:
         """Return the nights before and after one; None where there is none."""
-        place = [one.id for one in self.nights].index(night.id)
+        place = [shown.id for shown in self.nights].index(night.id)
         around = (None, *self.nights, None)
         return around[place], around[place + 2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -14,7 +14,6 @@ from reprocheck.suite.model import (
     ORDER,
     Night,
     NightReport,
-    OverviewRow,
     TargetCheck,
     TargetReport,
     TargetState,
@@ -27,13 +26,13 @@ from reprocheck.suite.pages.timeline import EnvironmentChange
 _CALM = ("unchanged", "fixed", "new target")
 
 
-def tone(one: TargetReport) -> str:
+def tone(target: TargetReport) -> str:
     """Return the tone of a target in a night."""
-    if one.failed:
+    if target.failed:
         return "bad"
-    if one.check is None:
+    if target.check is None:
         return "failed"
-    if one.word in _CALM:
+    if target.word in _CALM:
         return "good"
     return "unsure"
 
@@ -61,26 +60,26 @@ class TargetRow:
 
 def of_targets(report: NightReport, root: str, past: Past | None = None) -> list[TargetRow]:
     """Return a row for each target of a night; with the nights before where `past` is given."""
-    return [_target(one, root, past) for one in report.targets]
+    return [_target(target, root, past) for target in report.targets]
 
 
-def _target(one: TargetReport, root: str, past: Past | None) -> TargetRow:
+def _target(target: TargetReport, root: str, past: Past | None) -> TargetRow:
     report = ""
-    if one.check is not None:
-        report = links.report(one.check, root)
+    if target.check is not None:
+        report = links.report(target.check, root)
     spark = Markup()
     if past is not None:
-        spark = Markup(sparkline.svg(past.of(one.name)))
+        spark = Markup(sparkline.svg(past.of(target.name)))
     return TargetRow(
-        name=line(one.name),
-        tags=" ".join(map(line, one.tags)),
-        state=one.word,
-        tone=tone(one),
-        said=words.sentence(one),
-        since=words.since(one),
-        drift=_drift(one.state),
-        time=words.duration(one),
-        page=links.to(links.target_file(one.name), root),
+        name=line(target.name),
+        tags=" ".join(map(line, target.tags)),
+        state=target.word,
+        tone=tone(target),
+        said=words.sentence(target),
+        since=words.since(target),
+        drift=_drift(target.state),
+        time=words.duration(target),
+        page=links.to(links.target_file(target.name), root),
         report=report,
         spark=spark,
     )
@@ -90,7 +89,7 @@ def _drift(state: TargetState | None) -> str:
     """Return the largest relative difference from the baseline."""
     if state is None or not state.drift:
         return UNKNOWN
-    return number(max(one.relative for one in state.drift))
+    return number(max(difference.relative for difference in state.drift))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,25 +106,22 @@ class NightRow:
 
 def of_nights(past: Past, root: str) -> list[NightRow]:
     """Return a row for each night, the newest first."""
-    return [_night(night, past.during(night), root) for night in reversed(past.nights)]
-
-
-def _night(night: Night, rows: Sequence[OverviewRow], root: str) -> NightRow:
-    failed = sum(row.failed for row in rows)
-    return NightRow(
-        id=line(night.id),
-        page=links.to(links.night_file(night.id), root),
-        started=words.moment(night.started),
-        said=_states(rows),
-        failed=f"{failed:,} of {count(len(rows), 'target')}",
-        commit=line(short(night.commit)),
-    )
-
-
-def _states(rows: Iterable[OverviewRow]) -> str:
-    """`1 new failure, 12 unchanged`."""
-    found = Counter(row.state for row in rows)
-    return ", ".join(f"{found[word]:,} {word}" for word in ORDER if found[word])
+    rows = []
+    for night in reversed(past.nights):
+        targets = past.during(night)
+        failed = sum(target.failed for target in targets)
+        counts = Counter(target.state for target in targets)
+        rows.append(
+            NightRow(
+                id=line(night.id),
+                page=links.to(links.night_file(night.id), root),
+                started=words.moment(night.started),
+                said=", ".join(f"{counts[word]:,} {word}" for word in ORDER if counts[word]),
+                failed=f"{failed:,} of {count(len(targets), 'target')}",
+                commit=line(short(night.commit)),
+            )
+        )
+    return rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,55 +37,49 @@ class Told:
     issue: bytes = b""
 
 
-def render(environment: Environment, told: Told, past: Past) -> bytes:
+def render(environment: Environment, known: Told, past: Past) -> bytes:
     """Return the page."""
-    one = told.report
-    changes = timeline.changes(told.checks)
-    drawn = chart.charts(told.checks, *_accepted(told))
+    one = known.report
+    changes = timeline.changes(known.checks)
+    drawn = chart.charts(known.checks, *_accepted(known))
     report = ""
     if one.check is not None:
         report = links.report(one.check, ROOT)
+    # JSON that cannot end the script element that it stands in
+    data = json.dumps(
+        [chart.data(found) for found in drawn], separators=(",", ":"), allow_nan=False
+    )
+    data = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    facts: dict[str, str] = {}
+    for check in known.checks[-1:]:
+        facts = {**check.key.facts, **check.beside}
     text = environment.get_template("target.html").render(
         root=ROOT,
         title=line(one.name),
         one=one,
         of_resume=one.target is not None and one.target.resumes,
-        told=told,
+        told=known,
         words=words,
         tone=rows.tone(one),
         report=report,
-        night_link=links.to(links.night_file(told.night.id), ROOT),
+        night_link=links.to(links.night_file(known.night.id), ROOT),
         charts=[(found, Markup(chart.svg(found))) for found in drawn],
-        data=Markup(_embedded([chart.data(found) for found in drawn])),
+        data=Markup(data),
         changes=changes,
         timeline=Markup(timeline.svg(past.nights, past.of(one.name), changes)),
-        checks=rows.of_checks(past, told.checks, told.states, changes, ROOT),
-        environment=_environment(told.checks[-1:]),
-        issue=told.issue.decode("utf-8", "replace"),
+        checks=rows.of_checks(past, known.checks, known.states, changes, ROOT),
+        environment=facts,
+        issue=known.issue.decode("utf-8", "replace"),
     )
     return text.encode("utf-8", "replace")
 
 
-def _accepted(told: Told) -> tuple[bytes, str]:
+def _accepted(known: Told) -> tuple[bytes, str]:
     """Return the accepted curves that are drawn beside those of the nights, and what they are
     called.
     """
-    if told.report.baseline is not None:
-        return told.report.baseline.curves, "baseline"
-    if told.baselines:
-        return told.baselines[0].curves, "baseline of another environment"
+    if known.report.baseline is not None:
+        return known.report.baseline.curves, "baseline"
+    if known.baselines:
+        return known.baselines[0].curves, "baseline of another environment"
     return b"", ""
-
-
-def _environment(newest: Iterable[TargetCheck]) -> dict[str, str]:
-    return {
-        name: value
-        for check in newest
-        for name, value in (*check.key.facts.items(), *check.beside.items())
-    }
-
-
-def _embedded(data: object) -> str:
-    """JSON that cannot end the script element that it stands in."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -49,7 +49,9 @@ def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
     """
     found: list[EnvironmentChange] = []
     for before, check in pairwise(check for check in checks if check.key.facts):
-        facts = _differing(_facts(before), _facts(check))
+        then, now = _facts(before), _facts(check)
+        pairs = {name: (then.get(name, ""), now.get(name, "")) for name in then | now}
+        facts = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
         if facts:
             found.append(
                 EnvironmentChange(
@@ -64,11 +66,6 @@ def _facts(check: TargetCheck) -> dict[str, str]:
     return {**check.key.facts, **check.beside}
 
 
-def _differing(then: dict[str, str], now: dict[str, str]) -> dict[str, tuple[str, str]]:
-    pairs = {name: (then.get(name, ""), now.get(name, "")) for name in then | now}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-
 def svg(
     nights: Sequence[Night],
     rows: Sequence[OverviewRow | None],
@@ -79,11 +76,16 @@ def svg(
     """
     step = (WIDTH - 2 * _LEFT) / len(nights)
     places = {night.id: _LEFT + (place + 0.5) * step for place, night in enumerate(nights)}
-    parts = (
-        *_bars(nights, rows, places, step),
-        *_marks(marked, places),
-        *_dates(nights, places),
-    )
+    parts = [*_bars(nights, rows, places, step)]
+    for change in marked:
+        x = round(places[change.night], 1)
+        parts.append(f'<path class="mark" d="M{x} 18V{HEIGHT - _BOTTOM}"/>')
+        parts.append(f'<text class="mark" x="{x}" y="13">{change.number}</text>')
+    stride = -(-len(nights) // _DATES)
+    for night in nights[::stride]:
+        x = min(max(round(places[night.id], 1), 40.0), WIDTH - 40.0)
+        day = words.moment(night.started)[:10]
+        parts.append(f'<text class="place" x="{x}" y="{HEIGHT - 4}">{day}</text>')
     said = sparkline.label(rows)
     if marked:
         said += f"; the environment changed in {len(marked)} of them"
@@ -112,19 +114,3 @@ def _bars(
             f' height="{tall}"><title>{words.moment(night.started)}:'
             f" {sparkline.KINDS[kind]}</title></rect>"
         )
-
-
-def _marks(marked: Sequence[EnvironmentChange], places: dict[str, float]) -> Iterator[str]:
-    """Yield a line with a number before the first night with the new environment."""
-    for change in marked:
-        x = round(places[change.night], 1)
-        yield f'<path class="mark" d="M{x} 18V{HEIGHT - _BOTTOM}"/>'
-        yield f'<text class="mark" x="{x}" y="13">{change.number}</text>'
-
-
-def _dates(nights: Sequence[Night], places: dict[str, float]) -> Iterator[str]:
-    stride = -(-len(nights) // _DATES)
-    for night in nights[::stride]:
-        x = min(max(round(places[night.id], 1), 40.0), WIDTH - 40.0)
-        day = words.moment(night.started)[:10]
-        yield f'<text class="place" x="{x}" y="{HEIGHT - 4}">{day}</text>'

@@ -11,12 +11,12 @@ from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 from reprocheck.suite.baselines import accept_command
 from reprocheck.suite.model import (
-    Baseline,
     Difference,
     Night,
     NightReport,
     TargetCheck,
     TargetReport,
+    TargetState,
     short,
 )
 
@@ -43,10 +43,8 @@ def headline(report: NightReport) -> str:
         return f"The night has not come to its end: {failed:,} of {of} fail so far"
     if not failed:
         return f"None of {of} fails"
-    return f"{failed:,} of {of} {_FAIL.get(failed, 'fail')}"
-
-
-_FAIL = {1: "fails"}
+    verb = "fails" if failed == 1 else "fail"
+    return f"{failed:,} of {of} {verb}"
 
 
 def counts(report: NightReport) -> str:
@@ -76,16 +74,16 @@ def title(check: TargetCheck | None) -> str:
     return line(check.title)
 
 
-def since(one: TargetReport) -> str:
+def since(target: TargetReport) -> str:
     """Return the night in which the state began."""
-    if one.state is None:
+    if target.state is None:
         return ""
-    return one.state.since or one.state.night
+    return target.state.since or target.state.night
 
 
-def sentence(one: TargetReport) -> str:
+def sentence(target: TargetReport) -> str:
     """Return what changed, in one sentence."""
-    state, check = one.state, one.check
+    state, check = target.state, target.check
     if state is not None and (said := state.sentence or state.sentence_to_paste):
         return line(said)
     if check is None:
@@ -98,49 +96,49 @@ def _with_reason(check: TargetCheck) -> str:
     return joined(": ", title(check), line(check.reason or check.reason_to_paste))
 
 
-def seconds_of(one: TargetReport) -> float:
+def seconds_of(target: TargetReport) -> float:
     """Return the time of its checks, retries included."""
-    return sum(check.seconds for check in one.attempts)
+    return sum(check.seconds for check in target.attempts)
 
 
-def duration(one: TargetReport) -> str:
+def duration(target: TargetReport) -> str:
     """Return the time of its checks; an en dash where there is none."""
-    if one.check is None:
+    if target.check is None:
         return UNKNOWN
-    return seconds(seconds_of(one))
+    return seconds(seconds_of(target))
 
 
-def facts(one: TargetReport) -> list[Fact]:
+def facts(target: TargetReport) -> list[Fact]:
     """Return all that is known of a target in a night, what changed first."""
-    return [*_changed(one), *_drift(one), *_of_check(one), *_of_baseline(one.baseline)]
+    found: list[Fact] = []
+    if target.state is not None:
+        found += _of_state(target.state)
+    if target.check is not None:
+        found += _of_check(target, target.check)
+    baseline = target.baseline
+    if baseline is not None:
+        when = moment(baseline.when)
+        found.append(("accepted", f"by {line(baseline.who)} on {when}: {line(baseline.why)}"))
+    return found
 
 
-def _changed(one: TargetReport) -> Iterator[Fact]:
-    state = one.state
-    if state is None:
-        return
+def _of_state(state: TargetState) -> Iterator[Fact]:
     if state.since and state.since != state.night:
         yield "since", f"night `{state.since}`"
     if state.operation:
         yield "operation", line(state.operation)
     for name, (then, now) in state.changed.items():
         yield "environment", f"{line(name)}: {shown(then)} → {shown(now)}"
+    for difference in state.drift[:MOST_DRIFT]:
+        yield "baseline", drift(difference)
+    more = len(state.drift) - MOST_DRIFT
+    if more > 0:
+        yield "baseline", f"{more:,} more series differ"
 
 
 def shown(value: str) -> str:
     """Return a fact of the environment; what stands for one that is not there."""
     return line(short(value)) or "none"
-
-
-def _drift(one: TargetReport) -> Iterator[Fact]:
-    if one.state is None:
-        return
-    differences = one.state.drift
-    for difference in differences[:MOST_DRIFT]:
-        yield "baseline", drift(difference)
-    more = len(differences) - MOST_DRIFT
-    if more > 0:
-        yield "baseline", f"{more:,} more series differ"
 
 
 def drift(difference: Difference) -> str:
@@ -152,35 +150,25 @@ def drift(difference: Difference) -> str:
         return f"{name} is in the baseline, and was not reported"
     if difference.new:
         return f"{name} is new: the baseline has no such series"
-    parts = [f"{name} {_differs(difference)}", *_beyond(difference)]
+    parts = [f"{name} {_differs(difference)}"]
+    if difference.beyond is not None:
+        parts.append(f"beyond the tolerance from value {difference.beyond:,} on")
     if difference.loose:
         parts.append("the runs of a check did not repeat it bit for bit")
     return "; ".join((*parts, f"largest relative difference {number(difference.relative)}"))
 
 
 def _differs(difference: Difference) -> str:
+    """`differs from step 3 on: 0.5000001 against 0.5 (1 ULP)`."""
     if difference.first_bit is None:
         return "differs"
-    return f"differs from {_place(difference)} on: {_values(difference)}"
-
-
-def _beyond(difference: Difference) -> Iterator[str]:
-    if difference.beyond is not None:
-        yield f"beyond the tolerance from value {difference.beyond:,} on"
-
-
-def _place(difference: Difference) -> str:
-    if difference.step is None:
-        return f"value {difference.first_bit}"
-    return f"step {difference.step:g}"
-
-
-def _values(difference: Difference) -> str:
-    """`0.5000001 against 0.5 (1 ULP)`."""
-    said = f"{exact(difference.value)} against {exact(difference.other)}"
-    if difference.ulp is None:
-        return said
-    return f"{said} ({ulps(difference.ulp)} ULP)"
+    place = f"value {difference.first_bit}"
+    if difference.step is not None:
+        place = f"step {difference.step:g}"
+    values = f"{exact(difference.value)} against {exact(difference.other)}"
+    if difference.ulp is not None:
+        values += f" ({ulps(difference.ulp)} ULP)"
+    return f"differs from {place} on: {values}"
 
 
 def exact(value: float | None) -> str:
@@ -190,11 +178,11 @@ def exact(value: float | None) -> str:
     return repr(value)
 
 
-def _of_check(one: TargetReport) -> Iterator[Fact]:
-    check = one.check
-    if check is None:
-        return
-    yield "verdict", _verdict(one, check)
+def _of_check(target: TargetReport, check: TargetCheck) -> Iterator[Fact]:
+    verdict = _with_reason(check)
+    if target.state is None or not check.good:
+        verdict = title(check)  # the sentence about the target has said the reason
+    yield "verdict", verdict
     if check.first_divergence is not None:
         yield "first divergence", f"iteration {check.first_divergence:,}"
     yield "bits", _bits(check)
@@ -204,19 +192,10 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
         yield "causes", "; ".join(map(_cause, check.causes))
     if check.source:
         yield "line", _code(check.source)
-    if len(one.attempts) > 1:
-        yield "attempts", ", then ".join(map(title, one.attempts))
+    if len(target.attempts) > 1:
+        yield "attempts", ", then ".join(map(title, target.attempts))
     if check.commit:
         yield "commit", f"`{line(short(check.commit))}`"
-
-
-def _verdict(one: TargetReport, check: TargetCheck) -> str:
-    """Return the verdict, with its reason where the sentence about the target has not said it
-    before.
-    """
-    if one.state is None or not check.good:
-        return title(check)
-    return _with_reason(check)
 
 
 def _cause(code: str) -> str:
@@ -238,46 +217,30 @@ def _bits(check: TargetCheck) -> str:
     return f"the runs are not equal in every bit from iteration {check.first_bitwise:,} on"
 
 
-def _of_baseline(baseline: Baseline | None) -> Iterator[Fact]:
-    if baseline is None:
-        return
-    yield "accepted", f"by {line(baseline.who)} on {moment(baseline.when)}: {line(baseline.why)}"
-
-
 def _code(text: str) -> str:
     if not text:
         return ""
     return f"`{line(text)}`"
 
 
-def commands(one: TargetReport) -> list[Fact]:
+def commands(target: TargetReport) -> list[Fact]:
     """(why, command) to type next for a target."""
-    name = shlex.quote(line(one.name))
+    name = shlex.quote(line(target.name))
     again = ("Check it again:", f"reprocheck suite run {name}")
-    if one.state is None:
+    if target.state is None:
         return [again]
     steps = [again]
-    if one.target is not None and _differs_from_itself(one):
-        steps.append(("Confirm the cause, and get a fix that was tried:", one.target.explain))
-    if one.state.drift:
-        accept = accept_command(line(one.name))
+    bad = target.check if target.check is not None and not target.check.good else None
+    differs = bad is not None and (bad.verdict == "not_reproducible" or bad.is_of_resume)
+    if target.target is not None and differs:
+        steps.append(("Confirm the cause, and get a fix that was tried:", target.target.explain))
+    if target.state.drift:
+        accept = accept_command(line(target.name))
         steps.append(("Where the new values are right, accept them:", accept))
-    if one.failed and one.green:
-        nights = f"--good {shlex.quote(one.green)} --bad {shlex.quote(since(one))}"
-        find = f"reprocheck suite bisect {name} {nights}{_by(one)}"
+    if target.failed and target.green:
+        nights = f"--good {shlex.quote(target.green)} --bad {shlex.quote(since(target))}"
+        # where the verdict is what changed, it tells good from bad
+        by = " --by verdict" if bad is not None else ""
+        find = f"reprocheck suite bisect {name} {nights}{by}"
         steps.append(("Find the commit or package since which it is so:", find))
     return steps
-
-
-def _differs_from_itself(one: TargetReport) -> bool:
-    """Return whether its runs differ, or a resumed one from the run that wrote its checkpoint."""
-    if one.check is None or one.check.good:
-        return False
-    return one.check.verdict == "not_reproducible" or one.check.is_of_resume
-
-
-def _by(one: TargetReport) -> str:
-    """Return how the search tells good from bad: by the verdict where that is what changed."""
-    if one.check is None or one.check.good:
-        return ""
-    return " --by verdict"

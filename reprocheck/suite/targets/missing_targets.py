@@ -24,22 +24,18 @@ def missing(target: Target) -> SettingsError | None:
         )
     first, *rest = target.words
     if first == "--":
-        return _missing_program(rest[0], target, place)
+        if _program(rest[0], target):
+            return None
+        return SettingsError(
+            f"{place}: there is no program {rest[0]!r}.",
+            "Check its name and PATH; a night that cron starts has another PATH than your shell.",
+        )
     if first.startswith("-m") or (target.workdir / first).exists():
         return None
     fix = f"Correct `run`: the script starts from {target.workdir}."
     if _program(first, target):
         fix = f'{first} is a program. Write it after --: run = "-- {" ".join(target.words)}".'
     return SettingsError(f"{place}: there is no script {first}.", fix)
-
-
-def _missing_program(program: str, target: Target, place: str) -> SettingsError | None:
-    if _program(program, target):
-        return None
-    return SettingsError(
-        f"{place}: there is no program {program!r}.",
-        "Check its name and PATH; a night that cron starts has another PATH than your shell.",
-    )
 
 
 def _program(name: str, target: Target) -> bool:

@@ -21,18 +21,14 @@ def of_new_targets(cwd: Path) -> tuple[Path, Suite | None]:
     try:
         suite = load(cwd)
     except NoSuiteError:
-        return _without_suite(cwd), None
+        own = cwd / "reprocheck.toml"
+        if own.exists():
+            return own, None
+        for folder in (cwd, *cwd.parents):
+            if settings.pyproject_table(folder / "pyproject.toml") is not None:
+                return folder / "pyproject.toml", None
+        return own, None
     return suite.file, suite
-
-
-def _without_suite(cwd: Path) -> Path:
-    own = cwd / "reprocheck.toml"
-    if own.exists():
-        return own
-    for folder in (cwd, *cwd.parents):
-        if settings.pyproject_table(folder / "pyproject.toml") is not None:
-            return folder / "pyproject.toml"
-    return own
 
 
 def without_target(found: Iterable[Script], targets: Iterable[Target]) -> list[Script]:

@@ -9,10 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reprocheck.files.source_text import UnreadableError
-from reprocheck.scan import files
-from reprocheck.scan.entry import is_guard
-from reprocheck.scan.source import parse, read
+from reprocheck.suite.surface import SourceFile, source_files
 
 FRAMEWORKS = (
     "accelerate", "flax", "jax", "keras", "lightning", "mindspore", "pytorch_lightning",
@@ -51,29 +48,27 @@ def below(folder: Path, start: Path) -> list[Script]:
     framework and calls what a training calls. Hidden folders, virtual environments, reports and
     tests are passed over, and files that cannot be parsed.
     """
-    found, _ = files.find([folder])
-    paths = [one.path for one in found if not _of_tests(one.path.relative_to(folder.absolute()))]
-    scripts = (_script(path, start) for path in sorted(paths))
+    absolute = folder.absolute()
+
+    def may_train(path: Path, source: bytes) -> bool:
+        inside = path.relative_to(absolute)
+        is_test = not _OF_TESTS.isdisjoint(inside.parts[:-1])
+        if is_test or _NO_TRAINING.fullmatch(inside.stem):
+            return False
+        return _MENTIONS.search(source) is not None
+
+    scripts = (_script(file, start) for file in source_files(folder, may_train))
     return [script for script in scripts if script is not None]
 
 
-def _of_tests(path: Path) -> bool:
-    return not _OF_TESTS.isdisjoint(path.parts[:-1]) or bool(_NO_TRAINING.fullmatch(path.stem))
-
-
-def _script(path: Path, start: Path) -> Script | None:
+def _script(file: SourceFile, start: Path) -> Script | None:
     """Return the file as a training script; None where it is none."""
-    try:
-        source = read(path)
-        if not _MENTIONS.search(source):
-            return None
-        tree = parse(path, path.name, source).tree
-    except UnreadableError:
-        return None
+    path, tree = file.path, file.tree
     called = set(_called(ast.walk(tree)))
-    if not _imports_a_framework(tree) or called.isdisjoint(TRAINING) or not _is_program(tree):
+    imported = {name.partition(".")[0] for name in _imported(tree)}
+    if called.isdisjoint(TRAINING) or imported.isdisjoint(FRAMEWORKS) or not _is_program(file):
         return None
-    root = _root_of_package(path, tree)
+    root = _root_of_package(file)
     if root is not None:
         name = ".".join(path.relative_to(root).with_suffix("").parts)
         return Script(path=path, words=("-m", name), folder=root)
@@ -81,10 +76,6 @@ def _script(path: Path, start: Path) -> Script | None:
     if "init_process_group" in called and "spawn" not in called:
         words = (*_SEVERAL_RANKS, *words)
     return Script(path=path, words=words, folder=start)
-
-
-def _imports_a_framework(tree: ast.Module) -> bool:
-    return any(name.partition(".")[0] in FRAMEWORKS for name in _imported(tree))
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
@@ -95,34 +86,34 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _root_of_package(path: Path, tree: ast.Module) -> Path | None:
+def _root_of_package(file: SourceFile) -> Path | None:
     """Return the folder from which it is started as a module, since it imports from its own
     package; None where it does not, and is started as a script.
     """
-    if any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree)):
-        return files.package_root(path.parent)
-    imported = set(_imported(tree))
-    own = (folder for folder in path.parents if _holds_any(folder, imported))
-    return next((folder.parent for folder in own), None)
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            return file.package_root
+    imported = set(_imported(file.tree))
+    for folder in file.path.parents:
+        # `vision.data` is a module of the folder `vision`
+        for name in imported:
+            package, _, rest = name.partition(".")
+            module = folder / rest.partition(".")[0]
+            if package != folder.name or not rest:
+                continue
+            if module.is_dir() or module.with_suffix(".py").is_file():
+                return folder.parent
+    return None
 
 
-def _holds_any(folder: Path, imported: Iterable[str]) -> bool:
-    """Return whether one of the names is that of a module in the folder: `vision.data` in
-    `vision`.
-    """
-    of_folder = (name.split(".") for name in imported if name.startswith(f"{folder.name}."))
-    inside = (folder / parts[1] for parts in of_folder)
-    return any(one.is_dir() or one.with_suffix(".py").is_file() for one in inside)
-
-
-def _is_program(tree: ast.Module) -> bool:
+def _is_program(file: SourceFile) -> bool:
     """Return whether it has a guard, or trains or calls a function of its own when it is
     executed.
     """
-    if any(map(is_guard, tree.body)):
+    if file.has_guard:
         return True
-    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    return not (TRAINING | functions).isdisjoint(_called(_executed(tree)))
+    functions = {node.name for node in file.tree.body if isinstance(node, ast.FunctionDef)}
+    return not (TRAINING | functions).isdisjoint(_called(_executed(file.tree)))
 
 
 def _executed(tree: ast.Module) -> Iterator[ast.AST]:

@@ -35,9 +35,23 @@ def selected(
     by_name = {target.name: target for target in targets}
     known = sorted(by_name)
     with_name = list(chain.from_iterable(_named(asked, known) for asked in names)) or known
-    with_tag = list(chain.from_iterable(_tagged(tag, targets) for tag in tags)) or known
-    number, of = _shard(shard)
-    wanted = sorted(set(with_name).intersection(with_tag))
+    with_tag: list[str] = []
+    for tag in tags:
+        tagged = [target.name for target in targets if tag in target.tags]
+        if not tagged:
+            known_tags = sorted(set(chain.from_iterable(target.tags for target in targets)))
+            raise UsageError(f"No target has the tag {tag!r}.", _instead(tag, known_tags, "tags"))
+        with_tag += tagged
+    number, of = 1, 1
+    if shard:
+        found = _SHARD.fullmatch(shard)
+        number, of = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= number <= of:
+            raise UsageError(
+                f"--shard {shard} is no shard.",
+                "Write it as --shard 2/8: the second of eight, from 1.",
+            )
+    wanted = sorted(set(with_name).intersection(with_tag or known))
     return tuple(by_name[name] for name in wanted[number - 1 :: of])
 
 
@@ -52,15 +66,6 @@ def _named(asked: str, known: Sequence[str]) -> list[str]:
     return found
 
 
-def _tagged(tag: str, targets: Sequence[Target]) -> list[str]:
-    """Return the names of the targets with that tag. Raises UsageError where there is none."""
-    found = [target.name for target in targets if tag in target.tags]
-    if not found:
-        known = sorted(set(chain.from_iterable(target.tags for target in targets)))
-        raise UsageError(f"No target has the tag {tag!r}.", _instead(tag, known, "tags"))
-    return found
-
-
 def _instead(asked: str, known: Sequence[str], what: str) -> str:
     """Return the nearest of the known names, else the first few."""
     meant = nearest(asked, known)
@@ -72,16 +77,3 @@ def _instead(asked: str, known: Sequence[str], what: str) -> str:
     if len(known) > FEW:
         few.append("…")
     return f"The {what} are {', '.join(few)}."
-
-
-def _shard(text: str) -> tuple[int, int]:
-    """Return the number and count of a shard; 1 of 1 where none is asked for."""
-    if not text:
-        return 1, 1
-    found = _SHARD.fullmatch(text)
-    number, of = map(int, found.groups()) if found else (0, 0)
-    if not 1 <= number <= of:
-        raise UsageError(
-            f"--shard {text} is no shard.", "Write it as --shard 2/8: the second of eight, from 1."
-        )
-    return number, of

@@ -71,7 +71,13 @@ def load(cwd: Path, folder: Path | None = None) -> Suite:
     NoSuiteError; SettingsError: an unknown key, a value that is not allowed, a name twice.
     """
     for place in (cwd, *cwd.parents):
-        tables = _tables(place)
+        tables = []
+        pyproject, own = place / "pyproject.toml", place / "reprocheck.toml"
+        of_pyproject = settings.pyproject_table(pyproject)
+        if of_pyproject is not None:
+            tables.append(_Table(file=pyproject, values=of_pyproject))
+        if own.is_file():
+            tables.append(_Table(file=own, values=settings.toml(own)))
         for table in tables:
             _refuse_unknown_keys(table)
         found = [
@@ -98,27 +104,16 @@ class _Table:
     values: Mapping[str, object]
 
 
-def _tables(folder: Path) -> list[_Table]:
-    pyproject = settings.pyproject_table(folder / "pyproject.toml")
-    own = folder / "reprocheck.toml"
-    tables = []
-    if pyproject is not None:
-        tables.append(_Table(file=folder / "pyproject.toml", values=pyproject))
-    if own.is_file():
-        tables.append(_Table(file=own, values=settings.toml(own)))
-    return tables
-
-
-def _refuse_unknown_keys(found: _Table) -> None:
+def _refuse_unknown_keys(table: _Table) -> None:
     """Raise SettingsError for a table or setting that is none, such as `[[targets]]`."""
     known = (*settings.OF_OTHERS, *(option.key for option in settings.OPTIONS))
-    for key in found.values:
+    for key in table.values:
         written = key.replace("_", "-")
         if written not in known:
             meant = nearest(written, known)
             question = f"Did you mean {meant}? " if meant else ""
             raise SettingsError(
-                f"{found.file}: there is no table or setting {key!r}.",
+                f"{table.file}: there is no table or setting {key!r}.",
                 f"{question}The tables are {', '.join(settings.OF_OTHERS)}; `reprocheck config`"
                 " lists the settings.",
             )
@@ -131,14 +126,28 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
     targets: list[Target] = []
     for table in _target_tables(found):
         targets += one_target.targets(table, default, found.file)
-    _refuse_doubles(targets, place)
+    names: set[str] = set()
+    for target in targets:
+        if target.name in names:
+            raise SettingsError(
+                f"{place}: two targets have the name {target.name!r}.",
+                "Give one of them another name; history and baselines are kept by it.",
+            )
+        names.add(target.name)
     _refuse_secrets(targets, place)
-    folder = instead or one_target.absolute(found.file.parent, keys.get("folder", FOLDER))
+    base = found.file.parent
+    folder = instead or one_target.absolute(base, keys.get("folder", FOLDER))
     _refuse_folder_around(folder, targets, found.file)
+    history = f"{_SQLITE}{folder / HISTORY}"
+    if "history" in keys:
+        history = os.path.expandvars(keys["history"])
+    if history.startswith(_SQLITE):
+        # a relative path starts from the settings file
+        history = f"{_SQLITE}{one_target.absolute(base, history.removeprefix(_SQLITE))}"
     return Suite(
         targets=tuple(targets),
         folder=folder,
-        history=_history(keys.get("history", ""), found.file.parent, folder),
+        history=history,
         file=found.file,
         webhooks=tuple(map(os.path.expandvars, keys.get("webhooks", ()))),
         keep_nights=keys.get("keep"),
@@ -176,17 +185,6 @@ def _target_tables(found: _Table) -> list[one_target.Table]:
     return read_tables
 
 
-def _refuse_doubles(targets: Sequence[Target], place: str) -> None:
-    seen = set()
-    for target in targets:
-        if target.name in seen:
-            raise SettingsError(
-                f"{place}: two targets have the name {target.name!r}.",
-                "Give one of them another name; history and baselines are kept by it.",
-            )
-        seen.add(target.name)
-
-
 def _refuse_secrets(targets: Sequence[Target], place: str) -> None:
     """Raise SettingsError for a name or a tag in which something would be masked."""
     for target in targets:
@@ -216,13 +214,3 @@ def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -
                 f"{file}: the folder of the suite, {folder}, is around {inside}.",
                 f"Name a folder for its nights alone, such as {FOLDER}.",
             )
-
-
-def _history(url: str, base: Path, folder: Path) -> str:
-    """Return the URL of the history; a relative path of SQLite starts from the settings file."""
-    if not url:
-        return f"{_SQLITE}{folder / HISTORY}"
-    url = os.path.expandvars(url)
-    if not url.startswith(_SQLITE):
-        return url
-    return f"{_SQLITE}{one_target.absolute(base, url.removeprefix(_SQLITE))}"

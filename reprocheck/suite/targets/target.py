@@ -104,7 +104,10 @@ def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
     options = {**default.options, **given.options}
     folder = own.get("folder", ".")
     axes = matrix.axes(own.get("matrix", {}), place)
-    texts = [folder, *words, *environment.values(), *_texts(options)]
+    texts = [folder, *words, *environment.values()]
+    for value in options.values():
+        parts = value if isinstance(value, list) else [value]
+        texts += [part for part in parts if isinstance(part, str)]
     matrix.check_placeholders(texts, axes, place)
     the_rest = {key: own[key] for key in ("expect", "allow", "resources") if key in own}
     for values in matrix.combinations(axes):
@@ -146,14 +149,6 @@ def _words(given: Table) -> tuple[str, ...]:
 def absolute(base: Path, folder: str) -> Path:
     """Return the place that a path of a settings file names; links stay."""
     return Path(os.path.abspath(base / Path(folder).expanduser()))  # noqa: PTH100, keeps links
-
-
-def _texts(options: Mapping[str, object]) -> Iterator[str]:
-    """Yield all text in the values of options."""
-    for value in options.values():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str):
-                yield one
 
 
 def _parsed(

@@ -51,22 +51,16 @@ def named(scripts: Iterable[Script], folder: Path, taken: Iterable[str]) -> list
     used = set(taken)
     found = []
     for script in scripts:
-        name = _free(_name(script.path.relative_to(folder)), used)
+        # `vision-train` of `vision/train.py`, with a number behind it where that is used
+        joined = "-".join(script.path.relative_to(folder).with_suffix("").parts)
+        stem = _UNFIT.sub("-", joined).strip("-.+")[-names.LONGEST + 10 :] or "training"
+        name, number = stem, 1
+        while name in used:
+            number += 1
+            name = f"{stem}-{number}"
         used.add(name)
         found.append(Named(name=name, script=script))
     return found
-
-
-def _name(path: Path) -> str:
-    """`vision-train` of `vision/train.py`."""
-    joined = "-".join(path.with_suffix("").parts)
-    return _UNFIT.sub("-", joined).strip("-.+")[-names.LONGEST + 10 :] or "training"
-
-
-def _free(name: str, used: set[str]) -> str:
-    """Return the name, with a number behind it where it is used."""
-    numbered = (f"{name}-{number}" for number in range(2, len(used) + 3))
-    return next(one for one in (name, *numbered) if one not in used)
 
 
 def tables(targets: Sequence[Named], file: Path, *, with_suite: bool) -> str:
@@ -114,7 +108,10 @@ def append(text: str, file: Path) -> None:
         before = b""
     except OSError as error:
         raise _unwritable(file, error) from None
-    whole = before + _gap(before) + text.encode()
+    gap = b""
+    if before:
+        gap = b"\n" if before.endswith(b"\n") else b"\n\n"
+    whole = before + gap + text.encode()
     _refuse_if_broken(whole, file)
     try:
         mode = file.stat().st_mode & 0o777 if before else None
@@ -122,15 +119,6 @@ def append(text: str, file: Path) -> None:
             opened.write(whole)
     except OSError as error:
         raise _unwritable(file, error) from None
-
-
-def _gap(before: bytes) -> bytes:
-    """The line ends between what stands there and what follows."""
-    if not before:
-        return b""
-    if before.endswith(b"\n"):
-        return b"\n"
-    return b"\n\n"
 
 
 def _refuse_if_broken(whole: bytes, file: Path) -> None:

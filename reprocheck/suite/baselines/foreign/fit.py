@@ -15,7 +15,7 @@ from reprocheck.model import LOSS_SERIES, LossSeries, Series
 from reprocheck.suite.baselines.compare import steps_of
 from reprocheck.suite.baselines.foreign.points import Points
 from reprocheck.suite.model import RankSeries
-from reprocheck.verdict.machine import is_of_a_machine
+from reprocheck.suite.surface import is_of_a_machine
 
 _THE_LOSS = frozenset(
     {"loss", "lm loss", "train_loss", "train/loss", "loss_metrics/global_avg_loss"}
@@ -63,7 +63,7 @@ def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeri
     """Return the series of the check that a series of a file stands for; None where there is
     none.
     """
-    of_rank = [one for one in curves if one.rank == points.rank]
+    of_rank = [series for series in curves if series.rank == points.rank]
     for one in of_rank:
         series = one.series
         if wanted in (series.name, f"{series.by}:{series.name}") and points.by in (None, series.by):

@@ -32,11 +32,20 @@ def read(path: Path, format: str | None = None) -> list[Points]:
     Raises BaselineError where it cannot be read, or holds no series.
     """
     text = _text(path)
-    format = format or _format_of(text)
+    if format is None:
+        format = "torchtitan" if columns.is_columns(text) else "csv"
+        if megatron.is_golden(text):
+            format = "megatron"
     try:
         found = list(OF_TEXT[format](text))
     except _NOT_READABLE as error:
-        raise _unreadable(path, format, error) from None
+        reason = str(error)  # which may cite the whole file
+        if len(reason) > _LONGEST_REASON:
+            reason = f"{reason[:_LONGEST_REASON]}…"
+        raise BaselineError(
+            f"{path} cannot be read as {format}: {reason}.",
+            f"Name its format with --format, one of {', '.join(FORMATS)}, or correct the file.",
+        ) from None
     series = [points for points in found if points.values]
     if not series:
         raise BaselineError(f"{path} holds no series.", "Name another file.")
@@ -55,25 +64,3 @@ def _text(path: Path) -> str:
             f"{path} is no text.",
             f"The formats are {', '.join(FORMATS)} (--format). TensorBoard saves a curve as CSV.",
         ) from None
-
-
-def _format_of(text: str) -> str:
-    if megatron.is_golden(text):
-        return "megatron"
-    if columns.is_columns(text):
-        return "torchtitan"
-    return "csv"
-
-
-def _unreadable(path: Path, format: str, error: Exception) -> BaselineError:
-    return BaselineError(
-        f"{path} cannot be read as {format}: {_short(str(error))}.",
-        f"Name its format with --format, one of {', '.join(FORMATS)}, or correct the file.",
-    )
-
-
-def _short(text: str) -> str:
-    """Return what an error says, which may cite the whole file."""
-    if len(text) <= _LONGEST_REASON:
-        return text
-    return f"{text[:_LONGEST_REASON]}…"
