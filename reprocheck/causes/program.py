@@ -10,11 +10,11 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from reprocheck.causes.cells import as_notebook
+from reprocheck.fixes.fixability import promised
 from reprocheck.ladder.sources import CELL, Sources, numbered
 from reprocheck.language import tag
 from reprocheck.model import SourceLine
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding
-from reprocheck.scan.fixability import promised
 from reprocheck.scan.judge import finished, judged
 from reprocheck.scan.order import Order
 from reprocheck.scan.places import Place, feeding, places

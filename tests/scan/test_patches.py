@@ -15,12 +15,12 @@ from textwrap import dedent
 
 import pytest
 
+from reprocheck.fixes.patches import CODES, patch
+from reprocheck.fixes.patches.described import described, is_whole
 from reprocheck.rules import Entry, catalogue
 from reprocheck.scan import patched, scan
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
-from reprocheck.scan.patches import CODES, patch
-from reprocheck.scan.patches.described import described, is_whole
 from reprocheck.scan.programs import of_text
 from tests.scan.snippets import WRONG, text as plain
 from tests.scan.study import programs

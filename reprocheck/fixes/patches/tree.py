@@ -20,10 +20,10 @@ from libcst.metadata import (
 )
 
 from reprocheck.files.source_text import split
+from reprocheck.fixes.patches.tables import parsed
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import grouped, of_kind
 from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.tables import parsed
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Change = Callable[[cst.CSTNode], cst.CSTNode]

@@ -4,19 +4,24 @@ that does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, starmap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.language.letters import capital, small
-from reprocheck.scan.finding import Finding, file_of
+from reprocheck.scan import engine
+from reprocheck.scan.files import shown
+from reprocheck.scan.finding import Finding, Result, file_of
 from reprocheck.scan.index import grouped
 from reprocheck.scan.project import Project
+from reprocheck.scan.source import decode, read
 from reprocheck.scan.workers import each
 
 if TYPE_CHECKING:
-    from reprocheck.scan.patches import Mended
+    from reprocheck.fixes.patches import Mended
 
 _NOT_SURE = "unsure"
 """The evidence of a finding of which the text does not show whether its patch fits: nothing is
@@ -33,7 +38,7 @@ class Patched:
 
 
 def promised(
-    judged: Sequence[tuple[Project, Sequence[Finding]]], *, jobs: int = 1
+    judged: Sequence[tuple[Project, Sequence[Finding]]], jobs: int = 1
 ) -> list[list[Finding]]:
     """Return the findings of each project, of which no more are said to be fixable than a patch
     really fixes, with what it does as their fix.
@@ -60,7 +65,7 @@ def _each(files: Sequence[Patched], jobs: int) -> list[list[Mended]]:
         return []
     # the library that patches need takes long to import, most scans need none, and processes that
     # are forked have it
-    from reprocheck.scan import patches
+    from reprocheck.fixes import patches
 
     assert patches
     return each(_mended, files, jobs)
@@ -68,7 +73,7 @@ def _each(files: Sequence[Patched], jobs: int) -> list[list[Mended]]:
 
 def _mended(file: Patched) -> list[Mended]:
     """Return what patches do for those of the findings that they mend."""
-    from reprocheck.scan import patches
+    from reprocheck.fixes import patches
 
     return patches.fixes(file.text, file.findings)
 
@@ -97,3 +102,28 @@ def _fix(finding: Finding, patch: str) -> str:
     if not finding.patchable:
         return f"{patch} {capital(finding.evidence[_NOT_SURE])}."
     return patch
+
+
+scan = partial(engine.scan, promise=promised)
+"""Scans files and folders: `reprocheck.scan.engine.scan`, whose findings say what patches fix."""
+
+
+def patched(result: Result, given: Mapping[Path, bytes] = engine.NOTHING_GIVEN) -> dict[Path, str]:
+    """Return the new text of each file in which a finding can be fixed, by its path.
+
+    Notebooks are left alone. `given` is what the scan was given.
+    """
+    from reprocheck.fixes import patches
+
+    by_path = grouped((file_of(one), one) for one in result.findings if one.patchable)
+    contents = {shown(path.absolute()): data for path, data in given.items()}
+    changed: dict[Path, str] = {}
+    for path, found in by_path.items():
+        data = contents.get(path)
+        if data is None:
+            data = read(Path(path))
+        before = decode(data)
+        after = patches.patch(before, found)
+        if after != before:
+            changed[Path(path)] = after
+    return changed

@@ -14,21 +14,21 @@ from functools import wraps
 
 import libcst as cst
 
-from reprocheck.language.letters import small
-from reprocheck.scan.finding import Finding, file_of
-from reprocheck.scan.patches.attributes import (
+from reprocheck.fixes.patches.attributes import (
     made_deterministic,
     seed_called,
     spelt_right,
     switched_off,
 )
-from reprocheck.scan.patches.described import described
-from reprocheck.scan.patches.generators import fixed_split, own_seed, seeded_generator
-from reprocheck.scan.patches.memory import zeroed
-from reprocheck.scan.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
-from reprocheck.scan.patches.seeding import SEEDERS, headed, place, seeded
-from reprocheck.scan.patches.tree import Edit, Fixer, Tree, changed
-from reprocheck.scan.patches.values import fixed_seed, worker_seed
+from reprocheck.fixes.patches.described import described
+from reprocheck.fixes.patches.generators import fixed_split, own_seed, seeded_generator
+from reprocheck.fixes.patches.memory import zeroed
+from reprocheck.fixes.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
+from reprocheck.fixes.patches.seeding import SEEDERS, headed, place, seeded
+from reprocheck.fixes.patches.tree import Edit, Fixer, Tree, changed
+from reprocheck.fixes.patches.values import fixed_seed, worker_seed
+from reprocheck.language.letters import small
+from reprocheck.scan.finding import Finding, file_of
 
 
 def _in_one_place(fix: Fixer) -> Fixer:

@@ -7,18 +7,14 @@ from itertools import chain, filterfalse, takewhile
 
 import libcst as cst
 
-from reprocheck.scan.checks import tables
-from reprocheck.scan.finding import Finding
-from reprocheck.scan.index import of_kind
-from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.seeding import (
+from reprocheck.fixes.patches.seeding import (
     can_bind,
     is_seeding,
     name_of,
     seeded,
     with_generator,
 )
-from reprocheck.scan.patches.tree import (
+from reprocheck.fixes.patches.tree import (
     Change,
     Edit,
     Tree,
@@ -33,6 +29,10 @@ from reprocheck.scan.patches.tree import (
     with_value,
     written,
 )
+from reprocheck.scan.checks import tables
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.index import of_kind
+from reprocheck.scan.names import last_part
 from reprocheck.scan.vocabulary import names, words
 
 _WORDS = names("patches", "words")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
+from reprocheck.fixes.patches.tree import Edit, Tree, called, keyword, on_call
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.tree import Edit, Tree, called, keyword, on_call
 
 
 @on_call

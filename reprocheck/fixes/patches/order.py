@@ -9,10 +9,8 @@ from functools import partial
 
 import libcst as cst
 
-from reprocheck.scan.finding import Finding
-from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.seeding import can_bind, name_of
-from reprocheck.scan.patches.tree import (
+from reprocheck.fixes.patches.seeding import can_bind, name_of
+from reprocheck.fixes.patches.tree import (
     Edit,
     Tree,
     called,
@@ -23,6 +21,8 @@ from reprocheck.scan.patches.tree import (
     with_keyword,
     with_value,
 )
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.names import last_part
 
 _DEEPEST = 4
 """How many variables are followed from a name to a set."""

@@ -6,17 +6,14 @@ from dataclasses import replace
 
 import libcst as cst
 
-from reprocheck.scan.checks.seed_values import MAKERS
-from reprocheck.scan.finding import Finding
-from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.seeding import (
+from reprocheck.fixes.patches.seeding import (
     can_bind,
     name_of,
     seeded,
     with_generator,
     with_seed,
 )
-from reprocheck.scan.patches.tree import (
+from reprocheck.fixes.patches.tree import (
     Change,
     Edit,
     Tree,
@@ -28,6 +25,9 @@ from reprocheck.scan.patches.tree import (
     with_value,
     written,
 )
+from reprocheck.scan.checks.seed_values import MAKERS
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.names import last_part
 from reprocheck.scan.vocabulary import names, words
 
 _MAKERS = (*names("generators", "from_system"), "keras.random.SeedGenerator")

@@ -13,11 +13,7 @@ from typing import TypeVar
 
 import libcst as cst
 
-from reprocheck.scan.aliases import KNOWN_PACKAGES, canonical
-from reprocheck.scan.checks import tables
-from reprocheck.scan.finding import Finding
-from reprocheck.scan.index import of_kind
-from reprocheck.scan.patches.tree import (
+from reprocheck.fixes.patches.tree import (
     Edit,
     Tree,
     argument,
@@ -28,6 +24,10 @@ from reprocheck.scan.patches.tree import (
     keyword,
     written,
 )
+from reprocheck.scan.aliases import KNOWN_PACKAGES, canonical
+from reprocheck.scan.checks import tables
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.index import of_kind
 
 Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Statement = TypeVar("Statement", bound=cst.CSTNode)
