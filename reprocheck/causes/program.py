@@ -11,6 +11,7 @@ from itertools import chain, islice
 
 from reprocheck.causes.cells import as_notebook
 from reprocheck.fixes.fixability import promised
+from reprocheck.fixes.seeds import TAKE_A_SEED
 from reprocheck.ladder.sources import CELL, Sources, numbered
 from reprocheck.language import tag
 from reprocheck.model import SourceLine
@@ -25,15 +26,6 @@ from reprocheck.scan.values import Derived, Made, Value
 
 MOST_FILES, MOST_LINES = 60, 20_000
 """What is scanned at most: two seconds or so, beside runs that take longer."""
-
-_TAKE_A_SEED = frozenset(
-    {
-        *("manual_seed", "manual_seed_all", "seed", "seed_all", "set_seed", "set_random_seed"),
-        *("seed_everything", "default_rng", "RandomState", "SeedSequence", "Random", "from_seed"),
-        "PRNGKey",
-    }
-)
-"""What takes a number as a seed, by the last part of its name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +64,7 @@ class Program:
         for order in self.orders:
             for call in order.calls():
                 given = (*call.arguments, *call.keywords.values())
-                if call.library_method not in _TAKE_A_SEED or not given:
+                if call.library_method not in TAKE_A_SEED or not given:
                     continue
                 origin = chain.from_iterable(value.origin() for value in given)
                 made = (one for value in given for one in _makers(value))

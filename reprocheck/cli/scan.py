@@ -299,7 +299,7 @@ def _show_difference(
     result: Result, file: Path | None, given: Mapping[Path, bytes], *, exit_zero: bool
 ) -> int:
     from reprocheck.cli.terminal import standard_error, standard_output
-    from reprocheck.fixes.difference import difference
+    from reprocheck.fixes.edits.difference import difference
     from reprocheck.scan import patched
     from reprocheck.scan.formats import summary
 
@@ -344,7 +344,7 @@ def _write_fixes(result: Result, *, force: bool) -> bool:
     Raises UsageError in a git tree with changes that are not committed.
     """
     from reprocheck.cli.terminal import standard_error
-    from reprocheck.fixes.difference import dirty, write
+    from reprocheck.fixes.edits.difference import dirty, write
     from reprocheck.scan import patched
     from reprocheck.scan.files import shown
 

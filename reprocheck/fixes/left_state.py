@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from reprocheck.fixes.seeds import BY_NAME
 from reprocheck.model import Check, is_elsewhere
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.fixes import LeftInFolder, Parts
@@ -22,11 +23,6 @@ _DRAWN = (
     "# a start that makes {path} draws for it, and a later one does not: seed once more below the\n"
     "# line that makes or loads it, or make it with a generator of its own\n"
 )
-_SEEDS = {
-    "python": "random.seed(0)",
-    "numpy": "numpy.random.seed(0)",
-    "torch": "torch.manual_seed(0)",
-}
 _ALIKE = "# from the third start on all runs find it, and agree\n"
 _MOST_NAMED = 12
 _NONE: frozenset[str] = frozenset()
@@ -67,7 +63,8 @@ def _seed_again(check: Check) -> str:
     first = None if ladder is None else ladder.first_of_training
     if first is None or first.rung != "RNG state":
         return ""
-    seeds = [_SEEDS[name] for name in first.generators.names if name in _SEEDS]
+    streams = filter(None, map(BY_NAME.get, first.generators.names))
+    seeds = [stream.call for stream in streams if stream.draws]
     if not seeds:
         return ""
     return _DRAWN.format(path=check.state_left[0]) + "".join(f"{seed}\n" for seed in seeds) + _ALIKE

@@ -24,7 +24,7 @@ def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
 
     Returns where each lies, by the whole path of the user's file.
     """
-    from reprocheck.fixes.difference import encoded
+    from reprocheck.fixes.edits.difference import encoded
 
     shutil.rmtree(sources, ignore_errors=True)
     here = Path.cwd()

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from reprocheck.causes.usercode import keep_sources
-from reprocheck.fixes.difference import difference
+from reprocheck.fixes.edits.difference import difference
 from reprocheck.fixes.patched_files import SOURCES, written
 from reprocheck.launch.teller import Teller
 from reprocheck.model import EntryPoint

@@ -16,6 +16,7 @@ from reprocheck.causes.cause import stated_once
 from reprocheck.causes.scan_findings import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised, after_control
+from reprocheck.fixes.seeds import BY_NAME
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.evidence import GivenOtherwise
@@ -33,8 +34,6 @@ _OF_MEMORY = "fill-memory"
 """The control of memory that nobody filled: what asked for it is the line, and not what differs
 afterwards.
 """
-_MODULES = {"python": "random", "numpy": "numpy.random", "torch": "torch"}
-"""Generator as the ladder names it -> the module that draws from it."""
 _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
@@ -362,7 +361,7 @@ def _from_differing(check: Check, drawing: Sequence[Place]) -> list[Place]:
     """Return the lines that draw from a generator of the process whose state differs."""
     rungs = () if check.ladder is None else check.ladder.rungs
     names = {name for rung in rungs for name in (*rung.generators.names, *rung.unused_generators)}
-    modules = {_MODULES[name] for name in names if name in _MODULES}
+    modules = {BY_NAME[name].draws for name in names if name in BY_NAME}
     return [place for place in drawing if place.what.rpartition(" ")[2] in modules]
 
 

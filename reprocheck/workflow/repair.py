@@ -36,7 +36,7 @@ def repair(
     """Keep a patch of all confirmed causes in the report folder, where the scan knows the lines and
     the runs agree with it: further runs, unless the search has made them.
     """
-    from reprocheck.fixes.difference import difference
+    from reprocheck.fixes.edits.difference import difference
     from reprocheck.fixes.patched_files import PATCH
     from reprocheck.wording import progress
 

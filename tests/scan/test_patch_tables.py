@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
+from reprocheck.fixes.edits.tables import SHORTEST, Table, parsed
 from reprocheck.fixes.patches import patch
-from reprocheck.fixes.patches.tables import SHORTEST, Table, parsed
 from reprocheck.scan.judge import findings
 from reprocheck.scan.programs import of_text
 

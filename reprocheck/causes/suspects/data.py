@@ -12,6 +12,7 @@ from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.inspection import Look, Suspect, by_hint, if_hinted, unseeded
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.causes.usercode import Hint
+from reprocheck.fixes.seeds import seeds_from_system
 from reprocheck.model.evidence import BatchDiffers, Samples
 from reprocheck.model.statements.causes import (
     Circumstance,
@@ -47,11 +48,6 @@ _FILLED = {
     ),
 }
 """By the module that a call of `empty` belongs to: the fix where data are made of it."""
-
-_RESEEDS = frozenset({"torch.seed", "torch.random.seed", "numpy.random.seed", "random.seed"})
-"""Without a number these seed a process-wide generator from the operating system: no private
-generator is meant.
-"""
 
 _IN_ORDER = (
     "parts = list(dict.fromkeys(parts))  # each once, in the order in which they came: a set orders"
@@ -167,7 +163,7 @@ def _drawn_for(look: Look, batch: BatchDiffers) -> str:
 
 def _own_order(batch: BatchDiffers, private: Hint | None) -> Suspect:
     """Return an order that a generator of the loader's own draws."""
-    if private is not None and private.name in _RESEEDS:
+    if private is not None and seeds_from_system(private.name):
         return by_hint("clock-seed", private, "a default seed of the system")
     own = batch.private_generators
     shown = tuple(Recorded(kind="private state differs", of=name) for name in own)
@@ -203,7 +199,7 @@ def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     if private is None:
         yield from unfilled(look)
         yield from origins(look)
-    elif private.name in _RESEEDS:
+    elif seeds_from_system(private.name):
         yield by_hint("clock-seed", private, "a default seed of the system")
         return
     yield by_hint("private-augmentation", private, "a generator or a draw")

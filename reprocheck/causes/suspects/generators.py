@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
 from reprocheck.causes.suspects.inspection import Look, Suspect, by_hint, draws_order
 from reprocheck.fixes.advice import fixed_number
+from reprocheck.fixes.seeds import BY_NAME
 from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers
 from reprocheck.model.statements.causes import (
     Ranks,
@@ -17,11 +18,9 @@ from reprocheck.model.statements.causes import (
     Unseeded,
 )
 
-_SEED: Mapping[str, str] = {
-    "python": "import random\n\nrandom.seed(0)  # at the start, before anything is drawn",
-    "numpy": "import numpy\n\nnumpy.random.seed(0)  # at the start, before anything is drawn",
-}
-"""What seeds a generator that is not the framework's own."""
+_OF_NO_FRAMEWORK = frozenset({"python", "numpy"})
+"""Generators that are not the framework's own."""
+_AT_THE_START = "  # at the start, before anything is drawn"
 _SEEDED_BY = {"mindspore": frozenset({"numpy"}), "keras": frozenset({"python"})}
 """Generators that the seed of a framework reaches as well, since it draws from them itself: its own
 fix is the one that suffices.
@@ -85,9 +84,10 @@ def _seeding(look: Look, drawn: Sequence[str]) -> str:
     """
     names = set(drawn)
     reached = _SEEDED_BY.get(look.framework, frozenset())
-    if names <= reached or not names <= _SEED.keys():
+    if names <= reached or not names <= _OF_NO_FRAMEWORK:
         return ""
-    return "\n".join(_SEED[name] for name in drawn)
+    streams = [BY_NAME[name] for name in drawn]
+    return "\n".join(f"import {one.module}\n\n{one.call}{_AT_THE_START}" for one in streams)
 
 
 def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Suspect:

@@ -14,6 +14,9 @@ from functools import wraps
 
 import libcst as cst
 
+from reprocheck.fixes.edits.changes import Edit, changed
+from reprocheck.fixes.edits.imports import headed, place
+from reprocheck.fixes.edits.tree import Tree
 from reprocheck.fixes.patches.attributes import (
     made_deterministic,
     seed_called,
@@ -21,12 +24,13 @@ from reprocheck.fixes.patches.attributes import (
     switched_off,
 )
 from reprocheck.fixes.patches.described import described
+from reprocheck.fixes.patches.fixer import Fixer
 from reprocheck.fixes.patches.generators import fixed_split, own_seed, seeded_generator
 from reprocheck.fixes.patches.memory import zeroed
 from reprocheck.fixes.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
-from reprocheck.fixes.patches.seeding import SEEDERS, headed, place, seeded
-from reprocheck.fixes.patches.tree import Edit, Fixer, Tree, changed
+from reprocheck.fixes.patches.seeding import seeded
 from reprocheck.fixes.patches.values import fixed_seed, worker_seed
+from reprocheck.fixes.seeds import STREAMS
 from reprocheck.language.letters import small
 from reprocheck.scan.finding import Finding, file_of
 
@@ -155,7 +159,7 @@ def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
         for module, call in edit.heads:
             function = call.partition("(")[0]
             heads.setdefault((module, function), call)
-    order = {(one.module, one.function): number for number, one in enumerate(SEEDERS.values())}
+    order = {(one.module, one.seed): number for number, one in enumerate(STREAMS)}
     known = sorted(heads, key=lambda head: order.get(head, len(order)))
     return [(module, heads[module, function]) for module, function in known]
 

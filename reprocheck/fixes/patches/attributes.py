@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from reprocheck.fixes.patches.tree import Edit, Tree, keyword, on_call, with_keyword, written
+from reprocheck.fixes.edits.changes import Edit, with_keyword
+from reprocheck.fixes.edits.tree import Tree, keyword, written
+from reprocheck.fixes.patches.fixer import on_call
 from reprocheck.scan.aliases import canonical
 from reprocheck.scan.checks import tables
 from reprocheck.scan.checks.streams import TITLES

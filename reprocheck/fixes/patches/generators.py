@@ -6,43 +6,18 @@ from dataclasses import replace
 
 import libcst as cst
 
-from reprocheck.fixes.patches.seeding import (
-    can_bind,
-    name_of,
-    seeded,
-    with_generator,
-    with_seed,
-)
-from reprocheck.fixes.patches.tree import (
-    Change,
-    Edit,
-    Tree,
-    argument,
-    called,
-    filled,
-    on_call,
-    with_number,
-    with_value,
-    written,
-)
-from reprocheck.scan.checks.seed_values import MAKERS
+from reprocheck.fixes.edits.changes import Change, Edit, called, filled, with_number, with_value
+from reprocheck.fixes.edits.imports import can_bind, name_of
+from reprocheck.fixes.edits.tree import Tree, argument, written
+from reprocheck.fixes.patches.fixer import on_call
+from reprocheck.fixes.patches.seeding import seeded, with_generator, with_seed
+from reprocheck.fixes.seeds import DRAWN_SEED, MAKERS_WITH_SEED, PRIMITIVES, WITH_NUMBER
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.names import last_part
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import words
 
-_MAKERS = (*names("generators", "from_system"), "keras.random.SeedGenerator")
-_TAKE_A_SEED = {last_part(name): MAKERS[name] for name in _MAKERS}
-"""What makes a generator, and the keyword of its seed, which comes first."""
 _MAKE_SAMPLES = words("generators", "samples") | {"__iter__", "__call__"}
 """Methods that make a sample, or a stream of them."""
-_SISTERS = {"seed": "manual_seed", "from_non_deterministic_state": "from_seed"}
-"""Methods that take no seed, each with the one beside it that does."""
-_SEED0 = {"Dropout": ("Seed0", 1), "RandomChoiceWithMask": ("seed", 1), "bernoulli": ("seed", 2)}
-"""MindSpore's random primitives whose seed is not called `seed`, or is not their first argument."""
-
-
-_DRAWN = "{torch}.randint(2**32, ()).item()"
-"""A seed from the stream of torch, which is another one in each data worker and each epoch."""
 
 
 @on_call
@@ -65,7 +40,7 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
         return _seeded(tree, call, str(number))
     if repeats == "apart" or not finding.evidence.get("torch") or not can_bind(tree, "torch"):
         return None
-    edit = _seeded(tree, call, _DRAWN.format(torch=name_of(tree, "torch")))
+    edit = _seeded(tree, call, DRAWN_SEED.format(torch=name_of(tree, "torch")))
     if edit is not None and repeats == "copied":
         edit = _for_each_sample(tree, call, edit)
     if edit is None or finding.evidence["torch"] == "program":
@@ -80,8 +55,8 @@ def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
     function = last_part(tree.function(call))
     if function == "SystemRandom":
         return _random(tree, call, number)
-    if function in _TAKE_A_SEED:
-        return _numbered(tree, call, _TAKE_A_SEED[function], number)
+    if function in MAKERS_WITH_SEED:
+        return _numbered(tree, call, MAKERS_WITH_SEED[function], number)
     match call:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=method)), args=[]):
             return _sister(tree, call, method, number)
@@ -93,7 +68,7 @@ def _sister(tree: Tree, call: cst.Call, method: str, number: str) -> Edit | None
     if method == "seed" and not isinstance(tree.parent(call), cst.Expr):
         # what it gives back is used
         return None
-    sister = _SISTERS.get(method)
+    sister = WITH_NUMBER.get(method)
     if sister is None:
         return None
     return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
@@ -178,7 +153,7 @@ def fixed_split(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
 @on_call
 def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """`StandardNormal()` of MindSpore as `StandardNormal(seed=1)`, the next as `seed=2`."""
-    word, index = _SEED0.get(last_part(tree.function(call)), ("seed", 0))
+    word, index = PRIMITIVES.get(last_part(tree.function(call)), ("seed", 0))
     value = str(number + 1)
     given = argument(call, word, index=index)
     if given is not None and _is_zero(given.value):

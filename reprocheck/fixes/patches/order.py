@@ -9,18 +9,9 @@ from functools import partial
 
 import libcst as cst
 
-from reprocheck.fixes.patches.seeding import can_bind, name_of
-from reprocheck.fixes.patches.tree import (
-    Edit,
-    Tree,
-    called,
-    is_open,
-    keyword,
-    only,
-    positional,
-    with_keyword,
-    with_value,
-)
+from reprocheck.fixes.edits.changes import Edit, called, with_keyword, with_value
+from reprocheck.fixes.edits.imports import can_bind, name_of
+from reprocheck.fixes.edits.tree import Tree, is_open, keyword, only, positional
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.names import last_part
 

@@ -4,57 +4,18 @@ imports at the top.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import filterfalse, takewhile
-from typing import TypeVar
 
 import libcst as cst
 
-from reprocheck.fixes.patches.tree import (
-    Edit,
-    Tree,
-    argument,
-    filled,
-    inside,
-    is_none,
-    is_open,
-    keyword,
-    written,
-)
-from reprocheck.scan.aliases import KNOWN_PACKAGES, canonical
+from reprocheck.fixes.edits.changes import Edit, filled
+from reprocheck.fixes.edits.imports import bound_as, can_bind, imported, name_of
+from reprocheck.fixes.edits.tree import Tree, argument, inside, is_none, is_open, keyword
+from reprocheck.fixes.seeds import BY_TITLE, TF_KERAS, TORCH_GENERATOR, Stream
+from reprocheck.scan.aliases import canonical
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import of_kind
-
-Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
-Statement = TypeVar("Statement", bound=cst.CSTNode)
-
-
-@dataclass(frozen=True, slots=True)
-class Seeder:
-    """What seeds a stream: the module that must be imported, the function in it, and the number to
-    take where the program has none.
-    """
-
-    module: str
-    function: str
-    number: str = "0"
-
-
-SEEDERS = {
-    "Python's random": Seeder("random", "seed"),
-    "NumPy": Seeder("numpy", "random.seed"),
-    "torch": Seeder("torch", "manual_seed"),
-    "the accelerator's generator": Seeder("torch", "manual_seed"),
-    "MindSpore": Seeder("mindspore", "set_seed", "1"),
-    "MindSpore's data pipeline": Seeder("mindspore", "set_seed", "1"),
-    "TensorFlow": Seeder("tensorflow", "random.set_seed"),
-    "Keras": Seeder("keras", "utils.set_random_seed"),
-}
-"""By the title of a stream."""
 
 
 def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -67,33 +28,30 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
         if finding.may_repeat:
             return None
         return with_seed(tree.call_at(finding), word)
-    seeder = _seeder(tree, evidence.get("stream", ""))
-    if seeder is None or not can_bind(tree, seeder.module):
+    stream = _stream(tree, evidence.get("stream", ""))
+    if stream is None or not can_bind(tree, stream.module):
         return None
     beside = evidence.get("seed_beside", "0")
     line = int(evidence.get("seed_above", beside))
     if tree.lines.get(line) != evidence.get("seed_text", ""):
         return None
     if "seed_beside" in evidence:
-        return _beside(tree, line, seeder)
-    value = evidence.get("seed_number", seeder.number)
+        return _beside(tree, line, stream)
+    value = evidence.get("seed_number", stream.number)
     if value == "0":
-        # MindSpore takes no 0
-        value = seeder.number
-    return Edit(heads=((seeder.module, f"{seeder.function}({value})"),), line=line)
+        value = stream.number
+    return Edit(heads=((stream.module, f"{stream.seed}({value})"),), line=line)
 
 
-def _seeder(tree: Tree, stream: str) -> Seeder | None:
-    """Return what seeds a stream in a program, by its title."""
+def _stream(tree: Tree, title: str) -> Stream | None:
+    """Return how a stream is seeded in a program, by its title."""
     is_bound = bound_as(tree.module.body, "keras") is not None
-    brought = _brought(tree.every(cst.Import, cst.ImportFrom))
-    roots = {thing.partition(".")[0] for thing, _ in brought}
+    bindings = imported(tree.every(cst.Import, cst.ImportFrom))
+    roots = {thing.partition(".")[0] for thing, _ in bindings}
     from_tensorflow = "tensorflow" in roots and "keras" not in roots
-    if stream == "Keras" and not is_bound and from_tensorflow:
-        # what seeds Keras in a program that has it from TensorFlow, which may be another one than
-        # the package `keras`
-        return Seeder("tensorflow", "keras.utils.set_random_seed")
-    return SEEDERS.get(stream)
+    if title == "Keras" and not is_bound and from_tensorflow:
+        return TF_KERAS
+    return BY_TITLE.get(title)
 
 
 def with_seed(call: cst.Call | None, word: str) -> Edit | None:
@@ -103,7 +61,7 @@ def with_seed(call: cst.Call | None, word: str) -> Edit | None:
     return filled(call, keyword(call, word), word, "0")
 
 
-def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
+def _beside(tree: Tree, line: int, stream: Stream) -> Edit | None:
     """Return a line below the call in a line that seeds another stream, with its number."""
     on_line = [one for one in tree.every(cst.Call) if tree.line(one) == line]
     call = next(filter(partial(is_seeding, tree), on_line), None)
@@ -113,8 +71,8 @@ def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
     given = _number(tree, call)
     if statement is None or given is None:
         return None
-    text = f"{name_of(tree, seeder.module)}.{seeder.function}({tree.module.code_for_node(given)})"
-    return Edit(below=((statement, text),), imports=(seeder.module,), line=line)
+    text = f"{name_of(tree, stream.module)}.{stream.seed}({tree.module.code_for_node(given)})"
+    return Edit(below=((statement, text),), imports=(stream.module,), line=line)
 
 
 def is_seeding(tree: Tree, call: cst.Call) -> bool:
@@ -143,177 +101,5 @@ def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
     """`generator=torch.Generator().manual_seed(0)` for a loader."""
     if is_open(call) or not can_bind(tree, "torch"):
         return None
-    value = f"{name_of(tree, 'torch')}.Generator().manual_seed(0)"
+    value = TORCH_GENERATOR.format(torch=name_of(tree, "torch"))
     return filled(call, keyword(call, "generator"), "generator", value, imports=("torch",))
-
-
-def can_bind(tree: Tree, module: str) -> bool:
-    """Return whether a module can be used at the top: it is imported there, or its name is free and
-    it may be imported there.
-    """
-    if bound_as(tree.module.body, module) is not None:
-        return True
-    if any(map(tree.named, ("environ", "putenv"))):
-        # what a library reads as it is imported may be set before the import that the program has
-        return False
-    if tree.binds(module):
-        return False
-    # `from numpy import random` takes the name `random`, and `import pandas as numpy` that of NumPy
-    imports = _brought(tree.every(cst.Import, cst.ImportFrom))
-    return all(name != module or thing == module for thing, name in imports)
-
-
-def name_of(tree: Tree, module: str) -> str:
-    """Return what the top of a program writes for a module that it imports, or will import."""
-    return bound_as(tree.module.body, module) or module
-
-
-def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:
-    """Return what these statements let one write for a module: `np` for `import numpy as np`,
-    `tf.keras` for `import tensorflow as tf`.
-    """
-    return _bound(statements).get(module)
-
-
-def _bound(statements: Sequence[cst.CSTNode]) -> dict[str, str]:
-    """Return what these statements let one write for each module that they import."""
-    bound: dict[str, str] = {}
-    for statement in of_kind(statements, cst.SimpleStatementLine):
-        for thing, name in _brought(of_kind(statement.body, cst.Import, cst.ImportFrom)):
-            bound.setdefault({"tensorflow.keras": "keras"}.get(thing, thing), name)
-    if "tensorflow" in bound:
-        bound.setdefault("keras", f"{bound['tensorflow']}.keras")
-    return bound
-
-
-def _brought(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[str, str]]:
-    """Yield the dotted name of each thing that imports bring, and the name that it is given; `*`
-    for that of a star import.
-    """
-    for node in imports:
-        if isinstance(node, cst.Import):
-            yield from map(_of_module, node.names)
-        elif isinstance(node.names, cst.ImportStar):
-            yield f"{written(node.module)}.*", "*"
-        else:
-            # `from numpy import random as npr` brings `numpy.random`, under the name that it says
-            for one in node.names:
-                name = one.evaluated_name
-                yield f"{written(node.module)}.{name}", one.evaluated_alias or name
-
-
-def _of_module(imported: cst.ImportAlias) -> tuple[str, str]:
-    """`import numpy.random` brings `numpy`, and `import numpy.random as npr` what it says."""
-    if imported.evaluated_alias:
-        return imported.evaluated_name, imported.evaluated_alias
-    root = imported.evaluated_name.partition(".")[0]
-    return root, root
-
-
-def place(tree: Tree, before: int) -> int:
-    """Return how many statements of the module stand above the seeding lines: those up to the last
-    import of its head, all above a line.
-    """
-    index = 0
-    above = takewhile(lambda statement: tree.last_line(statement) < before, tree.module.body)
-    for number, statement in enumerate(above, 1):
-        is_first_text = number == 1 and _is_docstring(statement)
-        if is_first_text or _imports(statement):
-            index = number
-        elif not isinstance(statement, cst.SimpleStatementLine):
-            break
-    return index
-
-
-def _imports(statement: cst.CSTNode) -> bool:
-    """Return an import, or `try` and `if` around imports alone."""
-    if isinstance(statement, cst.If | cst.Try):
-        return all(map(_is_line_of_imports, statement.body.body))
-    return _is_line_of_imports(statement)
-
-
-def _is_line_of_imports(statement: cst.CSTNode) -> bool:
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return False
-    return any(of_kind(statement.body, cst.Import, cst.ImportFrom))
-
-
-def _is_docstring(statement: cst.CSTNode) -> bool:
-    match statement:
-        case cst.SimpleStatementLine(body=[cst.Expr(value=value), *_]):
-            return isinstance(value, cst.SimpleString | cst.ConcatenatedString)
-    return False
-
-
-def headed(
-    module: cst.Module, index: int, imports: Collection[str], heads: Sequence[tuple[str, str]]
-) -> cst.Module:
-    """Return the module with imports that it lacks and lines after its first statements, each a
-    module and what is called in it.
-    """
-    above, below = module.body[:index], list(module.body[index:])
-    bound = _bound(above)
-    modules = [name for name, _ in heads]
-    missing = filterfalse(bound.__contains__, dict.fromkeys([*imports, *modules]))
-    calls = dict.fromkeys(f"{bound.get(name, name)}.{call}" for name, call in heads)
-    head: list[Line] = list(above)
-    for name in missing:
-        _import(head, name)
-    new_lines = _apart(list(map(_line, calls)), head)
-    if not (above or new_lines):
-        # the text begins with the imports: what it has itself stands apart from them
-        below = _apart(below, head)
-    return module.with_changes(body=[*head, *new_lines, *below])
-
-
-def _import(head: list[Line], name: str) -> None:
-    """Import a module below the last import of its kind; as a block of its own above the others,
-    where it is the first of the standard library, else below them all.
-    """
-    kinds = list(map(_kinds, head))
-    index = max((number for number, one in enumerate(kinds, 1) if _kind(name) in one), default=0)
-    if index or _kind(name) != "standard":
-        head.insert(index or len(head), _line(f"import {name}"))
-        return
-    index = sum(1 for _ in takewhile(_is_first, head))
-    added = _line(f"import {name}")
-    if index < len(head):
-        lines = getattr(head[index], "leading_lines", ())
-        if not any(one.comment for one in lines):
-            added = added.with_changes(leading_lines=lines)
-        head[index:] = _apart(head[index:], [added])
-    head.insert(index, added)
-
-
-def _is_first(statement: cst.CSTNode) -> bool:
-    """Return whether a statement stands above all imports of modules."""
-    return _is_docstring(statement) or "future" in _kinds(statement)
-
-
-def _kinds(statement: cst.CSTNode) -> set[str]:
-    """Return the kinds of what a line imports."""
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return set()
-    brought = _brought(of_kind(statement.body, cst.Import, cst.ImportFrom))
-    return {_kind(thing.partition(".")[0]) for thing, _ in brought}
-
-
-def _kind(package: str) -> str:
-    """Return which block of imports a package belongs to; empty where that is not known."""
-    if package == "__future__":
-        return "future"
-    if package in sys.stdlib_module_names:
-        return "standard"
-    return "library" if package in KNOWN_PACKAGES else ""
-
-
-def _line(text: str) -> cst.SimpleStatementLine:
-    return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
-
-
-def _apart(statements: list[Statement], above: Sequence[cst.CSTNode]) -> list[Statement]:
-    """Statements with an empty line above the first, where there is something above that."""
-    if not (statements and above):
-        return statements
-    first, *others = statements
-    return [first.with_changes(leading_lines=[cst.EmptyLine(indent=False)]), *others]

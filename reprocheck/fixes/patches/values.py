@@ -7,28 +7,12 @@ from itertools import chain, filterfalse, takewhile
 
 import libcst as cst
 
-from reprocheck.fixes.patches.seeding import (
-    can_bind,
-    is_seeding,
-    name_of,
-    seeded,
-    with_generator,
-)
-from reprocheck.fixes.patches.tree import (
-    Change,
-    Edit,
-    Tree,
-    argument,
-    called,
-    inside,
-    is_none,
-    is_open,
-    keyword,
-    on_call,
-    with_number,
-    with_value,
-    written,
-)
+from reprocheck.fixes.edits.changes import Change, Edit, called, with_number, with_value
+from reprocheck.fixes.edits.imports import can_bind, name_of
+from reprocheck.fixes.edits.tree import Tree, argument, inside, is_none, is_open, keyword, written
+from reprocheck.fixes.patches.fixer import on_call
+from reprocheck.fixes.patches.seeding import is_seeding, seeded, with_generator
+from reprocheck.fixes.seeds import WITH_NUMBER, WORKER_SEED
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import of_kind
@@ -224,12 +208,11 @@ def _seeded_by_worker(tree: Tree, call: cst.Call) -> Change:
     another function than `torch.seed`.
     """
     root = name_of(tree, "torch")
+    number = WORKER_SEED.format(torch=root)
     if tree.function(call).startswith("torch."):
-        own = cst.parse_expression(f"{root}.manual_seed({root}.initial_seed())")
+        own = cst.parse_expression(f"{root}.manual_seed({number})")
         return lambda _: own
-    # the number that torch gives each data worker: another one in each, the same in each run where
-    # the loader's generator is seeded
-    argument = cst.Arg(cst.parse_expression(f"{root}.initial_seed() % 2**32"))
+    argument = cst.Arg(cst.parse_expression(f"{number} % 2**32"))
     return lambda node: cst.ensure_type(node, cst.Call).with_changes(args=[argument])
 
 
@@ -242,8 +225,7 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
     function = tree.function(call)
     if not function.startswith("torch."):
         return Edit(changes=((call, with_number),))
-    # functions of torch that seed without a number, each with the one that takes a number
-    sister = {"seed": "manual_seed", "seed_all": "manual_seed_all"}.get(last_part(function), "")
+    sister = WITH_NUMBER.get(last_part(function), "")
     match tree.parent(call), call.func:
         case cst.Expr(), cst.Attribute() if sister:
             return Edit(changes=((call, lambda node: with_number(called(node, sister))),))

@@ -1,0 +1,166 @@
+"""Changes of a tree: what becomes of its nodes, and the lines that come to stand beside them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import libcst as cst
+
+from reprocheck.fixes.edits.tree import Tree, is_none
+
+Change = Callable[[cst.CSTNode], cst.CSTNode]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edit:
+    """What a finding asks for.
+
+    changes    nodes of the tree and what each becomes, given itself with the changes inside of it
+    below      statements, and a line that must stand below each
+    imports    modules that must be bound by their own name at the top: `torch`
+    first      functions, and a line that must stand first in each
+    heads      lines that must stand below the imports at the top, each the dotted name of a
+               function and its arguments
+    settles    streams that are seeded by the change from its line on, by their titles
+    by         what another finding asks for, where that fixes this one, too
+    line       the line of the text that is changed, or above which something must stand; 0 is that
+               of the finding
+    """
+
+    changes: tuple[tuple[cst.CSTNode, Change], ...] = ()
+    below: tuple[tuple[cst.SimpleStatementLine, str], ...] = ()
+    first: tuple[tuple[cst.FunctionDef, str], ...] = ()
+    imports: tuple[str, ...] = ()
+    heads: tuple[tuple[str, str], ...] = ()
+    settles: frozenset[str] = frozenset()
+    by: Edit | None = None
+    line: int = 0
+
+
+def with_keyword(node: cst.CSTNode, name: str, value: str) -> cst.CSTNode:
+    """Return a call with one more argument at its end, spaced and broken as the last one is."""
+    call = cst.ensure_type(node, cst.Call)
+    added = cst.Arg(
+        keyword=cst.Name(name),
+        value=cst.parse_expression(value),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    if not call.args:
+        return call.with_changes(args=[added])
+    end = call.args[-1]
+    broken: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
+    if isinstance(call.whitespace_before_args, cst.ParenthesizedWhitespace):
+        broken = call.whitespace_before_args
+    if isinstance(end.comma, cst.Comma):
+        added = added.with_changes(comma=end.comma, whitespace_after_arg=end.whitespace_after_arg)
+    elif isinstance(broken, cst.ParenthesizedWhitespace):
+        added = added.with_changes(whitespace_after_arg=end.whitespace_after_arg)
+        end = end.with_changes(whitespace_after_arg=cst.SimpleWhitespace(""))
+    return call.with_changes(
+        args=[*call.args[:-1], end.with_changes(comma=cst.Comma(whitespace_after=broken)), added]
+    )
+
+
+def with_number(node: cst.CSTNode, number: str = "0") -> cst.CSTNode:
+    """Return a call with a number as its only argument."""
+    argument = cst.Arg(cst.parse_expression(number))
+    return cst.ensure_type(node, cst.Call).with_changes(args=[argument])
+
+
+def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
+    """Return an argument's value, and its replacement."""
+    return arg.value, lambda _: cst.parse_expression(value)
+
+
+def filled(
+    call: cst.Call, given: cst.Arg | None, word: str, value: str, *, imports: tuple[str, ...] = ()
+) -> Edit | None:
+    """This value for an argument of a call that is not given, or is None; nothing where it has
+    another.
+    """
+    if given is None:
+        added = (call, lambda node: with_keyword(node, word, value))
+        return Edit(changes=(added,), imports=imports)
+    if is_none(given.value):
+        return Edit(changes=(with_value(given, value),), imports=imports)
+    return None
+
+
+def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
+    """Return a call whose function has another last name: `torch.empty(3)` as `torch.zeros(3)`."""
+    call = cst.ensure_type(node, cst.Call)
+    return call.with_changes(
+        func=cst.ensure_type(call.func, cst.Attribute).with_changes(attr=cst.Name(name))
+    )
+
+
+def followed_by(lines: Iterable[str]) -> Callable[[cst.CSTNode], Any]:
+    """Return a statement with these lines below it."""
+    added = [cst.parse_statement(line) for line in lines]
+    return lambda node: cst.FlattenSentinel(
+        [cst.ensure_type(node, cst.SimpleStatementLine), *added]
+    )
+
+
+def beginning_with(line: str) -> Change:
+    """Return a function with this line above its first statement, below its docstring."""
+    added = cst.parse_statement(line)
+
+    def change(node: cst.CSTNode) -> cst.CSTNode:
+        function = cst.ensure_type(node, cst.FunctionDef)
+        body = _as_block(function.body)
+        above = int(function.get_docstring() is not None)
+        lines = [*body.body[:above], added, *body.body[above:]]
+        return function.with_changes(body=body.with_changes(body=lines))
+
+    return change
+
+
+def _as_block(body: cst.BaseSuite) -> cst.IndentedBlock:
+    """Return the body of a function, that of one line as a block of its own."""
+    if isinstance(body, cst.IndentedBlock):
+        return body
+    suite = cst.ensure_type(body, cst.SimpleStatementSuite)
+    line = cst.SimpleStatementLine(suite.body, trailing_whitespace=suite.trailing_whitespace)
+    return cst.IndentedBlock([line])
+
+
+class _Changing(cst.CSTTransformer):
+    """Changes nodes, and goes only where there are some: `around` holds the nodes on the way."""
+
+    def __init__(
+        self, changes: Mapping[cst.CSTNode, Collection[Change]], around: Collection[cst.CSTNode]
+    ) -> None:
+        super().__init__()
+        self._changes = changes
+        self._around = around
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        return node in self._around
+
+    def on_leave(self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT) -> cst.CSTNode:  # type: ignore[override]
+        done: cst.CSTNode = updated_node
+        for change in self._changes.get(original_node, ()):
+            done = change(done)
+        return done
+
+
+def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
+    """Return the module of the tree with the changes of all edits."""
+    changes: defaultdict[cst.CSTNode, list[Change]] = defaultdict(list)
+    below: defaultdict[cst.SimpleStatementLine, dict[str, None]] = defaultdict(dict)
+    for edit in edits:
+        for node, change in edit.changes:
+            changes[node].append(change)
+        for statement, line in edit.below:
+            below[statement][line] = None
+        for function, line in edit.first:
+            changes[function].append(beginning_with(line))
+    for statement, lines in below.items():
+        changes[statement].append(followed_by(lines))
+    around = set(chain.from_iterable(map(tree.around, changes)))
+    return cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module)
