@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import libcst as cst
 
-from reprocheck.fixes.edits.tree import Tree, is_none
+from reprocheck.fixes.edits.tree import Statement, Tree, is_none
 
 Change = Callable[[cst.CSTNode], cst.CSTNode]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edit:
-    """What a finding asks for.
+    """What becomes of a text.
 
     changes    nodes of the tree and what each becomes, given itself with the changes inside of it
-    below      statements, and a line that must stand below each
+    above      statements, and lines that must stand above each, below its comments
+    below      statements, and lines that must stand below each
     imports    modules that must be bound by their own name at the top: `torch`
     first      functions, and a line that must stand first in each
     heads      lines that must stand below the imports at the top, each the dotted name of a
@@ -32,7 +34,8 @@ class Edit:
     """
 
     changes: tuple[tuple[cst.CSTNode, Change], ...] = ()
-    below: tuple[tuple[cst.SimpleStatementLine, str], ...] = ()
+    above: tuple[tuple[Statement, str], ...] = ()
+    below: tuple[tuple[Statement, str], ...] = ()
     first: tuple[tuple[cst.FunctionDef, str], ...] = ()
     imports: tuple[str, ...] = ()
     heads: tuple[tuple[str, str], ...] = ()
@@ -98,12 +101,45 @@ def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
     )
 
 
-def followed_by(lines: Iterable[str]) -> Callable[[cst.CSTNode], Any]:
-    """Return a statement with these lines below it."""
-    added = [cst.parse_statement(line) for line in lines]
-    return lambda node: cst.FlattenSentinel(
-        [cst.ensure_type(node, cst.SimpleStatementLine), *added]
-    )
+def in_place_of(node: cst.BaseExpression, text: str) -> tuple[cst.CSTNode, Change]:
+    """Return an expression, and its replacement, which keeps the parentheses around it."""
+    value = cst.parse_expression(text).with_changes(lpar=node.lpar, rpar=node.rpar)
+    return node, lambda _: value
+
+
+def with_items(node: cst.CSTNode, items: Sequence[str], indentation: str | None) -> cst.CSTNode:
+    """Return a dict with more items at its end: each on a line of its own with an indentation, else
+    on the line of the last one.
+    """
+    display = cst.ensure_type(node, cst.Dict)
+    between: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
+    if indentation is not None:
+        between = cst.ParenthesizedWhitespace(last_line=cst.SimpleWhitespace(indentation))
+    added = cst.ensure_type(cst.parse_expression(f"{{{', '.join(items)}}}"), cst.Dict)
+    *others, last = [*display.elements, *added.elements]
+    comma = cst.Comma(whitespace_after=between)
+    elements = [one.with_changes(comma=comma) for one in others[len(display.elements) - 1 :]]
+    last = last.with_changes(comma=display.elements[-1].comma)
+    return display.with_changes(elements=[*display.elements[:-1], *elements, last])
+
+
+def _with_lines(above: Iterable[str], below: Iterable[str]) -> Callable[[cst.CSTNode], Any]:
+    """Return a statement with lines above and below it.
+
+    Those above stand below the comments of the statement; empty ones at their end part both.
+    """
+    head = cst.parse_module("".join(f"{lines}\n" for lines in above))
+    tail = cst.parse_module("".join(f"{lines}\n" for lines in below))
+
+    def change(statement: Any) -> Any:
+        if not head.body:
+            return cst.FlattenSentinel([statement, *tail.body])
+        first, *others = head.body
+        first = first.with_changes(leading_lines=statement.leading_lines)
+        statement = statement.with_changes(leading_lines=head.footer)
+        return cst.FlattenSentinel([first, *others, statement, *tail.body])
+
+    return change
 
 
 def beginning_with(line: str) -> Change:
@@ -152,15 +188,28 @@ class _Changing(cst.CSTTransformer):
 def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
     """Return the module of the tree with the changes of all edits."""
     changes: defaultdict[cst.CSTNode, list[Change]] = defaultdict(list)
-    below: defaultdict[cst.SimpleStatementLine, dict[str, None]] = defaultdict(dict)
+    above: defaultdict[Statement, dict[str, None]] = defaultdict(dict)
+    below: defaultdict[Statement, dict[str, None]] = defaultdict(dict)
     for edit in edits:
         for node, change in edit.changes:
             changes[node].append(change)
-        for statement, line in edit.below:
-            below[statement][line] = None
+        for statement, lines in edit.above:
+            above[statement][lines] = None
+        for statement, lines in edit.below:
+            below[statement][lines] = None
         for function, line in edit.first:
             changes[function].append(beginning_with(line))
-    for statement, lines in below.items():
-        changes[statement].append(followed_by(lines))
+    for statement in dict.fromkeys((*above, *below)):
+        lines_beside = _with_lines(above.get(statement, ()), below.get(statement, ()))
+        changes[statement].append(lines_beside)
     around = set(chain.from_iterable(map(tree.around, changes)))
     return cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module)
+
+
+def fits(tree: Tree, edits: Collection[Edit]) -> bool:
+    """Return whether a text with the changes of all edits is Python still."""
+    try:
+        ast.parse(changed(tree, edits).code)
+    except (cst.CSTValidationError, SyntaxError):
+        return False
+    return True

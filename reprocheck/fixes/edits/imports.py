@@ -9,12 +9,11 @@ from typing import TypeVar
 
 import libcst as cst
 
-from reprocheck.fixes.edits.tree import Tree, written
+from reprocheck.fixes.edits.tree import Statement, Tree, written
 from reprocheck.scan.aliases import KNOWN_PACKAGES
 from reprocheck.scan.index import of_kind
 
-Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
-Statement = TypeVar("Statement", bound=cst.CSTNode)
+AnyNode = TypeVar("AnyNode", bound=cst.CSTNode)
 
 
 def can_bind(tree: Tree, module: str) -> bool:
@@ -126,7 +125,7 @@ def headed(
     modules = [name for name, _ in heads]
     missing = filterfalse(bound.__contains__, dict.fromkeys([*imports, *modules]))
     calls = dict.fromkeys(f"{bound.get(name, name)}.{call}" for name, call in heads)
-    head: list[Line] = list(above)
+    head: list[Statement] = list(above)
     for name in missing:
         _import(head, name)
     new_lines = _apart(list(map(_line, calls)), head)
@@ -136,7 +135,7 @@ def headed(
     return module.with_changes(body=[*head, *new_lines, *below])
 
 
-def _import(head: list[Line], name: str) -> None:
+def _import(head: list[Statement], name: str) -> None:
     """Import a module below the last import of its kind; as a block of its own above the others,
     where it is the first of the standard library, else below them all.
     """
@@ -181,7 +180,7 @@ def _line(text: str) -> cst.SimpleStatementLine:
     return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
 
 
-def _apart(statements: list[Statement], above: Sequence[cst.CSTNode]) -> list[Statement]:
+def _apart(statements: list[AnyNode], above: Sequence[cst.CSTNode]) -> list[AnyNode]:
     """Statements with an empty line above the first, where there is something above that."""
     if not (statements and above):
         return statements

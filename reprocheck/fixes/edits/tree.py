@@ -4,6 +4,7 @@ replacements that findings ask for.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
@@ -23,8 +24,9 @@ from reprocheck.scan.index import grouped, of_kind
 from reprocheck.scan.names import last_part
 
 Node = TypeVar("Node", bound=cst.CSTNode)
-_STATEMENTS: tuple[type[cst.For | cst.While], ...] = (cst.For, cst.While)
-"""Loops that are statements."""
+Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+"""What stands on lines of its own."""
+_STATEMENTS: tuple[type[Statement], ...] = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
 _LOOPS = (cst.For, cst.While, cst.CompFor, cst.Lambda)
 _UNPACKING: tuple[type[cst.AssignTarget | cst.For | cst.CompFor], ...] = (
     cst.AssignTarget,
@@ -77,6 +79,28 @@ class Tree:
         line, column, last, end = span
         found = self._by_range.get((line, column - 1, last, end - 1), [])
         return next(of_kind(found, kind), None)
+
+    def expression(self, node: ast.expr) -> cst.BaseExpression | None:
+        """Return the expression that stands where a node of `ast` does."""
+        last = node.end_lineno or node.lineno
+        end = self._column(last, node.end_col_offset or 0)
+        span = (node.lineno, self._column(node.lineno, node.col_offset), last, end)
+        return self.node(span, cst.BaseExpression)  # type: ignore[type-abstract]
+
+    def statement(self, node: ast.stmt) -> Statement | None:
+        """Return the statement that begins where a node of `ast` does; None for one behind another
+        on its line.
+        """
+        column = self._column(node.lineno, node.col_offset)
+        for one in self.every(*_STATEMENTS):
+            start = self._places[one].start
+            if (start.line, start.column + 1) == (node.lineno, column):
+                return one
+        return None
+
+    def _column(self, line: int, offset: int) -> int:
+        """Return a column from 1, of what begins behind so many bytes of a line."""
+        return len(self.lines[line].encode()[:offset].decode()) + 1
 
     def call_at(self, finding: Finding) -> cst.Call | None:
         """Return the call that a finding underlines, where it hides no argument."""
@@ -208,7 +232,7 @@ class Tree:
         """Return whether a loop makes a call each time it goes round: not to find what it goes
         over.
         """
-        loops = of_kind(self.around(call), *_STATEMENTS)
+        loops = of_kind(self.around(call), cst.For, cst.While)
         each_time = (loop.body if isinstance(loop, cst.For) else loop for loop in loops)
         return any(call in inside(part) for part in each_time)
 

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reprocheck.resume.fix import edits
-from reprocheck.resume.fix.draft import Draft
+import libcst as cst
+
+from reprocheck.resume.fix.draft import Draft, UnfitError
 from reprocheck.resume.fix.loop_patch import before_the_loop, pass_over, within_the_loop
 from reprocheck.resume.fix.passes import Pass, has_own_position, loop_around, pass_of
 from reprocheck.resume.fix.source import Source, read
@@ -46,9 +47,12 @@ def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str,
     if source is None:
         return {}
     draft = Draft(texts, source)
-    late = _add_parts(draft, lost)
-    _add_states(draft, lost, late)
-    return draft.texts()
+    try:
+        late = _add_parts(draft, lost)
+        _add_states(draft, lost, late)
+        return draft.texts()
+    except (UnfitError, cst.ParserSyntaxError, RecursionError):
+        return {}
 
 
 def _add_parts(draft: Draft, lost: Lost) -> list[State]:
@@ -91,7 +95,7 @@ def _save_as(draft: Draft, state: State, key: str) -> None:
     if held is None or not state.key.startswith("["):
         draft.save(key, state.read)
         return
-    draft.edits[draft.source.saving.file].append(edits.instead(held, f'"{key}"'))
+    draft.save_instead(held, f'"{key}"')
 
 
 def _chosen(draft: Draft, state: State) -> bool:
@@ -101,7 +105,7 @@ def _chosen(draft: Draft, state: State) -> bool:
     for value in draft.source.held.values():
         text = ast.unparse(value)
         if ".state_dict()" in state.read and state.read in text and text != state.read:
-            draft.edits[draft.source.saving.file].append(edits.instead(value, state.read))
+            draft.save_instead(value, state.read)
             return True
     return False
 

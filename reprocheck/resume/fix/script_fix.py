@@ -4,12 +4,12 @@ are not known, those of the catalogue with the script's own names.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from reprocheck.causes.usercode import UserCode
+from reprocheck.fixes.edits.difference import unified
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import patched
 from reprocheck.resume.fix.patch_trial import lost_of
@@ -45,7 +45,8 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
     known = filter(code.sources.has, archive.files)
     texts = {file: code.sources.text(file) or "" for file in known}
     changed = patched(texts, archive, lost_of(outcome)) if drafts else {}
-    draft = "".join(_difference(texts, changed))
+    differences = (unified(name, texts[name], changed[name], context=1) for name in changed)
+    draft = "".join(differences)
     checkpoint = outcome.place.checkpoint
     is_own = checkpoint is not None and checkpoint.by in OF_SCRIPTS[1:]
     lines = "\n".join(_lines(explained)) if is_own else ""
@@ -63,12 +64,6 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
 
     own = {rung: told(one) for rung, one in explained.mechanisms.items()}
     return replace(outcome, explained=replace(explained, mechanism=told(first), mechanisms=own))
-
-
-def _difference(texts: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
-    for name, text in changed.items():
-        before, after = texts[name].splitlines(True), text.splitlines(True)
-        yield from difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=1)
 
 
 def _lines(explained: Explained) -> Iterator[str]:
