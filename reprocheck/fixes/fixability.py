@@ -11,10 +11,10 @@ from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.language.letters import capital, small
 from reprocheck.scan import engine
 from reprocheck.scan.files import shown
 from reprocheck.scan.finding import Finding, Result, file_of
+from reprocheck.scan.fix_words import UNSURE, fix_by
 from reprocheck.scan.index import grouped
 from reprocheck.scan.project import Project
 from reprocheck.scan.source import decode, read
@@ -22,11 +22,6 @@ from reprocheck.scan.workers import each
 
 if TYPE_CHECKING:
     from reprocheck.fixes.patches import Mended
-
-_NOT_SURE = "unsure"
-"""The evidence of a finding of which the text does not show whether its patch fits: nothing is
-changed, and it is said how.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,7 @@ def _mended(file: Patched) -> list[Mended]:
 def _may_be_patched(finding: Finding) -> bool:
     if finding.suppressed is not None:
         return False
-    return finding.patchable or _NOT_SURE in finding.evidence
+    return finding.patchable or UNSURE in finding.evidence
 
 
 def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
@@ -89,19 +84,9 @@ def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
     if patch is None:
         return replace(finding, patchable=False)
     finding = replace(finding, edit_known=True)
-    if not patch.said:
+    if not patch.changes:
         return finding
-    return replace(finding, fix=_fix(finding, patch.said), fix_from="place")
-
-
-def _fix(finding: Finding, patch: str) -> str:
-    """Return what to do: what the patch does, after what the check says of the place."""
-    said = finding.evidence.get("fix", "")
-    if said:
-        return f"{said.rstrip('.')}, or {small(patch)}"
-    if not finding.patchable:
-        return f"{patch} {capital(finding.evidence[_NOT_SURE])}."
-    return patch
+    return replace(finding, fix=fix_by(finding, patch.changes), fix_from="place")
 
 
 scan = partial(engine.scan, promise=promised)

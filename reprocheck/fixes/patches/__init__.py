@@ -6,7 +6,6 @@ be fixed safely is left alone.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from functools import wraps
 
 import libcst as cst
 
-from reprocheck.fixes.edits.changes import Edit, changed
+from reprocheck.fixes.edits.changes import Edit, changed, fits
 from reprocheck.fixes.edits.imports import headed, place
 from reprocheck.fixes.edits.tree import Tree
 from reprocheck.fixes.patches.attributes import (
@@ -23,16 +22,16 @@ from reprocheck.fixes.patches.attributes import (
     spelt_right,
     switched_off,
 )
-from reprocheck.fixes.patches.described import described
 from reprocheck.fixes.patches.fixer import Fixer
 from reprocheck.fixes.patches.generators import fixed_split, own_seed, seeded_generator
 from reprocheck.fixes.patches.memory import zeroed
 from reprocheck.fixes.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
 from reprocheck.fixes.patches.seeding import seeded
+from reprocheck.fixes.patches.text_changes import changes_of
 from reprocheck.fixes.patches.values import fixed_seed, worker_seed
 from reprocheck.fixes.seeds import STREAMS
-from reprocheck.language.letters import small
-from reprocheck.scan.finding import Finding, file_of
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.fix_words import TextChange
 
 
 def _in_one_place(fix: Fixer) -> Fixer:
@@ -85,12 +84,12 @@ def patch(text: str, findings: Sequence[Finding]) -> str:
 class Mended:
     """What a patch does for one finding.
 
-    number  that of the finding among those that were given
-    said    what it does; empty where that takes more than a line to say
+    number   that of the finding among those that were given
+    changes  what it does; empty where that takes more than a line to say
     """
 
     number: int
-    said: str
+    changes: tuple[TextChange, ...]
 
 
 def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
@@ -101,21 +100,9 @@ def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
     numbers = {id(finding): number for number, finding in enumerate(findings)}
     done = []
     for at, edit in sorted(found.edits.items()):
-        finding = found.wanted[at]
         after = _patched(found.tree, [edit.by or edit])
-        said = _said(finding, text, after)
-        done.append(Mended(numbers[id(finding)], said))
+        done.append(Mended(numbers[id(found.wanted[at])], changes_of(text, after)))
     return done
-
-
-def _said(finding: Finding, before: str, after: str) -> str:
-    """Return what a patch does, for one finding."""
-    if file_of(finding) == finding.path:
-        return described(before, after, finding.line) or ""
-    said = described(before, after, 0)
-    if said is None:
-        return ""
-    return f"In {file_of(finding)}: {small(said)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +169,6 @@ def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
         counts[fix] += 1
         settled |= dict.fromkeys(edit.settles, edit)
         edits[number] = replace(edit, line=edit.line or finding.line)
-    if _fits(tree, list(edits.values())):
+    if fits(tree, list(edits.values())):
         return edits
-    return {number: edit for number, edit in edits.items() if _fits(tree, [edit.by or edit])}
-
-
-def _fits(tree: Tree, edits: Sequence[Edit]) -> bool:
-    try:
-        ast.parse(changed(tree, edits).code)
-    except (cst.CSTValidationError, SyntaxError):
-        return False
-    return True
+    return {number: edit for number, edit in edits.items() if fits(tree, [edit.by or edit])}

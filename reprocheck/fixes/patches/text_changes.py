@@ -1,4 +1,4 @@
-"""What a patch does, as one line: the fix that is printed is the one that `--fix` makes."""
+"""What a patch does to a text, as a few changes of single lines that can be told in a line."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import ast
 import difflib
 import io
 import tokenize
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import filterfalse
 from operator import attrgetter
 
-from reprocheck.language import joined, tr
-from reprocheck.language.letters import small
+from reprocheck.scan.fix_words import TextChange
 from reprocheck.scan.index import last_line, within
 
 LONGEST = 160
@@ -24,50 +20,42 @@ MOST_CHANGES = 3
 IMPORTS = ("import ", "from ")
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """Lines of the old text, and the code that takes their place, without imports.
-
-    kind    `replace`, `insert` or `delete`
-    above   the lines of the old text above them
-    last    the number of the last of them
-    """
-
-    kind: str
-    above: Sequence[str]
-    last: int
-    code: Sequence[str]
-
-
-def described(before: str, after: str, line: int) -> str | None:
-    """Return what becomes of the text of a file by one patch, for a finding in a line of it; None
-    where that takes more than a line to say.
-
-    `line` is 0 for a finding in another file.
+def changes_of(before: str, after: str) -> tuple[TextChange, ...]:
+    """Return the changes by which a text becomes another one, imports last; none where they take
+    more than a line to tell.
     """
     old, new = before.splitlines(), after.splitlines()
-    said = [_told(change, line) for change in _changes(old, new, ast.parse(after))]
-    if not all(said) or not 0 < len(said) <= MOST_CHANGES:
-        return None
-    first, *others = [*said, *_imported(old, new)]
-    return tr("{sentence}.", sentence=joined(tr(", and "), (first, *map(small, others))))
-
-
-def _changes(old: Sequence[str], new: Sequence[str], tree: ast.Module) -> Iterator[_Change]:
-    """Yield the changes of a text that add code, each as code that can be pasted."""
+    tree = ast.parse(after)
+    changes = []
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
         stripped = filter(None, map(str.strip, new[start:end]))
-        code = [line for line in stripped if not line.startswith(IMPORTS)]
-        if not code or kind == "equal":
+        lines = [line for line in stripped if not line.startswith(IMPORTS)]
+        if not lines or kind == "equal":
             continue
-        cut = _cut(tree, start + 1, end)
-        if cut is None:
-            yield _Change(kind, old[:first], last, code)
-            continue
-        begins = cut.lineno + first - start
-        lines = (line for line in ast.unparse(cut).splitlines() if not line.startswith("@"))
-        yield _Change("replace", old[: begins - 1], begins, [next(lines)])
+        statement = _cut(tree, start + 1, end)
+        if statement is not None:
+            # a part of a statement: its first line as a whole can be pasted
+            kind = "replace"
+            last = statement.lineno + first - start
+            first = last - 1
+            rows = ast.unparse(statement).splitlines()
+            lines = [next(row for row in rows if not row.startswith("@"))]
+        code = "; ".join(map(_without_comment, lines))
+        is_one_line = kind == "insert" or last - first == 1
+        if not is_one_line or len(code) > LONGEST or "`" in code or not is_whole(code):
+            return ()
+        if kind == "insert":
+            with_text = [number for number, line in enumerate(old[:first], 1) if line.strip()]
+            changes.append(TextChange("add", code, with_text[-1] if with_text else 0))
+        else:
+            changes.append(TextChange("write", code, last))
+    if not 0 < len(changes) <= MOST_CHANGES:
+        return ()
+    imports = [line.strip() for line in new if line.startswith(IMPORTS) and line not in old]
+    if imports:
+        changes.append(TextChange("import", "; ".join(imports)))
+    return tuple(changes)
 
 
 def is_whole(code: str) -> bool:
@@ -100,41 +88,6 @@ def _end_of_head(statement: ast.stmt) -> int:
         case [ast.stmt() as inner, *_] if inner.lineno > statement.lineno:
             return inner.lineno - 1
     return last_line(statement)
-
-
-def _imported(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Return what the new text imports besides, as one change."""
-    imports = [line for line in new if line.startswith(IMPORTS)]
-    added = map(str.strip, filterfalse(old.__contains__, imports))
-    listed = "; ".join(added)
-    if not listed:
-        return []
-    return [tr("Add `{listed}` at the top", listed=listed)]
-
-
-def _told(change: _Change, line: int) -> str:
-    """Return one change in words, without the stop at its end; empty where that takes more than a
-    line.
-    """
-    code = "; ".join(map(_without_comment, change.code))
-    if len(code) > LONGEST or "`" in code or not is_whole(code):
-        return ""
-    if change.kind == "insert":
-        return tr("Add `{code}` {place}", code=code, place=_place_below(change.above))
-    lines = change.last - len(change.above)
-    if lines != 1:
-        return ""
-    if line == change.last:
-        return tr("Write `{code}`", code=code)
-    return tr("Write `{code}` in line {line}", code=code, line=change.last)
-
-
-def _place_below(lines: Sequence[str]) -> str:
-    """Below the last of some lines that is not empty."""
-    with_text = [number for number, line in enumerate(lines, 1) if line.strip()]
-    if not with_text:
-        return tr("at the top")
-    return tr("below line {line}", line=with_text[-1])
 
 
 def _without_comment(line: str) -> str:
