@@ -52,7 +52,7 @@ def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iter
     if ladder.first_rung is None:
         yield from _of_equal_rungs(ladder, code)
         return
-    for rung in _looked_at(ladder, ladder.first_rung):
+    for rung in _looked_at(check, ladder, ladder.first_rung):
         rung = replace(rung, source=code.with_text(rung.source))
         look = Look(check=check, ladder=ladder, rung=rung, code=code, frameworks=frameworks)
         for suspect in suspects(look):
@@ -90,12 +90,12 @@ def _of_equal_rungs(ladder: Ladder, code: UserCode) -> Iterator[Suspect]:
     yield from by_clock(code)
 
 
-def _looked_at(ladder: Ladder, first: Rung) -> Iterator[Rung]:
+def _looked_at(check: Check, ladder: Ladder, first: Rung) -> Iterator[Rung]:
     """Yield the first rung; behind what two sides were given, the first of the training; and one
     that follows from neither.
     """
     yield first
-    below = ladder.first_of_training
+    below = check.training_rung
     if isinstance(first.evidence, GivenOtherwise) and below is not None:
         yield below
     if ladder.independent is not None:

@@ -35,8 +35,7 @@ def is_what_differs(check: Check, folder: Path) -> bool:
     given = _first(check)
     if given is None:
         return False
-    assert check.ladder is not None  # its first rung names what was given
-    rung = check.ladder.first_of_training
+    rung = check.training_rung
     if rung is None:
         return False
     named = (given.kind, given.name)

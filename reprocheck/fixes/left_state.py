@@ -59,8 +59,7 @@ def _seed_again(check: Check) -> str:
     """Return the advice for a file of which the making draws: of all that the training is given,
     the state of a generator of the process is the first that differs; "" for other files.
     """
-    ladder = check.ladder
-    first = None if ladder is None else ladder.first_of_training
+    first = check.training_rung
     if first is None or first.rung != "RNG state":
         return ""
     streams = filter(None, map(BY_NAME.get, first.generators.names))

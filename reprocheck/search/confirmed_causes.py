@@ -338,7 +338,7 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
     if ladder is None or first is None:
         return None
     if control not in _OF_THE_START and not _is_made_anew(first):
-        first = ladder.first_of_training or first
+        first = check.training_rung or first
     behind = ladder.rungs[ladder.rungs.index(first) + 1 :]
     below = [rung for rung in behind if rung.status == "differs" and rung.rung != _LATER]
     differing = [first, *below]

@@ -38,7 +38,7 @@ def _leading(check: Check, ladder: Ladder) -> Rung | None:
     best = next(iter(check.causes), None)
     if best is None or best.confidence != "confirmed" or best.code == entry("state-left").code:
         return first
-    return ladder.first_of_training or first
+    return check.training_rung or first
 
 
 def _blames_another(check: Check, rung: Rung) -> bool:

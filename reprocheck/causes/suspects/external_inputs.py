@@ -25,7 +25,7 @@ MOST_QUOTED = 3
 def of_given(look: Look) -> Iterator[Suspect]:
     """Other code, other arguments, other files."""
     code = look.between.other_code
-    below = look.ladder.first_of_training
+    below = look.check.training_rung
     others = _given(look.check, below)
     found = (*_other_source(look, code), *_other_input(look, others))
     pairs = chain.from_iterable(one.changed for one in code)
@@ -47,7 +47,7 @@ def _given(check: Check, below: Rung | None) -> tuple[Given, ...]:
 
 def _follows(look: Look) -> tuple[Statement, ...]:
     """Return what differs first in the training."""
-    below = look.ladder.first_of_training
+    below = look.check.training_rung
     return () if below is None else below.statements
 
 
@@ -67,7 +67,7 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
     if not others:
         return
     blamed = others
-    if look.ladder.first_of_training is None:
+    if look.check.training_rung is None:
         # what each run makes itself may hold a date, and changes no training
         blamed = [one for one in others if not one.made]
     named: tuple[Statement, ...] = ()

@@ -70,7 +70,7 @@ def _read(check: Check, *, since: str) -> Operation:
     if ladder is None:
         return Operation(sentence=f"The deeper recordings of {since} and now cannot be compared.")
     around = _around(check, ladder)
-    first = ladder.first_of_training
+    first = check.training_rung
     if first is None:
         return Operation(around=around, sentence=f"{_AGREES.format(since=since)}{_changed(around)}")
     return Operation(
