@@ -38,15 +38,11 @@ def is_what_differs(check: Check, folder: Path) -> bool:
     rung = check.training_rung
     if rung is None:
         return False
-    from reprocheck.trace import read_run
-
-    by_module = (pair.runs for pair in check.record.deeper if pair.level == "module")
-    runs = next(by_module, ())
-    if len(runs) < 2:
-        # recording them again was broken off
-        return False
-    again = given_at_start(*(read_run(folder, run) for run in runs[:2]))
-    same = (one for one in again if (one.kind, one.name) == (given.kind, given.name))
+    same = (
+        one
+        for one in _given_again(check, folder)
+        if (one.kind, one.name) == (given.kind, given.name)
+    )
     apart = {_apart(one.first, one.second) for one in same} - {None}
     numbers: list[tuple[object, object]] = [
         one.seeds for one in rung.generators.drawn if one.seeds is not None
@@ -54,6 +50,18 @@ def is_what_differs(check: Check, folder: Path) -> bool:
     if rung.measured.values is not None:
         numbers.append(rung.measured.values)
     return not apart.isdisjoint(_apart(*pair) for pair in numbers)
+
+
+def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
+    """Return what the starts of the runs behind the ladder did not give alike."""
+    from reprocheck.trace import read_run
+
+    by_module = (pair.runs for pair in check.record.deeper if pair.level == "module")
+    runs = next(by_module, ())
+    if len(runs) < 2:
+        # recording them again was broken off
+        return ()
+    return given_at_start(*(read_run(folder, run) for run in runs[:2]))
 
 
 def _first(check: Check) -> Given | None:
