@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import libcst as cst
 
-from reprocheck.fixes.edits.changes import Change, Edit, called, filled, with_number, with_value
+from reprocheck.fixes.edits.changes import (
+    Change,
+    Edit,
+    called,
+    filled,
+    in_place_of,
+    with_number,
+    with_value,
+)
 from reprocheck.fixes.edits.imports import can_bind, name_of
 from reprocheck.fixes.edits.tree import Tree, argument, written
 from reprocheck.fixes.patches.fixer import on_call
@@ -54,24 +62,26 @@ def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
     """
     function = last_part(tree.function(call))
     if function == "SystemRandom":
-        return _random(tree, call, number)
+        # Python's generator instead, under the name that the text has for it
+        if isinstance(call.func, cst.Attribute) and tree.function(call) == "random.SystemRandom":
+            return Edit(changes=((call, lambda node: with_number(called(node, "Random"), number)),))
+        if not can_bind(tree, "random"):
+            return None
+        return Edit(changes=(in_place_of(call, f"random.Random({number})"),), imports=("random",))
     if function in MAKERS_WITH_SEED:
-        return _numbered(tree, call, MAKERS_WITH_SEED[function], number)
+        if not call.args:
+            return Edit(changes=((call, lambda node: with_number(node, number)),))
+        word = MAKERS_WITH_SEED[function]
+        given = argument(call, word, "seed")
+        return filled(call, given, word, number) or _as_default(tree, given, number)
     match call:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=method)), args=[]):
-            return _sister(tree, call, method, number)
+            sister = WITH_NUMBER.get(method)
+            is_result_used = not isinstance(tree.parent(call), cst.Expr)
+            if sister is None or (method == "seed" and is_result_used):
+                return None
+            return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
     return None
-
-
-def _sister(tree: Tree, call: cst.Call, method: str, number: str) -> Edit | None:
-    """Return the method that takes a number, in place of one that takes none."""
-    if method == "seed" and not isinstance(tree.parent(call), cst.Expr):
-        # what it gives back is used
-        return None
-    sister = WITH_NUMBER.get(method)
-    if sister is None:
-        return None
-    return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
 
 
 def _for_each_sample(tree: Tree, call: cst.Call, edit: Edit) -> Edit | None:
@@ -156,20 +166,10 @@ def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit 
     word, index = PRIMITIVES.get(last_part(tree.function(call)), ("seed", 0))
     value = str(number + 1)
     given = argument(call, word, index=index)
-    if given is not None and _is_zero(given.value):
-        return Edit(changes=(with_value(given, value),))
+    match given:
+        case cst.Arg(value=cst.Integer(evaluated_value=0)):
+            return Edit(changes=(with_value(given, value),))
     return filled(call, given, word, value)
-
-
-def _is_zero(value: cst.BaseExpression) -> bool:
-    return isinstance(value, cst.Integer) and value.evaluated_value == 0
-
-
-def _numbered(tree: Tree, call: cst.Call, word: str, number: str) -> Edit | None:
-    given = argument(call, word, "seed")
-    if not call.args:
-        return Edit(changes=((call, lambda node: with_number(node, number)),))
-    return filled(call, given, word, number) or _as_default(tree, given, number)
 
 
 def _as_default(tree: Tree, given: cst.Arg | None, number: str) -> Edit | None:
@@ -183,15 +183,3 @@ def _as_default(tree: Tree, given: cst.Arg | None, number: str) -> Edit | None:
             change = (default, lambda _: cst.parse_expression(number))
             return Edit(changes=(change,), line=tree.line(parameter))
     return None
-
-
-def _random(tree: Tree, call: cst.Call, number: str) -> Edit | None:
-    """Python's generator instead of the operating system's, under the name that the text has for
-    it.
-    """
-    if isinstance(call.func, cst.Attribute) and tree.function(call) == "random.SystemRandom":
-        return Edit(changes=((call, lambda node: with_number(called(node, "Random"), number)),))
-    if not can_bind(tree, "random"):
-        return None
-    made = cst.parse_expression(f"random.Random({number})")
-    return Edit(changes=((call, lambda _: made),), imports=("random",))
