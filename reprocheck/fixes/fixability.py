@@ -4,10 +4,9 @@ that does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,45 +37,22 @@ def promised(
     """Return the findings of each project, of which no more are said to be fixable than a patch
     really fixes, with what it does as their fix.
     """
-    files = list(chain.from_iterable(starmap(_files, judged)))
+    files = []
+    for project, findings in judged:
+        told = [one for one in findings if one.suppressed is None]
+        editable = [one for one in told if one.patchable or UNSURE in one.evidence]
+        by_path = grouped((file_of(one), one) for one in editable)
+        modules = (module for module in project if module.shown in by_path)
+        files += [Patched(one.source.text, tuple(by_path[one.shown])) for one in modules]
     fixes: dict[int, Mended] = {}
-    for file, mended in zip(files, _each(files, jobs), strict=True):
-        fixes |= {id(file.findings[one.number]): one for one in mended}
-    return [[_with_fix(one, fixes.get(id(one))) for one in found] for _, found in judged]
+    if files:
+        # the library that patches need takes long to import, most scans need none, and processes
+        # that are forked have it
+        from reprocheck.fixes import patches
 
-
-def _files(project: Project, found: Sequence[Finding]) -> Iterator[Patched]:
-    """Yield the files of a project that a patch of its findings may change."""
-    by_path = grouped((file_of(one), one) for one in filter(_may_be_patched, found))
-    for module in project:
-        findings = by_path.get(module.shown)
-        if findings:
-            yield Patched(module.source.text, tuple(findings))
-
-
-def _each(files: Sequence[Patched], jobs: int) -> list[list[Mended]]:
-    """Return what is mended in each file, in several processes where there are several files."""
-    if not files:
-        return []
-    # the library that patches need takes long to import, most scans need none, and processes that
-    # are forked have it
-    from reprocheck.fixes import patches
-
-    assert patches
-    return each(_mended, files, jobs)
-
-
-def _mended(file: Patched) -> list[Mended]:
-    """Return what patches do for those of the findings that they mend."""
-    from reprocheck.fixes import patches
-
-    return patches.fixes(file.text, file.findings)
-
-
-def _may_be_patched(finding: Finding) -> bool:
-    if finding.suppressed is not None:
-        return False
-    return finding.patchable or UNSURE in finding.evidence
+        for file, mended in zip(files, each(patches.fixes, files, jobs), strict=True):
+            fixes |= {id(file.findings[one.number]): one for one in mended}
+    return [[_with_fix(one, fixes.get(id(one))) for one in findings] for _, findings in judged]
 
 
 def _with_fix(finding: Finding, patch: Mended | None) -> Finding:

@@ -52,7 +52,15 @@ def fix_of(check: Check) -> Statement | str:
     if files + folders > _MOST_NAMED:
         number = LeftInFolder(files=files, folders=folders)
         return Parts(parts=(f"{advice}{_IN_THE_FOLDER}\n", number, in_copies))
-    return f"{advice}{_without_what_is_left(left)}{in_copies}"
+    removals = ""
+    if left.files:
+        removals += f"rm -f {' '.join(map(in_shell, left.files))}\n"
+    if left.folders:
+        removals += f"rm -rf {' '.join(map(in_shell, left.folders))}\n"
+    if removals:
+        # copies of the folder hold what was left, too, and so does the next training
+        removals = f"{_IN_THE_FOLDER}\n{removals}"
+    return f"{advice}{removals}{in_copies}"
 
 
 def _seed_again(check: Check) -> str:
@@ -67,24 +75,6 @@ def _seed_again(check: Check) -> str:
     if not seeds:
         return ""
     return _DRAWN.format(path=check.state_left[0]) + "".join(f"{seed}\n" for seed in seeds) + _ALIKE
-
-
-def _without_what_is_left(left: _Left) -> str:
-    """Return the removal of what the runs of a check made in the folder: copies of it hold that,
-    too, and so does the next training.
-    """
-    lines = []
-    if left.files:
-        lines.append(f"rm -f {_in_shell(left.files)}\n")
-    if left.folders:
-        lines.append(f"rm -rf {_in_shell(left.folders)}\n")
-    if not lines:
-        return ""
-    return "".join((f"{_IN_THE_FOLDER}\n", *lines))
-
-
-def _in_shell(paths: Sequence[str]) -> str:
-    return " ".join(map(in_shell, paths))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,21 +127,11 @@ def _for_outside(check: Check, paths: Sequence[str]) -> str:
         f" {folder}"
     )
     lines = [new_folder, _OWN_GENERATOR]
-    removed = _removed(check, paths)
-    if removed:
+    made = _NONE.union(*(run.files.made for run in check.record.runs))
+    if made.issuperset(paths):
+        # what else was left lies in the folder, where a copy keeps runs from it
+        options = _COPY if len(paths) < len(check.state_left) else ""
+        removed = without_files(check, paths, options)
         why = f"# no copy of the working directory holds {', '.join(paths)}: remove before each run"
         lines = [why, removed, *lines]
     return "\n".join(lines)
-
-
-def _removed(check: Check, paths: Sequence[str]) -> str:
-    """Return the command that removes these files before each run; "" where the runs did not make
-    all of them.
-    """
-    made = _NONE.union(*(run.files.made for run in check.record.runs))
-    if not made.issuperset(paths):
-        return ""
-    # what else was left lies in the folder, where a copy keeps runs from it
-    if len(paths) < len(check.state_left):
-        return without_files(check, paths, _COPY)
-    return without_files(check, paths, "")

@@ -64,13 +64,18 @@ def candidates(check: Check, folder: Path) -> Candidates:
     every = (*by_cause, *_of_rung(rung, said), *(one.name for one in controls.table()))
     altering = frozenset(one.name for one in controls.table() if one.alters)
     useless = without_effect(check)
-    from_outside = _is_given_from_outside(rung)
+    given = rung.evidence
+    # the start gave the runs something else, before any program of theirs ran
+    from_outside = isinstance(given, GivenOtherwise) and given.from_outside and not given.made
     if from_outside:
         useless |= altering  # they act on the training, and the runs differ before it begins
     named, order = _without(by_cause, useless), _without(every, useless)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
     removed = [(one.code, sorted(confirming(one.code))) for one in check.causes]
-    by_line = dict.fromkeys(near, Reason(key="a line speaks for it"))
+    reasons = dict.fromkeys(near, Reason(key="a line speaks for it"))
+    for cause_code, names in reversed([*errors, *removed]):
+        # of several causes that a control would remove the first
+        reasons |= dict.fromkeys(names, Reason(key="a cause speaks for it", code=cause_code))
     findings = _may_have_acted(check)
     sure_findings = _certain(check)
     unreached = [one for one in sure_findings if not _nearest_at(one, code.hints)]
@@ -103,14 +108,8 @@ def candidates(check: Check, folder: Path) -> Candidates:
         brittle=_only(BRITTLE, order),
         silent=_without(likely.on_lines(), useless),
         parts=controls.parts(),
-        reasons=by_line | _reasons([*errors, *removed]),
+        reasons=reasons,
     )
-
-
-def _is_given_from_outside(rung: Rung) -> bool:
-    """Return whether the start gave the runs something else, before any program of theirs ran."""
-    given = rung.evidence
-    return isinstance(given, GivenOtherwise) and given.from_outside and not given.made
 
 
 def _is_observed(cause: Cause) -> bool:
@@ -226,15 +225,6 @@ def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
     return _only(_controls_of(found.code), said)[:1] or tuple(said[:1])
 
 
-def _reasons(codes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Reason]:
-    """Return which cause each control would remove: the first of several."""
-    return {
-        name: Reason(key="a cause speaks for it", code=code)
-        for code, names in reversed(codes)
-        for name in names
-    }
-
-
 def _controls_of(code: str) -> tuple[str, ...]:
     """Return the controls that can remove a cause, the nearest first."""
     return table().causes.get(code, ())
@@ -269,18 +259,15 @@ def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[
     """Return the controls that are worth runs alone: none where the best cause is one that a line
     would show, and no line does.
     """
-    each = [_supported_of(one, {*said, *fits[one.code]}) for one in causes]
+    each = []
+    for cause in causes:
+        names = set(_controls_of(cause.code))
+        if _is_shown(cause.code):
+            names &= {*said, *fits[cause.code]}
+        each.append(names)
     if causes and not each[0] and _is_shown(causes[0].code):
         return set()
     return set(chain.from_iterable(each))
-
-
-def _supported_of(cause: Cause, spoken_for: set[str]) -> set[str]:
-    """Return the controls of one cause; of one that a line would show those that a line of the
-    user's speaks for.
-    """
-    names = set(_controls_of(cause.code))
-    return names & spoken_for if _is_shown(cause.code) else names
 
 
 def _seeded(rung: Rung) -> bool:

@@ -16,6 +16,7 @@ import libcst as cst
 from reprocheck.fixes.edits.changes import Edit, changed, fits
 from reprocheck.fixes.edits.imports import headed, place
 from reprocheck.fixes.edits.tree import Tree
+from reprocheck.fixes.fixability import Patched
 from reprocheck.fixes.patches.attributes import (
     made_deterministic,
     seed_called,
@@ -92,16 +93,16 @@ class Mended:
     changes: tuple[TextChange, ...]
 
 
-def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
-    """Return what fixes each of the findings, of those that a patch fixes."""
-    found = _read(text, findings)
+def fixes(file: Patched) -> list[Mended]:
+    """Return what fixes each of the findings in a file, of those that a patch fixes."""
+    found = _read(file.text, file.findings)
     if found is None:
         return []
-    numbers = {id(finding): number for number, finding in enumerate(findings)}
+    numbers = {id(finding): number for number, finding in enumerate(file.findings)}
     done = []
     for at, edit in sorted(found.edits.items()):
         after = _patched(found.tree, [edit.by or edit])
-        done.append(Mended(numbers[id(found.wanted[at])], changes_of(text, after)))
+        done.append(Mended(numbers[id(found.wanted[at])], changes_of(file.text, after)))
     return done
 
 
