@@ -57,10 +57,9 @@ def confirmed(
     """
     left = list(check.causes)
     first: dict[tuple[str, str], Cause] = {}
+    by_fix = {one.fix_name: one for one in reversed(check.scanned.findings) if one.editable}
     for fix in fixes_in(smallest):
-        findings = check.scanned.findings
-        finding = next(one for one in findings if one.fix_name == fix and one.editable)
-        patched = next(filter(finding.is_for, left), cause_of(check, finding))
+        patched = next(filter(by_fix[fix].is_for, left), cause_of(check, by_fix[fix]))
         shown = (DiffersWithout(name=fix),) if len(smallest) > 1 else ()
         said = (evidence, *shown, *patched.statements)
         patched = replace(patched, confidence="confirmed", statements=said)

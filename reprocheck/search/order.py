@@ -64,18 +64,12 @@ def candidates(check: Check, folder: Path) -> Candidates:
     every = (*by_cause, *_of_rung(rung, said), *(one.name for one in controls.table()))
     altering = frozenset(one.name for one in controls.table() if one.alters)
     useless = without_effect(check)
-    given = rung.evidence
-    # the start gave the runs something else, before any program of theirs ran
-    from_outside = isinstance(given, GivenOtherwise) and given.from_outside and not given.made
+    from_outside = _is_given_from_outside(rung)
     if from_outside:
         useless |= altering  # they act on the training, and the runs differ before it begins
     named, order = _without(by_cause, useless), _without(every, useless)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
     removed = [(one.code, sorted(confirming(one.code))) for one in check.causes]
-    reasons = dict.fromkeys(near, Reason(key="a line speaks for it"))
-    for cause_code, names in reversed([*errors, *removed]):
-        # of several causes that a control would remove the first
-        reasons |= dict.fromkeys(names, Reason(key="a cause speaks for it", code=cause_code))
     findings = _may_have_acted(check)
     sure_findings = _certain(check)
     unreached = [one for one in sure_findings if not _nearest_at(one, code.hints)]
@@ -108,8 +102,22 @@ def candidates(check: Check, folder: Path) -> Candidates:
         brittle=_only(BRITTLE, order),
         silent=_without(likely.on_lines(), useless),
         parts=controls.parts(),
-        reasons=reasons,
+        reasons=_reasons(near, [*errors, *removed]),
     )
+
+
+def _is_given_from_outside(rung: Rung) -> bool:
+    """Return whether the start gave the runs something else, before any program of theirs ran."""
+    given = rung.evidence
+    return isinstance(given, GivenOtherwise) and given.from_outside and not given.made
+
+
+def _reasons(near: Iterable[str], codes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Reason]:
+    """Return what speaks for each control: of several causes that it would remove the first."""
+    reasons = dict.fromkeys(near, Reason(key="a line speaks for it"))
+    for code, names in reversed(codes):
+        reasons |= dict.fromkeys(names, Reason(key="a cause speaks for it", code=code))
+    return reasons
 
 
 def _is_observed(cause: Cause) -> bool:

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from reprocheck.fixes.edits.changes import Edit, changed, fits
 from reprocheck.fixes.edits.imports import headed, place
 from reprocheck.fixes.edits.tree import Tree
-from reprocheck.fixes.fixability import Patched
 from reprocheck.fixes.patches.attributes import (
     made_deterministic,
     seed_called,
@@ -33,6 +33,9 @@ from reprocheck.fixes.patches.values import fixed_seed, worker_seed
 from reprocheck.fixes.seeds import STREAMS
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.fix_words import TextChange
+
+if TYPE_CHECKING:
+    from reprocheck.fixes.fixability import Patched
 
 
 def _in_one_place(fix: Fixer) -> Fixer:
