@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from reprocheck.scan import files, pinned_versions, select as selection, workers
 from reprocheck.scan.cache import Cache, Found
@@ -17,9 +18,16 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.resolve import ByFile, forget
 
 Progress = Callable[[int, int], None]
-Promise = Callable[[Sequence[tuple[Project, Sequence[Finding]]], int], list[list[Finding]]]
-"""Returns the findings of each project with what patches do for them, with so many processes."""
 NOTHING_GIVEN: Mapping[Path, bytes] = MappingProxyType({})
+
+
+class Promise(Protocol):
+    """Says which findings patches fix, and how: `reprocheck.fixes.fixability.promised`."""
+
+    def __call__(
+        self, judged: Sequence[tuple[Project, Sequence[Finding]]], jobs: int = 1
+    ) -> list[list[Finding]]:
+        """Return the findings of each project, with what patches do for them."""
 
 
 def scan(
@@ -37,7 +45,7 @@ def scan(
 ) -> Result:
     """Scans files and folders, and the user's modules that they import.
 
-    promise          what patches fix: `reprocheck.fixes.fixability.promised`, which stands above
+    promise          says what patches fix: those stand above the scan
     select, ignore   codes, beginnings of codes or names; without `select` all
     exclude          paths or patterns to leave out of folders
     libraries        calls that differ from run to run, each with the argument that seeds it
@@ -83,7 +91,7 @@ def scan(
 def _judged(
     read_files: dict[str, Read],
     kept: Cache,
-    promise: Promise,
+    promised: Promise,
     jobs: int | None,
     progress: Progress | None,
 ) -> tuple[list[Finding], list[Unreadable], int]:
@@ -119,7 +127,7 @@ def _judged(
     judged = workers.judge(work, processes, told)
     pairs = zip(fresh, judged, strict=True)
     finished_ones = [(project, _finished(project, some)) for (_, project), (some, _) in pairs]
-    whole = promise(finished_ones, processes)
+    whole = promised(finished_ones, jobs=processes)
     for (key, _), (_, wrong), found in zip(fresh, judged, whole, strict=True):
         if all(problem.partly for problem in wrong):
             kept.keep_found(key, Found(findings=found, problems=wrong))
