@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 NOTHING_GIVEN: Mapping[Path, bytes] = MappingProxyType({})
 
 
-class Promise(Protocol):
+class Promise(Hashable, Protocol):
     """Says which findings patches fix, and how: `reprocheck.fixes.fixability.promised`."""
 
     def __call__(
