@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.edits.difference import unified
+from reprocheck.fixes.seeds import BY_NAME, STATES
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import patched
 from reprocheck.resume.fix.patch_trial import lost_of
-from reprocheck.resume.fix.states import DEFAULTS, OWN, key_of, value_of
+from reprocheck.resume.fix.states import KEYS, key_of, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.counters import OF_SCRIPTS
 from reprocheck.resume.gap.mersenne_twister import class_of
@@ -78,12 +79,12 @@ def _lines(explained: Explained) -> Iterator[str]:
         default = key_of(expression or lost.part)
         if lost.kind == "generator":
             read, write = "", ""
-            if class_of(lost.part) in OWN and expression:
-                read, write = (text.format(expression) for text in OWN[class_of(lost.part)])
-            if lost.part in DEFAULTS:
-                shared = DEFAULTS[lost.part]
-                read, default = f"{shared.module}.{shared.get}", shared.key
-                write = f"{shared.module}.{shared.put.replace('{}{}', '{}')}"
+            if class_of(lost.part) in STATES and expression:
+                read, write = (text.format(expression) for text in STATES[class_of(lost.part)])
+            if lost.part in KEYS:
+                stream = BY_NAME[lost.part]
+                read, default = f"{stream.module}.{stream.read}", KEYS[lost.part]
+                write = f"{stream.module}.{stream.write.replace('{}{}', '{}')}"
         elif expression:
             read, write = f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
         else:
