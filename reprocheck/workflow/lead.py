@@ -25,19 +25,14 @@ def lead_of(check: Check) -> Lead | None:
     is_confirmed = cause is not None and cause.confidence == "confirmed"
     if is_confirmed and isinstance(rung.evidence, LeftBehind) and code != entry("state-left").code:
         rung = check.training_rung or rung
-    statement = ladder.statement
+    statement: Statement | None = ladder.statement
     if rung.statement is not None:
-        if rung.rung != ladder.first:
-            statement = _in_its_iteration(rung, rung.statement)
-        elif is_confirmed and _blames_unseeded(check, rung):
+        is_later = rung.rung != ladder.first
+        if is_later or (is_confirmed and _blames_unseeded(check, rung)):
             statement = rung.statement
+        if is_later and rung.iteration:
+            statement = InIteration(iteration=rung.iteration, difference=rung.statement)
     return Lead(rung=rung.rung, cause=code, source=line or rung.source, statement=statement)
-
-
-def _in_its_iteration(rung: Rung, statement: Statement) -> Statement:
-    if not rung.iteration:
-        return statement
-    return InIteration(iteration=rung.iteration, difference=statement)
 
 
 def _blames_unseeded(check: Check, rung: Rung) -> bool:

@@ -225,7 +225,13 @@ def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> Run
     of_nodes = list(zip(nodes, parts, strict=True))
     gone: dict[str, float] = {}
     for node, part in of_nodes:
-        _copy_traces(part, node, folder / one.trace)
+        for path in bundle.files(node.folder, part.trace):
+            name = PurePath(path).name
+            target = folder / one.trace / name
+            if name != "recorder.json":
+                target = target.with_name(_name(node, name))
+            if not target.exists():
+                shutil.copyfile(node.folder / path, target)
         gone |= {_name(node, stem): at for stem, at in part.gone.items()}
     ending = min(parts, key=_badness)
     # What ended the run stands at the end of the logs.
@@ -255,15 +261,6 @@ def _name(node: Node, name: str) -> str:
     from reprocheck.trace.process import NODE
 
     return f"{NODE}{node.number}-{name}"
-
-
-def _copy_traces(run: RunRecord, node: Node, target: Path) -> None:
-    for path in bundle.files(node.folder, run.trace):
-        name = PurePath(path).name
-        if name != "recorder.json":
-            shutil.copyfile(node.folder / path, target / _name(node, name))
-        elif not (target / name).exists():
-            shutil.copyfile(node.folder / path, target / name)
 
 
 def _join_logs(logs: Sequence[tuple[Node, str]], target: Path) -> None:
