@@ -1,6 +1,4 @@
-"""A source text as a concrete tree: the node of a finding, names through imports, and the
-replacements that findings ask for.
-"""
+"""A source text as a concrete tree: nodes by their places, and names through imports."""
 
 from __future__ import annotations
 

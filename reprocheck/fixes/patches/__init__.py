@@ -78,10 +78,10 @@ CODES = frozenset(_FIXERS)
 
 def patch(text: str, findings: Sequence[Finding]) -> str:
     """Return the text with these findings fixed. As it was where it cannot be parsed."""
-    found = _read(text, findings)
-    if found is None or not found.edits:
+    plan = _plan(text, findings)
+    if plan is None or not plan.edits:
         return text
-    return _patched(found.tree, list(found.edits.values()))
+    return _patched(plan.tree, list(plan.edits.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,36 +98,33 @@ class Mended:
 
 def fixes(file: Patched) -> list[Mended]:
     """Return what fixes each of the findings in a file, of those that a patch fixes."""
-    found = _read(file.text, file.findings)
-    if found is None:
+    plan = _plan(file.text, file.findings)
+    if plan is None:
         return []
-    numbers = {id(finding): number for number, finding in enumerate(file.findings)}
-    done = []
-    for at, edit in sorted(found.edits.items()):
-        after = _patched(found.tree, [edit.by or edit])
-        done.append(Mended(numbers[id(found.wanted[at])], changes_of(file.text, after)))
-    return done
+    mended = []
+    for number, edit in sorted(plan.edits.items()):
+        after = _patched(plan.tree, [edit.by or edit])
+        mended.append(Mended(number, changes_of(file.text, after)))
+    return mended
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A text as a tree, the findings that patches are known for, and what fixes each, by its
-    number.
-    """
+class _Plan:
+    """A text as a tree, and what fixes each finding in it, by the number of the finding."""
 
     tree: Tree
-    wanted: list[Finding]
     edits: dict[int, Edit]
 
 
-def _read(text: str, findings: Sequence[Finding]) -> _Read | None:
+def _plan(text: str, findings: Sequence[Finding]) -> _Plan | None:
     """None where there is nothing to fix or the text cannot be parsed."""
-    wanted = [one for one in findings if one.code in CODES and one.cell is None]
-    if not wanted:
+    numbered = enumerate(findings)
+    fixable = [(n, one) for n, one in numbered if one.code in CODES and one.cell is None]
+    if not fixable:
         return None
     try:
         tree = Tree(text)
-        return _Read(tree, wanted, _edits(tree, wanted))
+        return _Plan(tree, _edits(tree, fixable))
     except (cst.ParserSyntaxError, RecursionError):
         return None
 
@@ -155,11 +152,11 @@ def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
     return [(module, heads[module, function]) for module, function in known]
 
 
-def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
+def _edits(tree: Tree, findings: Sequence[tuple[int, Finding]]) -> dict[int, Edit]:
     """Return what fixes each finding, by its number: those left out that no patch fits."""
     counts: Counter[Fixer] = Counter()
     edits: dict[int, Edit] = {}
-    ordered = sorted(enumerate(findings), key=lambda one: (one[1].line, one[1].column))
+    ordered = sorted(findings, key=lambda pair: (pair[1].line, pair[1].column))
     settled: dict[str, Edit] = {}
     for number, finding in ordered:
         fix = _FIXERS[finding.code]
