@@ -121,7 +121,7 @@ def _made(check: Check, question: Question) -> int:
 
 
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
-    """The runs that a question asks for, beside those that there are already."""
+    """Make the runs that a question asks for, beside those that there are already."""
     from reprocheck import launch
     from reprocheck.search.folder_search import FEW, decided
     from reprocheck.workflow.repair import patched_files, runs_left

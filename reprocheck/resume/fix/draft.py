@@ -29,7 +29,7 @@ class Draft:
         self._loaded: list[str] = []
 
     def save(self, key: str, value: str) -> None:
-        """An expression is saved under a key, unless it is already; subscripts lead to what is."""
+        """Save an expression under a key, unless it is already; subscripts lead to what is."""
         saved = self.source.held.get(key)
         if key.startswith("["):
             return
@@ -37,11 +37,11 @@ class Draft:
             self._saved[key] = value
 
     def load(self, line: str) -> None:
-        """A line behind those that load the checkpoint."""
+        """Add a line behind those that load the checkpoint."""
         self._loaded.append(line)
 
     def save_instead(self, expression: ast.expr, text: str) -> None:
-        """An expression gives way to another one, in the file that saves."""
+        """Write another expression in place of one, in the file that saves."""
         file = self.source.saving.file
         node = self._tree(file).expression(expression)
         if node is None:
@@ -49,7 +49,7 @@ class Draft:
         self._edits[file].append(Edit(changes=(in_place_of(node, text),)))
 
     def above(self, statement: ast.stmt, lines: Sequence[str]) -> None:
-        """Lines come to stand above a statement of the file that loads."""
+        """Add lines above a statement of the file that loads."""
         file = self.source.loading.file
         node = self._tree(file).statement(statement)
         if node is None:
@@ -58,7 +58,7 @@ class Draft:
             self._edits[file].append(Edit(above=((node, "\n".join(lines)),)))
 
     def below(self, statement: ast.stmt, lines: Sequence[str]) -> None:
-        """Lines come to stand below a statement of the file that loads."""
+        """Add lines below a statement of the file that loads."""
         file = self.source.loading.file
         node = self._tree(file).statement(statement)
         if node is None:
@@ -76,8 +76,9 @@ class Draft:
         return {file: changed(self._tree(file), edits).code for file, edits in self._edits.items()}
 
     def _save_all(self) -> None:
-        """Behind the last value, each on a line of its own where those are; around what is no dict
-        that is written there.
+        """Add what is saved behind the last value, each on a line of its own where those are.
+
+        What is no dict that is written there is unpacked into one.
         """
         source = self.source
         saved: ast.expr = source.saved
