@@ -21,6 +21,8 @@ from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import grouped, of_kind
 from reprocheck.scan.names import last_part
 
+UNREADABLE = (cst.ParserSyntaxError, RecursionError)
+"""What a text raises of which no tree can be made."""
 Node = TypeVar("Node", bound=cst.CSTNode)
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 """What stands on lines of its own."""

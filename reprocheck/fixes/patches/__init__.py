@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from reprocheck.fixes.edits.changes import Edit, changed, fits
 from reprocheck.fixes.edits.imports import headed, place
-from reprocheck.fixes.edits.tree import Tree
+from reprocheck.fixes.edits.tree import UNREADABLE, Tree
 from reprocheck.fixes.patches.attributes import (
     made_deterministic,
     seed_called,
@@ -125,7 +123,7 @@ def _plan(text: str, findings: Sequence[Finding]) -> _Plan | None:
     try:
         tree = Tree(text)
         return _Plan(tree, _edits(tree, fixable))
-    except (cst.ParserSyntaxError, RecursionError):
+    except UNREADABLE:
         return None
 
 

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import libcst as cst
-
+from reprocheck.fixes.edits.tree import UNREADABLE
 from reprocheck.resume.fix.draft import Draft, UnfitError
 from reprocheck.resume.fix.loop_patch import before_the_loop, pass_over, within_the_loop
 from reprocheck.resume.fix.passes import Pass, has_own_position, loop_around, pass_of
@@ -51,7 +50,7 @@ def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str,
         late = _add_parts(draft, lost)
         _add_states(draft, lost, late)
         return draft.texts()
-    except (UnfitError, cst.ParserSyntaxError, RecursionError):
+    except (UnfitError, *UNREADABLE):
         return {}
 
 
