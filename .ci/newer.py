@@ -20,8 +20,9 @@ PARSING = (
 )
 CLI = ("tests/cli",)
 REPORT = ("tests/report",)
-SCAN = tuple(
-    f"tests/scan/test_{name}.py" for name in ("cache", "cli", "formats", "patch_paths", "patches")
+SCAN = (
+    *(f"tests/scan/test_{name}.py" for name in ("cache", "cli", "formats")),
+    *(f"tests/fixes/test_{name}.py" for name in ("patch_paths", "patches")),
 )
 READING = ("tests/recording", "tests/trace")
 HISTORY = ("tests/suite/history",)

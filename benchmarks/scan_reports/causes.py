@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from reprocheck.scan.engine import scan
+from reprocheck.scan import scan
 
 HERE = Path(__file__).parent
 _MARK = re.compile(r"  # << ([\w ]+)$")

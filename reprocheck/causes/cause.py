@@ -15,7 +15,7 @@ from reprocheck.causes.suspects import Look, Suspect, suspects
 from reprocheck.causes.suspects.path import by_clock
 from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.advice import advised, with_names_of
-from reprocheck.model import Cause, Check, Ladder, Rung
+from reprocheck.model import Cause, Check
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.causes import Circumstance, FilesOfRun1
@@ -36,70 +36,49 @@ def causes_of(check: Check, folder: str | Path) -> tuple[Cause, ...]:
     found: dict[str, Cause] = {}
     for suspect in _suspects(check, frameworks, code):
         cause = _cause(check, suspect, frameworks, code)
-        if cause.code in found:
-            cause = _joined(found[cause.code], cause)
+        first = found.get(cause.code)
+        if first is not None:
+            calls = (*first.calls, *cause.calls)
+            cause = replace(first, statements=stated_once(first, cause), calls=calls)
         found[cause.code] = cause
     code.keep()
     return tuple(found.values())[:MOST]
 
 
 def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iterator[Suspect]:
-    yield from _of_error(check)
-    ladder = check.ladder
+    refused = refusal(check)
+    if refused is not None:
+        run, error = refused
+        yield Suspect(
+            name=error.name,
+            shown=(Recorded(kind="error", of=error.operator or error.name),),
+            statements=error.statements(run.number),
+            source=error.source,
+        )
+    ladder, first = check.ladder, check.first_rung
     if ladder is None:
-        yield from _of_files(check)
+        if check.state_left and check.verdict.verdict == "not_reproducible":
+            read = FilesOfRun1(first=check.state_left[0])
+            yield Suspect(name="state-left", statements=(read,))
         return
-    if ladder.first_rung is None:
-        yield from _of_equal_rungs(ladder, code)
+    if first is None:
+        if not ladder.came_back:
+            # what the first runs had, those that were recorded again had not
+            agreed = Circumstance(kind="repeated runs agree")
+            yield Suspect(name="intermittent-difference", statements=(agreed,))
+            yield from by_clock(code)
         return
-    for rung in _looked_at(ladder, ladder.first_rung):
+    rungs = [first]
+    if isinstance(first.evidence, GivenOtherwise) and check.training_rung is not None:
+        rungs.append(check.training_rung)
+    if ladder.independent is not None:
+        rungs.append(ladder.rung(ladder.independent))
+    for rung in rungs:
         rung = replace(rung, source=code.with_text(rung.source))
         look = Look(check=check, ladder=ladder, rung=rung, code=code, frameworks=frameworks)
         for suspect in suspects(look):
             statements = (*rung.statements, *suspect.statements)
             yield replace(suspect, statements=statements, source=suspect.source or rung.source)
-
-
-def _of_error(check: Check) -> Iterator[Suspect]:
-    """Yield the operator that a failed run was refused."""
-    refused = refusal(check)
-    if refused is None:
-        return
-    run, error = refused
-    yield Suspect(
-        name=error.name,
-        shown=(Recorded(kind="error", of=error.operator or error.name),),
-        statements=error.statements(run.number),
-        source=error.source,
-    )
-
-
-def _of_files(check: Check) -> Iterator[Suspect]:
-    """Yield the files that run 1 left, where no ladder was made."""
-    if check.state_left and check.verdict.verdict == "not_reproducible":
-        read = FilesOfRun1(first=check.state_left[0])
-        yield Suspect(name="state-left", statements=(read,))
-
-
-def _of_equal_rungs(ladder: Ladder, code: UserCode) -> Iterator[Suspect]:
-    """Yield what the first runs had and those that were recorded again had not."""
-    if ladder.came_back:
-        return
-    agreed = Circumstance(kind="repeated runs agree")
-    yield Suspect(name="intermittent-difference", statements=(agreed,))
-    yield from by_clock(code)
-
-
-def _looked_at(ladder: Ladder, first: Rung) -> Iterator[Rung]:
-    """Yield the first rung; behind what two sides were given, the first of the training; and one
-    that follows from neither.
-    """
-    yield first
-    below = ladder.first_of_training
-    if isinstance(first.evidence, GivenOtherwise) and below is not None:
-        yield below
-    if ladder.independent is not None:
-        yield ladder.rung(ladder.independent)
 
 
 def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: UserCode) -> Cause:
@@ -115,12 +94,6 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
     if suspect.fix:
         return replace(cause, remedy=suspect.fix, fix_from="place")
     return with_names_of(code.module_names, advised(check, cause, frameworks))
-
-
-def _joined(first: Cause, again: Cause) -> Cause:
-    """Return one cause that was found twice: the first, with the evidence of both."""
-    statements = stated_once(first, again)
-    return replace(first, statements=statements, calls=(*first.calls, *again.calls))
 
 
 def stated_once(first: Cause, again: Cause) -> tuple[Statement | str, ...]:

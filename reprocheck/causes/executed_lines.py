@@ -74,7 +74,12 @@ def place(tree: ast.Module, line: int) -> Place:
         blocks.append((id(block.statements), index))
         left_early = function is not None and any(map(_leaves, block.statements[:index]))
         caught = block.guarded and index > 0
-        block = next((one for one in _inner(statement) if line in _span(one)), _Block([]))
+        inner = (
+            one
+            for one in _inner(statement)
+            if line in _lines(one.statements[0], one.statements[-1])
+        )
+        block = next(inner, _Block([]))
         if isinstance(block.owner, _Function):
             function, blocks, conditional = block.owner, [], False
         else:
@@ -161,10 +166,6 @@ def _holding_one(blocks: Sequence[list[ast.stmt]], line: int) -> list[ast.stmt]:
     return next((block for block in blocks if _holding(block, line)), [])
 
 
-def _span(block: _Block) -> range:
-    return _lines(block.statements[0], block.statements[-1])
-
-
 def _lines(first: ast.stmt, last: ast.stmt) -> range:
     """Return the lines from the beginning of a statement to the end of another."""
     return range(_first(first), (last.end_lineno or last.lineno) + 1)
@@ -229,24 +230,19 @@ def _is_put_off(tree: ast.Module, line: int, offset: int) -> bool:
     """
     at: ast.AST = tree
     while (child := _child_at(at, line, offset)) is not None:
-        if child in _put_off(at):
+        put_off = at.values[1:] if isinstance(at, ast.BoolOp) else _parts(at, _PUT_OFF)
+        if child in put_off:
             return True
-        at = _evaluated(child, line, offset)
+        at = child
+        match child:
+            case ast.Call(args=[ast.GeneratorExp(elt=element)]) if _holds(element, line, offset):
+                # a generator that is the one argument of a call is not kept: `sum(f(x) for x in y)`
+                at = element
     return False
 
 
 def _child_at(node: ast.AST, line: int, offset: int) -> ast.AST | None:
     return next((one for one in ast.iter_child_nodes(node) if _holds(one, line, offset)), None)
-
-
-def _evaluated(node: ast.AST, line: int, offset: int) -> ast.AST:
-    """Return a node that holds an expression, or the element of a generator that is the one
-    argument of a call: such a generator is not kept, as in `sum(f(x) for x in found)`.
-    """
-    match node:
-        case ast.Call(args=[ast.GeneratorExp(elt=element)]) if _holds(element, line, offset):
-            return element
-    return node
 
 
 def _holds(node: ast.AST, line: int, offset: int) -> bool:
@@ -263,10 +259,3 @@ def _holds(node: ast.AST, line: int, offset: int) -> bool:
         # it begins with its decorators, whose `@` stands before the first of them
         begins = (_first(node), 0)
     return begins <= (line, offset) < end
-
-
-def _put_off(node: ast.AST) -> Sequence[ast.AST]:
-    """Return the parts of an expression that may not be evaluated when it is."""
-    if isinstance(node, ast.BoolOp):
-        return node.values[1:]
-    return _parts(node, _PUT_OFF)

@@ -38,21 +38,31 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
     if sources.notebook in modules:
         ran = joined(ran, sources.notebook, modules[sources.notebook].source.cells)
     seen = _Seen(modules=modules, sources=sources, ran=ran, before=_before(rung, ran))
-    recorded = _recorded_lines(check, rung)
-    found = [_as_recorded(seen.finding(one), recorded) for one in code.program.findings]
+    # lines of facts that lead to the first difference
+    observed = [cause.source for cause in check.causes if cause.confidence == "observed"]
+    named = filter(None, (*observed, rung.source if rung else None))
+    lines = {line.at for line in named}
+    findings = []
+    for finding in map(seen.finding, code.program.findings):
+        own = {line.at for line in (finding.source, *finding.used)}
+        if finding.executed != "executed" and not lines.isdisjoint(own):
+            # a fact names the line, or the one that takes its number as a seed: it was executed
+            finding = replace(finding, executed="executed", precedes=True)
+        findings.append(finding)
+    # those that ran in time first, those that ran at all, the graver ones
+    findings.sort(
+        key=lambda one: (
+            not one.precedes,
+            one.executed != "executed",
+            SEVERITIES.index(one.severity),
+        )
+    )
     sources.keep()
     return StaticScan(
-        findings=tuple(sorted(found, key=_rank)),
+        findings=tuple(findings),
         files=len(modules),
         lines=sum(len(module.source.lines) for module in modules.values()),
     )
-
-
-def _rank(one: StaticFinding) -> tuple[bool, bool, int]:
-    """Return which findings come first: those that ran in time, those that ran at all, the graver
-    ones.
-    """
-    return not one.precedes, one.executed != "executed", SEVERITIES.index(one.severity)
 
 
 def _ran(check: Check, folder: Path, rung: Rung | None) -> Sequence[Ran]:
@@ -99,6 +109,13 @@ class _Seen:
         state, at = executed(
             module.tree, one.path, one.joined_line, self.ran, script=script, offset=offset
         )
+        precedes = None
+        if at is not None and self.before is not None:
+            precedes = at <= self.before
+        # the line that makes the number which is set as a seed, and those that set it
+        made, _, _ = one.evidence.get("made", "").partition(":")
+        used = [place.rpartition(":") for place in one.evidence.get("used", "").splitlines()]
+        seeds = [(path, int(line)) for path, _, line in used if path in self.modules]
         return StaticFinding(
             code=one.code,
             name=one.name,
@@ -110,49 +127,10 @@ class _Seen:
             patchable=one.patchable,
             editable=one.is_editable,
             executed=state,
-            precedes=self._precedes(at),
-            origin=self._origin(one),
-            used=self._used(one),
+            precedes=precedes,
+            origin=self._line(one.path, int(made)) if made else None,
+            used=tuple(self._line(path, line) for path, line in seeds),
         )
 
     def _line(self, path: str, line: int) -> SourceLine:
         return shown_line(self.modules[path], line, self.sources)
-
-    def _precedes(self, at: int | None) -> bool | None:
-        """Return whether an offset is not behind the first difference; None where that is not
-        known.
-        """
-        if at is None or self.before is None:
-            return None
-        return at <= self.before
-
-    def _origin(self, one: Finding) -> SourceLine | None:
-        """Return the line that makes the number which is set as a seed."""
-        line, _, _ = one.evidence.get("made", "").partition(":")
-        if not line:
-            return None
-        return self._line(one.path, int(line))
-
-    def _used(self, one: Finding) -> tuple[SourceLine, ...]:
-        """Return the lines that set this number as a seed."""
-        named = [place.rpartition(":") for place in one.evidence.get("used", "").splitlines()]
-        return tuple(self._line(path, int(line)) for path, _, line in named if path in self.modules)
-
-
-def _recorded_lines(check: Check, rung: Rung | None) -> frozenset[str]:
-    """Return the lines of facts that lead to the first difference: that of its rung, and those of
-    the causes that were observed.
-    """
-    observed = [cause.source for cause in check.causes if cause.confidence == "observed"]
-    of_rung = rung.source if rung else None
-    return frozenset(line.at for line in filter(None, (*observed, of_rung)))
-
-
-def _as_recorded(one: StaticFinding, recorded: frozenset[str]) -> StaticFinding:
-    """Return a finding on a line that a recorded fact names, or that gives such a line its seed: it
-    was executed, whatever else was seen of it.
-    """
-    lines = {line.at for line in (one.source, *one.used)}
-    if one.executed == "executed" or recorded.isdisjoint(lines):
-        return one
-    return replace(one, executed="executed", precedes=True)

@@ -8,15 +8,15 @@ reached the layers of an accelerator.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
-from reprocheck.model import Cause, Check, SourceLine
+from reprocheck.model import Cause, Check
 from reprocheck.model.evidence import class_of
 from reprocheck.model.statements.causes import OnlyLine
 from reprocheck.rules import entry
+from reprocheck.scan.index import within
 
 _NAME = "unseeded-layer"
 
@@ -37,14 +37,12 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
         return check.causes
     source = code.line(*lines.pop())
     made = OnlyLine(source=source.at, kind=kind)
-    return tuple(_with_line(cause, source, made) for cause in check.causes)
-
-
-def _with_line(cause: Cause, source: SourceLine, made: OnlyLine) -> Cause:
-    """Return a cause with the line, where it is one that lacks it."""
-    if not _lacks_line(cause):
-        return cause
-    return replace(cause, source=source, statements=(*cause.statements, made))
+    causes = []
+    for cause in check.causes:
+        if _lacks_line(cause):
+            cause = replace(cause, source=source, statements=(*cause.statements, made))
+        causes.append(cause)
+    return tuple(causes)
 
 
 def _lacks_line(cause: Cause) -> bool:
@@ -55,18 +53,16 @@ def _calls(tree: ast.AST, name: str) -> list[int]:
     """Return the lines that call something of that name, whatever module it is of or is called
     there.
     """
-    aliases = [node for node in ast.walk(tree) if isinstance(node, ast.alias)]
-    # `Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`; None: it keeps its name
-    names = {one.asname: name for one in aliases if one.name == name}
-    return [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _called(node.func, names) == name
-    ]
-
-
-def _called(function: ast.expr, names: Mapping[str | None, str]) -> str:
-    if isinstance(function, ast.Name):
-        return names.get(function.id, function.id)
-    # `nn.Dropout`, whatever `nn` is called
-    return getattr(function, "attr", "")
+    # `Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`
+    names = {one.asname: name for one in within(tree, ast.alias) if one.name == name}
+    lines = []
+    for call in within(tree, ast.Call):
+        function = call.func
+        if isinstance(function, ast.Name):
+            called = names.get(function.id, function.id)
+        else:
+            # `nn.Dropout`, whatever `nn` is called
+            called = getattr(function, "attr", "")
+        if called == name:
+            lines.append(call.lineno)
+    return lines

@@ -5,7 +5,6 @@ and the user's line, from stderr.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from reprocheck.model import Check, Run, SourceLine
@@ -66,18 +65,16 @@ class Refusal:
 
     def statements(self, run: int) -> tuple[Statement, ...]:
         """Return what it speaks of, where a run of that number ended with it."""
-        return (EndedWith(run=run, message=self.message), *self._of_operator())
-
-    def _of_operator(self) -> Iterator[Statement]:
-        """Yield the operator, what is known of it, and in which pass it is called."""
+        statements: list[Statement] = [EndedWith(run=run, message=self.message)]
         if self.operator:
             at = self.source.at if self.source else ""
-            yield RefusedOperator(operator=self.operator, source=at)
+            statements.append(RefusedOperator(operator=self.operator, source=at))
         for operator in operators.raised(self.operator):
             if self.framework in operator.list.frameworks:
-                yield operator
+                statements.append(operator)
         if self.source and ".backward(" in self.source.text:
-            yield Circumstance(kind="raised in the backward pass")
+            statements.append(Circumstance(kind="raised in the backward pass"))
+        return tuple(statements)
 
 
 def refusal(check: Check) -> tuple[Run, Refusal] | None:
@@ -101,34 +98,26 @@ def parse(text: str) -> Refusal | None:
     reason.
     """
     for pattern, name, framework in _PATTERNS:
-        found = list(pattern.finditer(text))
-        if found:
-            last = found[-1]
-            named = last.groupdict().get("operator") or _named(last.groupdict().get("text") or "")
-            line = text[last.start() :].split("\n", 1)[0]
-            sentence = re.split(r"(?<=[.'\]])\s", line, maxsplit=1)[0]
-            return Refusal(
-                name=name,
-                operator=named,
-                framework=framework,
-                message=sentence[:300].rstrip(".") + ".",
-                source=_innermost(text[: last.start()]),
-            )
+        errors = list(pattern.finditer(text))
+        if not errors:
+            continue
+        last = errors[-1]
+        groups = last.groupdict()
+        matches = (one.search(groups.get("text") or "") for one in _TENSORFLOW_NAMES)
+        named = (match["operator"].rstrip(".") for match in filter(None, matches))
+        line = text[last.start() :].split("\n", 1)[0]
+        sentence = re.split(r"(?<=[.'\]])\s", line, maxsplit=1)[0]
+        return Refusal(
+            name=name,
+            operator=groups.get("operator") or next(named, ""),
+            framework=framework,
+            message=sentence[:300].rstrip(".") + ".",
+            source=_own_line(text[: last.start()]),
+        )
     return None
 
 
-def _named(text: str) -> str:
-    return next(
-        (
-            found["operator"].rstrip(".")
-            for pattern in _TENSORFLOW_NAMES
-            if (found := pattern.search(text))
-        ),
-        "",
-    )
-
-
-def _innermost(text: str) -> SourceLine | None:
+def _own_line(text: str) -> SourceLine | None:
     """Return the innermost frame of the last traceback whose file is the user's."""
     traceback = text[text.rfind("Traceback (most recent call last)") + 1 :]
     own = [frame for frame in _FRAME.finditer(traceback) if not _FOREIGN.search(frame["file"])]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import filterfalse, islice, takewhile
+from itertools import islice, takewhile
 from operator import attrgetter
 from pathlib import Path
 from typing import Literal
@@ -53,13 +53,18 @@ def suspected(check: Check) -> tuple[Cause, ...]:
     scan, rung = check.scan, check.first_rung
     if scan is None or rung is None or check.record.compared:
         return check.causes
-    placed = [_placed(cause, scan) for cause in check.causes]
+    # each with the line that the scan knows for it, and the fix for that line
+    own = [_at_the_one(cause, _like(cause, scan)) for cause in check.causes]
+    placed = [_with_patch(_at_its_origin(cause, scan), scan) for cause in own]
     first: dict[str, StaticFinding] = {}
     for one in _added(check, scan, placed, rung):
         first.setdefault(one.code, one)
     added = [cause_of(check, one) for one in islice(first.values(), MOST_SUSPECTED)]
     others = [cause for cause in placed if cause.code not in first]
-    return _in_order((*added, *others), scan)
+    causes = (*added, *others)
+    for leads in _ORDER:
+        causes = leads.applied(causes, scan)
+    return causes
 
 
 def cause_of(check: Check, one: StaticFinding) -> Cause:
@@ -82,7 +87,12 @@ def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> t
     scan = check.scanned
     grave = [one for one in scan.possible if one.may_change_results]
     removed = [one for one in grave if not confirming(one.code).isdisjoint(controls)]
-    return tuple(_with_patch(_confirmed_at(cause, scan, removed), scan) for cause in causes)
+    located_causes = []
+    for cause in causes:
+        if cause.confidence == "confirmed":
+            cause = _at_the_one(_at_the_one(cause, _like(cause, scan)), removed)
+        located_causes.append(_with_patch(cause, scan))
+    return tuple(located_causes)
 
 
 _Kind = Literal["vague", "bare", "mere hint", "named"]
@@ -113,25 +123,23 @@ def _added(
     if "named" in kinds:
         return
     fixed = without_effect(check)
-    possible = [one for one in (*scan.preceding, *_alone(scan)) if nearest(one.code) not in fixed]
+    # of what may have run those that no other of their kind is beside: one line alone can be meant
+    alike = Counter(one.code for one in scan.possible)
+    alone = [one for one in scan.possible if alike[one.code] == 1 and not one.precedes]
+    possible = [one for one in (*scan.preceding, *alone) if nearest(one.code) not in fixed]
     fitting = [one for one in possible if _fits(one, rung)]
     if "mere hint" in kinds:
         fitting = [one for one in filter(_precedes, fitting) if one.severity == "error"]
     yield from fitting
     if not kinds or "bare" in kinds:
         return
-    if not _saw_no_training(check):
+    assert check.ladder is not None  # a rung of it differs
+    statuses = {rung.status for rung in check.ladder.rungs if rung.rung in _OF_TRAINING}
+    losses_alone = statuses <= {"not_recorded"}
+    if not losses_alone:
+        # the record can tell which lines ran
         possible = list(filter(_precedes, possible))
     yield from (one for one in possible if _may_reach(one, rung))
-
-
-def _alone(scan: StaticScan) -> list[StaticFinding]:
-    """Return those findings of what may have run that no other of their kind is beside: one line
-    alone can be meant.
-    """
-    alike = Counter(one.code for one in scan.possible)
-    alone = [one for one in scan.possible if alike[one.code] == 1]
-    return list(filterfalse(_precedes, alone))
 
 
 def _fits(one: StaticFinding, rung: Rung) -> bool:
@@ -160,15 +168,6 @@ def _may_reach(one: StaticFinding, rung: Rung) -> bool:
     return reaches and draws(one.code) and one.may_change_results
 
 
-def _saw_no_training(check: Check) -> bool:
-    """Return whether the losses alone were recorded, as of a training without a framework: no
-    record can tell which lines ran.
-    """
-    assert check.ladder is not None  # a rung of it differs
-    statuses = {rung.status for rung in check.ladder.rungs if rung.rung in _OF_TRAINING}
-    return statuses <= {"not_recorded"}
-
-
 def _down_to(rung: Rung) -> frozenset[RungName]:
     """Return the rung, and those above it."""
     return frozenset(RUNGS[: RUNGS.index(rung.rung) + 1])
@@ -179,14 +178,6 @@ def found_by_scan(cause: Cause, scan: StaticScan | None) -> bool:
     if scan is None or cause.confidence != "suspected":
         return False
     return any(one.is_for(cause) for one in scan.possible)
-
-
-def _passed_in_time(cause: Cause, scan: StaticScan) -> bool:
-    """Return whether the scan finds more than a note at the line of a cause, and the runs passed it
-    before the first difference.
-    """
-    grave = [one for one in scan.preceding if one.may_change_results]
-    return found_by_scan(cause, replace(scan, findings=tuple(grave)))
 
 
 def _is_bare(cause: Cause, _: StaticScan) -> bool:
@@ -221,31 +212,19 @@ class _Leads:
         return (*before, *sorted(behind, key=lambda cause: not self.strong(cause, scan)))
 
 
+def _passed_in_time(cause: Cause, scan: StaticScan) -> bool:
+    """Return whether the scan finds more than a note at the line of a cause, and the runs passed it
+    before the first difference.
+    """
+    grave = [one for one in scan.preceding if one.may_change_results]
+    return found_by_scan(cause, replace(scan, findings=tuple(grave)))
+
+
 _ORDER = (
     _Leads(strong=found_by_scan, weak=_is_bare),
     _Leads(strong=_passed_in_time, weak=_is_mere_hint),
 )
 """Each row is applied to what the one before it has left."""
-
-
-def _in_order(causes: tuple[Cause, ...], scan: StaticScan) -> tuple[Cause, ...]:
-    """Return the causes in the order in which they are told."""
-    for leads in _ORDER:
-        causes = leads.applied(causes, scan)
-    return causes
-
-
-def _placed(cause: Cause, scan: StaticScan) -> Cause:
-    """Return a cause with the line that the scan knows for it, and the fix for that line."""
-    own = _at_the_one(cause, _like(cause, scan))
-    return _with_patch(_at_its_origin(own, scan), scan)
-
-
-def _confirmed_at(cause: Cause, scan: StaticScan, removed: Sequence[StaticFinding]) -> Cause:
-    if cause.confidence != "confirmed":
-        return cause
-    own = _at_the_one(cause, _like(cause, scan))
-    return _at_the_one(own, removed)
 
 
 def _like(cause: Cause, scan: StaticScan) -> list[StaticFinding]:
@@ -302,24 +281,16 @@ def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
     by_hand = [one for one in told if (one.code, one.source.at) == place]
     if by_hand:
         return _with_fix_of(cause, by_hand[0])
-    passed_by = [one for one in told if one.code == cause.code and _is_passed_by(one)]
+    # the runs came to its function, and were not seen to take the step that would have kept the
+    # cause away: the scan says what makes them take it
+    of_code = [one for one in told if one.code == cause.code and not one.patchable]
+    passed_by = [one for one in of_code if one.executed in ("entered", "not_executed")]
     if len(passed_by) == 1:
-        return _with_step_taken(cause, passed_by[0])
+        statements = (*cause.statements, _found(passed_by[0]))
+        remedy = _at_lines(passed_by)
+        return replace(cause, remedy=remedy, fix_from="place", statements=statements)
     in_time = filter(_precedes, patched)
     return _fixed_elsewhere(cause, [one for one in in_time if one.code == cause.code])
-
-
-def _is_passed_by(one: StaticFinding) -> bool:
-    """Return whether the runs came to its function, and were not seen to take the step itself:
-    where the scan says what makes them take it, that step would have kept the cause away.
-    """
-    return one.executed in ("entered", "not_executed") and not one.patchable
-
-
-def _with_step_taken(cause: Cause, one: StaticFinding) -> Cause:
-    """Return a cause with what makes the runs take a step that they passed by."""
-    statements = (*cause.statements, _found(one))
-    return replace(cause, remedy=_at_lines([one]), fix_from="place", statements=statements)
 
 
 def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:

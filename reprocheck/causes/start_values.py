@@ -4,12 +4,12 @@ makes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from reprocheck.ladder.external_inputs import given_at_start
 from reprocheck.ladder.shell import Made, made
-from reprocheck.model import Check, Rung
+from reprocheck.model import Check
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.statements.given import Given
 
@@ -35,14 +35,21 @@ def is_what_differs(check: Check, folder: Path) -> bool:
     given = _first(check)
     if given is None:
         return False
-    assert check.ladder is not None  # its first rung names what was given
-    rung = check.ladder.first_of_training
+    rung = check.training_rung
     if rung is None:
         return False
-    named = (given.kind, given.name)
-    same = (one for one in _given_again(check, folder) if (one.kind, one.name) == named)
+    same = (
+        one
+        for one in _given_again(check, folder)
+        if (one.kind, one.name) == (given.kind, given.name)
+    )
     apart = {_apart(one.first, one.second) for one in same} - {None}
-    return not apart.isdisjoint(_apart(*pair) for pair in _numbers(rung))
+    numbers: list[tuple[object, object]] = [
+        one.seeds for one in rung.generators.drawn if one.seeds is not None
+    ]
+    if rung.measured.values is not None:
+        numbers.append(rung.measured.values)
+    return not apart.isdisjoint(_apart(*pair) for pair in numbers)
 
 
 def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
@@ -50,11 +57,11 @@ def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
     from reprocheck.trace import read_run
 
     by_module = (pair.runs for pair in check.record.deeper if pair.level == "module")
-    # fewer than two where recording them again was broken off
-    match next(by_module, ()):
-        case (first, second, *_):
-            return given_at_start(read_run(folder, first), read_run(folder, second))
-    return ()
+    runs = next(by_module, ())
+    if len(runs) < 2:
+        # recording them again was broken off
+        return ()
+    return given_at_start(*(read_run(folder, run) for run in runs[:2]))
 
 
 def _first(check: Check) -> Given | None:
@@ -68,13 +75,6 @@ def _first(check: Check) -> Given | None:
     # such evidence comes from two runs at least
     first, second, *_ = check.runs
     return next((one for one in given_at_start(first, second) if one.name == rung.place), None)
-
-
-def _numbers(rung: Rung) -> Iterator[tuple[object, object]]:
-    """Yield the numbers of both runs that a rung names."""
-    yield from filter(None, (one.seeds for one in rung.generators.drawn))
-    if rung.measured.values is not None:
-        yield rung.measured.values
 
 
 def _apart(first: object, second: object) -> float | None:

@@ -12,10 +12,11 @@ from itertools import chain
 from pathlib import Path
 
 from reprocheck.causes.deep_code import imported
-from reprocheck.causes.program import Program, program_of, shown_line
+from reprocheck.causes.program import feeding, program_of, seeds, shown_line
 from reprocheck.files.imports import bound_to, module_names, modules, places
 from reprocheck.ladder.sources import Recorded, Sources, close
 from reprocheck.model import Ladder, SourceLine
+from reprocheck.scan.scanned_program import ScannedProgram
 from reprocheck.scan.steps import Call
 
 MOST_FILES, MOST_LINES = 40, 100_000
@@ -66,7 +67,7 @@ class UserCode:
         self._recorded = imported(check, folder)
 
     @cached_property
-    def program(self) -> Program:
+    def program(self) -> ScannedProgram:
         """The program as the scan reads it.
 
         What was not imported did nothing: its files are left out where that was recorded.
@@ -118,12 +119,12 @@ class UserCode:
         """Return the line that makes the number which a line takes as a seed; the line itself where
         it makes the number, or where that is not known.
         """
-        made = (one.made for one in self.program.seeds() if is_at(self._of_call(one.taken), line))
+        made = (one.made for one in seeds(self.program) if is_at(self._of_call(one.taken), line))
         return next(map(self._of_call, made), line)
 
     def seed_made_of(self, line: SourceLine) -> SourceLine | None:
         """Return the line that makes a seed of what is called on a line; None where none does."""
-        for one in self.program.seeds():
+        for one in seeds(self.program):
             if any(is_at(self._of_call(call), line) for call in one.of):
                 return line if one.made is one.taken else self._of_call(one.made)
         return None
@@ -144,7 +145,7 @@ class UserCode:
     def _that_feed(self, line: SourceLine) -> Iterator[Hint]:
         """Yield the hints on a line, and on those that make what it reads, the nearest first."""
         yield from (hint for hint in self.hints if is_at(hint.source, line))
-        for node in self.program.feeding(line):
+        for node in feeding(self.program, line):
             yield from (hint for hint in self.hints if hint.node == node)
 
     def assigned(self, place: str) -> SourceLine | None:

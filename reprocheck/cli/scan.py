@@ -289,8 +289,8 @@ def _show_difference(
     result: Result, file: Path | None, given: Mapping[Path, bytes], *, exit_zero: bool
 ) -> int:
     from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.fixes.edits.difference import difference
     from reprocheck.scan import patched
-    from reprocheck.scan.fix import difference
     from reprocheck.scan.formats import summary
 
     changed = patched(result, given)
@@ -331,9 +331,9 @@ def _write_fixes(result: Result, *, force: bool) -> bool:
     Raises UsageError in a git tree with changes that are not committed.
     """
     from reprocheck.cli.terminal import standard_error
+    from reprocheck.fixes.edits.difference import dirty, write
     from reprocheck.scan import patched
     from reprocheck.scan.files import shown
-    from reprocheck.scan.fix import dirty, write
 
     changed = patched(result)
     if changed and not force and (first := dirty(changed)):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from reprocheck.fixes.seeds import BY_NAME
 from reprocheck.model import Check, is_elsewhere
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.fixes import LeftInFolder, Parts
@@ -22,11 +23,6 @@ _DRAWN = (
     "# a start that makes {path} draws for it, and a later one does not: seed once more below the\n"
     "# line that makes or loads it, or make it with a generator of its own\n"
 )
-_SEEDS = {
-    "python": "random.seed(0)",
-    "numpy": "numpy.random.seed(0)",
-    "torch": "torch.manual_seed(0)",
-}
 _ALIKE = "# from the third start on all runs find it, and agree\n"
 _MOST_NAMED = 12
 _NONE: frozenset[str] = frozenset()
@@ -56,39 +52,29 @@ def fix_of(check: Check) -> Statement | str:
     if files + folders > _MOST_NAMED:
         number = LeftInFolder(files=files, folders=folders)
         return Parts(parts=(f"{advice}{_IN_THE_FOLDER}\n", number, in_copies))
-    return f"{advice}{_without_what_is_left(left)}{in_copies}"
+    removals = ""
+    if left.files:
+        removals += f"rm -f {' '.join(map(in_shell, left.files))}\n"
+    if left.folders:
+        removals += f"rm -rf {' '.join(map(in_shell, left.folders))}\n"
+    if removals:
+        # copies of the folder hold what was left, too, and so does the next training
+        removals = f"{_IN_THE_FOLDER}\n{removals}"
+    return f"{advice}{removals}{in_copies}"
 
 
 def _seed_again(check: Check) -> str:
     """Return the advice for a file of which the making draws: of all that the training is given,
     the state of a generator of the process is the first that differs; "" for other files.
     """
-    ladder = check.ladder
-    first = None if ladder is None else ladder.first_of_training
+    first = check.training_rung
     if first is None or first.rung != "RNG state":
         return ""
-    seeds = [_SEEDS[name] for name in first.generators.names if name in _SEEDS]
+    streams = filter(None, map(BY_NAME.get, first.generators.names))
+    seeds = [stream.call for stream in streams if stream.draws]
     if not seeds:
         return ""
     return _DRAWN.format(path=check.state_left[0]) + "".join(f"{seed}\n" for seed in seeds) + _ALIKE
-
-
-def _without_what_is_left(left: _Left) -> str:
-    """Return the removal of what the runs of a check made in the folder: copies of it hold that,
-    too, and so does the next training.
-    """
-    lines = []
-    if left.files:
-        lines.append(f"rm -f {_in_shell(left.files)}\n")
-    if left.folders:
-        lines.append(f"rm -rf {_in_shell(left.folders)}\n")
-    if not lines:
-        return ""
-    return "".join((f"{_IN_THE_FOLDER}\n", *lines))
-
-
-def _in_shell(paths: Sequence[str]) -> str:
-    return " ".join(map(in_shell, paths))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,10 +88,10 @@ class _Left:
 
 
 def _left(check: Check) -> _Left:
-    """A folder counts only where nothing in it is somebody else's or a cache: it is removed with
-    its files.
+    """Return what a run left behind that may be removed.
 
-    A script that looks for the folder itself would find it empty otherwise.
+    A folder counts only where nothing in it is somebody else's or a cache: it is removed with its
+    files. A script that looks for the folder itself would find it empty otherwise.
     """
     each = [run.files for run in check.record.runs if not run.files.copied]
     kept = _NONE.union(check.state_alike, *(files.unseen for files in each))
@@ -141,21 +127,11 @@ def _for_outside(check: Check, paths: Sequence[str]) -> str:
         f" {folder}"
     )
     lines = [new_folder, _OWN_GENERATOR]
-    removed = _removed(check, paths)
-    if removed:
+    made = _NONE.union(*(run.files.made for run in check.record.runs))
+    if made.issuperset(paths):
+        # what else was left lies in the folder, where a copy keeps runs from it
+        options = _COPY if len(paths) < len(check.state_left) else ""
+        removed = without_files(check, paths, options)
         why = f"# no copy of the working directory holds {', '.join(paths)}: remove before each run"
         lines = [why, removed, *lines]
     return "\n".join(lines)
-
-
-def _removed(check: Check, paths: Sequence[str]) -> str:
-    """Return the command that removes these files before each run; "" where the runs did not make
-    all of them.
-    """
-    made = _NONE.union(*(run.files.made for run in check.record.runs))
-    if not made.issuperset(paths):
-        return ""
-    # what else was left lies in the folder, where a copy keeps runs from it
-    if len(paths) < len(check.state_left):
-        return without_files(check, paths, _COPY)
-    return without_files(check, paths, "")

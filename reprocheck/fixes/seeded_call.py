@@ -51,16 +51,26 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
     if not calls:
         return NO_ADVICE
     called, _, word = takes.rstrip(")").partition("(")
-    by_name = {_last(call.func): call for call in reversed(calls)}
+    # `default_rng` of `np.random.default_rng`
+    by_name = {ast.unparse(call.func).rpartition(".")[2]: call for call in reversed(calls)}
     seen = by_name.get(called.partition(".")[0])
     each_time = Advice(hint=SeedCall(kind="each time"))
     if seen is not None and word:
-        return each_time if _runs_often(tree, line.line) else Advice(fix=_with_seed(seen, word))
+        if _runs_often(tree, line.line):
+            return each_time
+        others = [keyword for keyword in seen.keywords if keyword.arg != word]
+        seed = ast.keyword(arg=word, value=ast.Constant(0))
+        seeded = ast.Call(func=seen.func, args=seen.args, keywords=[*others, seed])
+        return Advice(fix=ast.unparse(seeded))
     if seen is not None and isinstance(seen.func, ast.Attribute):
         owner = ast.unparse(seen.func.value)
         return Advice(fix=f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()")
-    method = _method(calls, modules)
-    if method is not None:
+    # the method of an object, which got its generator where it was made
+    attributes = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
+    roots = {one: ast.unparse(one).partition(".")[0] for one in attributes}
+    methods = [one for one in attributes if roots[one].isidentifier() and roots[one] not in modules]
+    if methods:
+        method = methods[-1]
         owner, call = ast.unparse(method.value), ast.unparse(method)
         return Advice(hint=SeedCall(kind="where its owner is made", call=call, owner=owner))
     if _runs_often(tree, line.line):
@@ -78,29 +88,6 @@ def _calls_of(text: str) -> list[ast.Call]:
             nodes = ast.walk(ast.parse(whole))
             return [node for node in nodes if isinstance(node, ast.Call)]
     return []
-
-
-def _last(function: ast.expr) -> str:
-    """Return `default_rng` of `np.random.default_rng`."""
-    return ast.unparse(function).rpartition(".")[2]
-
-
-def _with_seed(call: ast.Call, word: str) -> str:
-    """Return a call with seed 0, in place of the one that it has."""
-    others = [keyword for keyword in call.keywords if keyword.arg != word]
-    seed = ast.keyword(arg=word, value=ast.Constant(0))
-    return ast.unparse(ast.Call(func=call.func, args=call.args, keywords=[*others, seed]))
-
-
-def _method(calls: Sequence[ast.Call], modules: Collection[str]) -> ast.Attribute | None:
-    """Return the method of an object that is called, and no function of a module: the object got
-    its generator where it was made.
-    """
-    called = (call.func for call in calls)
-    attributes = [one for one in called if isinstance(one, ast.Attribute)]
-    roots = {one: ast.unparse(one).partition(".")[0] for one in attributes}
-    methods = [one for one in attributes if roots[one].isidentifier() and roots[one] not in modules]
-    return next(reversed(methods), None)
 
 
 def _runs_often(tree: ast.AST, line: int) -> bool:

@@ -18,8 +18,8 @@ from reprocheck.model.trace import Run, Trace
 from reprocheck.model.verdict import EnvironmentDifference, Verdict
 
 _NOT_SCANNED = StaticScan(findings=())
-
-
+_GIVEN = ("environment", "files and arguments")
+"""Rungs of what runs were given; the others are of the training."""
 FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "jaxlib")
 """Packages whose releases change numbers."""
 
@@ -106,6 +106,13 @@ class Check:
     def first_rung(self) -> Rung | None:
         """The first rung that differs; None where none does, or no ladder was made."""
         return self.ladder.first_rung if self.ladder else None
+
+    @property
+    def training_rung(self) -> Rung | None:
+        """The first rung that differs behind what the runs were given."""
+        rungs = self.ladder.rungs if self.ladder else ()
+        of_training = (rung for rung in rungs if rung.rung not in _GIVEN)
+        return next((rung for rung in of_training if rung.status == "differs"), None)
 
     @property
     def leading(self) -> Rung | None:

@@ -193,15 +193,6 @@ class Ladder:
         """The rung that differs first."""
         return self.rung(self.first) if self.first else None
 
-    @property
-    def first_of_training(self) -> Rung | None:
-        """The first rung that differs behind what the runs were given."""
-        given = ("environment", "files and arguments")
-        return next(
-            (rung for rung in self.rungs if rung.status == "differs" and rung.rung not in given),
-            None,
-        )
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lead:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from reprocheck.causes.usercode import keep_sources
+from reprocheck.fixes.edits.difference import difference
 from reprocheck.fixes.patched_files import SOURCES, written
 from reprocheck.launch.teller import Teller
 from reprocheck.model import EntryPoint
@@ -19,7 +20,6 @@ from reprocheck.resume.gap.replacement_batches import batches
 from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.request import Asked
 from reprocheck.resume.runs import Further, Wanted, recorded
-from reprocheck.scan.fix import difference
 from reprocheck.settings import Settings
 
 

@@ -2,7 +2,7 @@
 
 Of the package it imports `rules`, `language`, `files`, `settings` and `errors`.
 
-`scan(paths)` gives a `Result`; `patches(result, paths)` what the files look like once fixed.
+`scan(paths)` gives a `Result`; `patched(result)` what the files look like once fixed.
 
 How a check is written
 ======================
@@ -85,7 +85,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reprocheck.scan.engine import patched as patched, scan as scan
+    from reprocheck.fixes.fixability import patched as patched, scan as scan
     from reprocheck.scan.finding import (
         Finding as Finding,
         Result as Result,
@@ -95,9 +95,10 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "Result", "Unreadable", "patched", "scan"]
 
 _HOMES = {
-    **dict.fromkeys(("Finding", "Result", "Unreadable"), "finding"),
-    **dict.fromkeys(("patched", "scan"), "engine"),
+    **dict.fromkeys(("Finding", "Result", "Unreadable"), "reprocheck.scan.finding"),
+    **dict.fromkeys(("patched", "scan"), "reprocheck.fixes.fixability"),
 }
+"""Where the public names live: both functions know the patches, which stand above the scan."""
 
 
 def __getattr__(name: str) -> Any:
@@ -105,4 +106,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -44,12 +44,12 @@ def default_folder() -> Path:
 
 @remembered
 def version() -> str:
-    """Return a hash of everything that a finding depends on besides the files: the scan and the
-    rules.
+    """Return a hash of everything that a finding depends on besides the files: the scan, the
+    patches and the rules.
     """
     package = Path(__file__).parents[1]
     digest = hashlib.blake2b(sys.version.encode(), digest_size=8)
-    for folder in ("scan", "rules"):
+    for folder in ("scan", "fixes", "rules"):
         for path in sorted(package.joinpath(folder).rglob("*")):
             if path.suffix in (".py", ".toml"):
                 digest.update(path.read_bytes())

@@ -1,31 +1,39 @@
-"""The scan from paths to its result, and the patches that follow from one."""
+"""The scan from paths to its result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from reprocheck.scan import files, pinned_versions, select as selection, workers
 from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import Read, collected, group_key, groups
-from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable, file_of
-from reprocheck.scan.fixability import promised
-from reprocheck.scan.index import grouped
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
 from reprocheck.scan.judge import finished
 from reprocheck.scan.programs import EXECUTION
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.resolve import ByFile, forget
-from reprocheck.scan.source import decode, read
 
 Progress = Callable[[int, int], None]
 NOTHING_GIVEN: Mapping[Path, bytes] = MappingProxyType({})
 
 
+class Promise(Hashable, Protocol):
+    """Says which findings patches fix, and how: `reprocheck.fixes.fixability.promised`."""
+
+    def __call__(
+        self, judged: Sequence[tuple[Project, Sequence[Finding]]], jobs: int = 1
+    ) -> list[list[Finding]]:
+        """Return the findings of each project, with what patches do for them."""
+
+
 def scan(
     paths: Iterable[str | Path],
     *,
+    promise: Promise,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     exclude: Sequence[str] = (),
@@ -37,6 +45,7 @@ def scan(
 ) -> Result:
     """Scans files and folders, and the user's modules that they import.
 
+    promise          says what patches fix: those stand above the scan
     select, ignore   codes, beginnings of codes or names; without `select` all
     exclude          paths or patterns to leave out of folders
     libraries        calls that differ from run to run, each with the argument that seeds it
@@ -56,7 +65,7 @@ def scan(
     with workers.few_collections():
         found, problems = files.find([Path(path) for path in paths], exclude, given)
         collection = collected(found, kept)
-        findings, wrong, cached = _judged(collection.done, kept, jobs, progress)
+        findings, wrong, cached = _judged(collection.done, kept, promise, jobs, progress)
     kept.prune()
     wanted = [
         one for one in findings if (not select or one.code in chosen) and one.code not in left_out
@@ -80,7 +89,11 @@ def scan(
 
 
 def _judged(
-    read_files: dict[str, Read], kept: Cache, jobs: int | None, progress: Progress | None
+    read_files: dict[str, Read],
+    kept: Cache,
+    promised: Promise,
+    jobs: int | None,
+    progress: Progress | None,
 ) -> tuple[list[Finding], list[Unreadable], int]:
     """Return the findings in all groups of files, those known from the cache and those that are
     new.
@@ -144,24 +157,3 @@ def _project(members: dict[str, Read]) -> Project:
         project.modules[one.file.path] = by_real_path[key] = module
     project.resolver = ByFile(project, by_real_path)
     return project
-
-
-def patched(result: Result, given: Mapping[Path, bytes] = NOTHING_GIVEN) -> dict[Path, str]:
-    """Return the new text of each file in which a finding can be fixed, by its path.
-
-    Notebooks are left alone. `given` is what the scan was given.
-    """
-    from reprocheck.scan import patches
-
-    by_path = grouped((file_of(one), one) for one in result.findings if one.patchable)
-    contents = {files.shown(path.absolute()): data for path, data in given.items()}
-    changed: dict[Path, str] = {}
-    for path, found in by_path.items():
-        data = contents.get(path)
-        if data is None:
-            data = read(Path(path))
-        before = decode(data)
-        after = patches.patch(before, found)
-        if after != before:
-            changed[Path(path)] = after
-    return changed

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, filterfalse
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reprocheck.causes.start_values import is_what_differs
 from reprocheck.causes.usercode import UserCode
-from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
+from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Verdict
 from reprocheck.model.controls import is_fix
 from reprocheck.model.reason import Reason
 from reprocheck.model.statements.search import Sample
@@ -64,24 +64,22 @@ class Book:
             groups[self._beside(arm), arm.patched, arm.spared, arm.value].append(arm)
         known: dict[frozenset[str], Judged] = {}
         judged = []
-        for (names, patched, spared, _), arms in groups.items():
-            one = self._judged(names, patched, arms, self._reference(arms[0], known))
+        for (names, patched, spared, value), arms in groups.items():
+            # one run says nothing beside runs that do not agree, or where a run leaves what only
+            # the second one of an arm finds
+            reference = arms[0].reference
+            whole = known.get(frozenset(reference)) if reference else None
+            if whole is not None and (
+                self.check.state_left or not whole.agrees_exactly or whole.value != value
+            ):
+                whole = None
+            one = self._judged(names, patched, arms, whole)
             if one is None:
                 continue
             judged.append(one)
             if not patched and not spared:
                 known[frozenset(names)] = one
         return tuple(judged)
-
-    def _reference(self, arm: Arm, known: Mapping[frozenset[str], Judged]) -> Judged | None:
-        """Return the runs with which one run of an arm is compared; None where it says nothing
-        beside them: they do not agree, have another value, or a run leaves what only the second one
-        of an arm finds.
-        """
-        whole = known.get(frozenset(arm.reference)) if arm.reference else None
-        if whole is None or self.check.state_left or not whole.agrees_exactly:
-            return None
-        return whole if whole.value == arm.value else None
 
     def of(
         self, names: Iterable[str], *, patched: bool = False, spared: tuple[str, ...] = ()
@@ -155,7 +153,8 @@ class Book:
     def _sample_until(self, last: int) -> Sample:
         outcome = self._outcome(last)
         outcomes = [list(map(outcome, pair)) for pair in self._as_is]
-        not_finite = filter(self._not_finite, chain.from_iterable(self._as_is))
+        runs = chain.from_iterable(self._as_is)
+        not_finite = (run for run in runs if not self._is_finite(run))
         blind = frozenset(map(outcome, not_finite))
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
@@ -256,9 +255,6 @@ class Book:
     @cached_property
     def _as_is(self) -> list[list[Run]]:
         """The runs as they are that came to the first difference, pair by pair."""
-        return [list(filter(self._came_so_far, pair)) for pair in self._recorded_as_is()]
-
-    def _recorded_as_is(self) -> list[tuple[Run, ...]]:
         as_is = chain.from_iterable(one.arms for one in self.judged if one.as_is)
         untouched = set(map(attrgetter("name"), as_is))
         again = [pair.runs for pair in self.record.deeper if not pair.of_check]
@@ -266,27 +262,24 @@ class Book:
             no_control = not self._beside(arm) and not arm.patched
             if no_control or arm.name in untouched:
                 again.append(arm.runs)
-        return [self.check.runs, *(tuple(map(self._read, runs)) for runs in again)]
+        pairs = [self.check.runs, *(tuple(map(self._read, runs)) for runs in again)]
+        return [[run for run in pair if _iterations(run) >= self._first] for pair in pairs]
 
     @cached_property
     def _first(self) -> int:
         """The iteration in which the runs first differ."""
         return self.check.verdict.bitwise.first_iteration or 1
 
-    def _came_so_far(self, run: Run) -> bool:
-        """Return whether every rank of a run came to the first difference."""
-        return _iterations(run) >= self._first
-
-    def _not_finite(self, run: Run) -> bool:
-        """Return whether it has a loss that is not finite where the runs first differ, and a check
-        is made of that iteration.
+    def _is_finite(self, run: Run) -> bool:
+        """Return whether its losses are finite where the runs first differ, as far as a check is
+        made of that iteration.
         """
         if self._target is not None:
-            return not self._target.is_finite(run)
+            return self._target.is_finite(run)
         if self._first not in self._checked:
-            return False
+            return True
         losses = (trace.losses.losses(self._first) for trace in run.traces)
-        return not all(map(math.isfinite, chain.from_iterable(losses)))
+        return all(map(math.isfinite, chain.from_iterable(losses)))
 
     @cached_property
     def _checked(self) -> frozenset[int]:
@@ -302,10 +295,6 @@ class Book:
         """Return the controls of an arm beside those of the check, and the lines of its patches."""
         controls = filterfalse(self.record.controls.__contains__, arm.controls)
         return (*controls, *arm.fixes)
-
-    @cached_property
-    def _acting(self) -> Acting:
-        return Acting(self.check, self._code)
 
     def _judged(
         self, names: tuple[str, ...], patched: bool, arms: list[Arm], whole: Judged | None
@@ -327,7 +316,11 @@ class Book:
         runs = paired([*first, *map(self._read, numbered)], self.record.tolerance)
         verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
         own = runs[len(first) :]
-        fails_alike = _fail_alike(own, self._until)
+        # at the same place behind the checks, with the same bits so far
+        ends = {(run.failed_at, run.last_words, _outcome(run, _iterations(run))) for run in own}
+        fails_alike = len(ends) == 1 and all(
+            run.record.ended == "failed" and _iterations(run) >= self._until for run in own
+        )
         agrees = self._agree(verdict, runs, self._until)
         if fails_alike:
             agrees = len(own) >= PAIR or None
@@ -343,7 +336,7 @@ class Book:
             agrees=agrees,
             arms=tuple(arms),
             until=self._until,
-            acted=self._acting.of(names, own),
+            acted=Acting(self.check, self._code).of(names, own),
             reference=() if whole is None else whole.names,
             spared=arms[0].spared,
             untried=in_place and not all(map(attrgetter("controls.patched"), own)),
@@ -385,13 +378,6 @@ class Book:
         return agree(verdict, runs, until)
 
 
-def _fail_alike(runs: Sequence[Run], until: int) -> bool:
-    """Return whether runs fail at the same place behind an iteration, with the same bits so far."""
-    ends = {(run.failed_at, run.last_words, _outcome(run, _iterations(run))) for run in runs}
-    behind = all(run.record.ended == "failed" and _iterations(run) >= until for run in runs)
-    return behind and len(ends) == 1
-
-
 def _iterations(run: Run) -> int:
     """Return the iterations that every rank of a run recorded."""
     series = map(attrgetter("losses"), run.traces)
@@ -399,14 +385,12 @@ def _iterations(run: Run) -> int:
 
 
 def _outcome(run: Run, last: int) -> Hashable:
-    """Return what tells a run from others: the losses of every rank up to an iteration."""
-    return tuple(map(partial(_losses, last=last), run.traces))
-
-
-def _losses(trace: Trace, last: int) -> Hashable:
-    """Return the losses of a rank up to an iteration, and those of them that a double does not
-    hold.
+    """Return what tells a run from others: the losses of every rank up to an iteration, and those
+    of them that a double does not hold.
     """
-    _, end = trace.losses.span(last)
-    exact = sorted(item for item in trace.losses.exact.items() if item[0] < end)
-    return trace.rank, trace.losses.values[:end].tobytes(), tuple(exact)
+    outcomes = []
+    for trace in run.traces:
+        _, end = trace.losses.span(last)
+        exact = sorted(item for item in trace.losses.exact.items() if item[0] < end)
+        outcomes.append((trace.rank, trace.losses.values[:end].tobytes(), tuple(exact)))
+    return tuple(outcomes)

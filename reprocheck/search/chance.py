@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 
 from reprocheck.model.statements.search import Sample
@@ -78,7 +78,7 @@ def luck(seen: Sample, agreeing: int) -> float:
     """
     if seen.unlike:
         return max(_luck_unlike(seen.runs, agreeing))
-    return max(map(partial(_luck_at, seen, agreeing), _SHARES))
+    return max(_luck_at(seen, agreeing, share) for share in _SHARES)
 
 
 def _luck_unlike(runs: int, agreeing: int) -> Iterator[float]:
@@ -94,8 +94,13 @@ def _luck_unlike(runs: int, agreeing: int) -> Iterator[float]:
 
 
 def _luck_at(seen: Sample, agreeing: int, share: float) -> float:
+    """Return the same where runs are odd with a probability."""
+    runs = seen.runs
+    at_least_odd = math.fsum(
+        math.comb(runs, k) * share**k * (1 - share) ** (runs - k) for k in range(seen.odd, runs + 1)
+    )
     first_two_differ = 1 - (1 - share) ** 2
-    return _at_least(seen.odd, seen.runs, share) / first_two_differ * (1 - share) ** agreeing
+    return at_least_odd / first_two_differ * (1 - share) ** agreeing
 
 
 @cache
@@ -115,9 +120,3 @@ def bound(runs: int) -> float:
     if runs < 2:
         return 1.0
     return 1.0 - float(_RISK ** (1 / (runs - 1)))
-
-
-def _at_least(odd: int, runs: int, share: float) -> float:
-    return math.fsum(
-        math.comb(runs, k) * share**k * (1 - share) ** (runs - k) for k in range(odd, runs + 1)
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,7 +52,16 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
         given = () if rung is None else rung.statements
         return _unconfirmed(check, book, SearchRemark(kind="nothing to try"), *given)
     if not found.smallest:
-        return _nothing_found(check, folder, book, found)
+        statements: list[Statement] = [remains(check, folder, found)]
+        moved = _moved(check, book)
+        if moved is not None:
+            statements.append(moved)
+        for one in book.judged:
+            only_fixes = one.names and fixes_in(one.names) == one.names
+            if only_fixes and one.agrees is False and not one.untried:
+                statements.append(PatchesInVain(fixes=one.names))
+                break
+        return _unconfirmed(check, book, *statements)
     under = book.of(found.smallest)
     assert under is not None, "the search has asked for these runs"
     seen = book.sample_beside(found.smallest)
@@ -105,19 +113,6 @@ def certainty(under: Agreement, enough: int = 0) -> Statement:
     )
 
 
-def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Result:
-    statements: list[Statement] = [remains(check, folder, found)]
-    moved = _moved(check, book)
-    if moved is not None:
-        statements.append(moved)
-    for one in book.judged:
-        only_fixes = one.names and fixes_in(one.names) == one.names
-        if only_fixes and one.agrees is False and not one.untried:
-            statements.append(PatchesInVain(fixes=one.names))
-            break
-    return _unconfirmed(check, book, *statements)
-
-
 def _moved(check: Check, book: Book) -> Moved | None:
     """Return the fewest controls that removed as much as any, and not all."""
     rung = check.first_rung
@@ -138,11 +133,20 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     smallest, seen = found.smallest, book.sample_beside(found.smallest)
     code = UserCode(check, folder)
     frameworks = of_place(check, code)
-    places = acted_at(code, _without_patches(book, under))
-    proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
+    controls, fixes = controls_in(smallest), fixes_in(smallest)
+    unpatched = under
+    if fixes:
+        # a patch moves lines
+        others = (one for one in book.judged if not fixes_in(one.names) and not one.patched)
+        unpatched = next((one for one in others if {*controls}.issubset(one.names)), under)
+    places = acted_at(code, unpatched)
+    # a fresh folder may only keep the names free that another control fixes
+    without_fresh = tuple(name for name in smallest if name != FRESH)
+    beside = book.of(without_fresh)
+    only_frees_names = beside is not None and beside.answer.stumbled
+    proving = without_fresh if only_frees_names else smallest
     agreement = _agreement(seen, under)
     causes = confirmed(check, proving, agreement, frameworks, places, found.needed)
-    controls = controls_in(smallest)
     located_causes = located(check, causes, controls)
     causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
     of_causes = [one.remedy for one in causes if one.confidence == "confirmed" and one.remedy]
@@ -152,7 +156,10 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     statements: list[Statement] = [Removes(names=smallest, under=agreement, confirms=named)]
     further: tuple[str, ...] = ()
     if under.later is not None:
-        further = _further(check, under)
+        if not fixes:
+            # all that is known is kept out of the way of the other difference
+            known = (*check.record.controls, *under.names)
+            further = tuple(word for name in known for word in ("--control", name))
         statements.append(AnotherRemains(iteration=under.later, further=further))
     patched = book.of((), patched=True)
     if patched is not None and not patched.untried and patched.agrees is False:
@@ -161,7 +168,7 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         account(book),
         touches=under.runs[0].controls.touches,
         smallest=controls,
-        fixes=fixes_in(smallest),
+        fixes=fixes,
         statements=tuple(statements),
         certainty=(certainty(agreement),),
         remedies=tuple(of_causes or in_own_names),
@@ -169,30 +176,3 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         further=further,
     )
     return Result(search=search, causes=causes)
-
-
-def _without_patches(book: Book, under: Judged) -> Judged:
-    """Return runs under at least the same controls and no patch, which moves lines; the same runs
-    where there are none.
-    """
-    if not fixes_in(under.names):
-        return under
-    controls = set(controls_in(under.names))
-    others = (one for one in book.judged if not fixes_in(one.names) and not one.patched)
-    return next((one for one in others if controls.issubset(one.names)), under)
-
-
-def _frees_names(book: Book, smallest: Sequence[str]) -> bool:
-    """Return whether a fresh folder only keeps the names free that another control fixes."""
-    others = book.of(name for name in smallest if name != FRESH)
-    return others is not None and others.answer.stumbled
-
-
-def _further(check: Check, under: Judged) -> tuple[str, ...]:
-    """Options of `explain` that look for another difference, where one remains: all that is known
-    is kept out of its way. None does that for a patch.
-    """
-    if fixes_in(under.names):
-        return ()
-    controls = (*check.record.controls, *under.names)
-    return tuple(word for name in controls for word in ("--control", name))

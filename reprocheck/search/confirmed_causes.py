@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import filterfalse
+from itertools import chain, filterfalse
 from operator import attrgetter
 from types import MappingProxyType
 
@@ -16,6 +16,7 @@ from reprocheck.causes.cause import stated_once
 from reprocheck.causes.scan_findings import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.fixes.advice import advised, after_control
+from reprocheck.fixes.seeds import BY_NAME
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.evidence import GivenOtherwise
@@ -33,8 +34,6 @@ _OF_MEMORY = "fill-memory"
 """The control of memory that nobody filled: what asked for it is the line, and not what differs
 afterwards.
 """
-_MODULES = {"python": "random", "numpy": "numpy.random", "torch": "torch"}
-"""Generator as the ladder names it -> the module that draws from it."""
 _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
@@ -58,8 +57,9 @@ def confirmed(
     """
     left = list(check.causes)
     first: dict[tuple[str, str], Cause] = {}
+    by_fix = {one.fix_name: one for one in reversed(check.scanned.findings) if one.editable}
     for fix in fixes_in(smallest):
-        patched = _of_patch(check, left, fix)
+        patched = next(filter(by_fix[fix].is_for, left), cause_of(check, by_fix[fix]))
         shown = (DiffersWithout(name=fix),) if len(smallest) > 1 else ()
         said = (evidence, *shown, *patched.statements)
         patched = replace(patched, confidence="confirmed", statements=said)
@@ -86,23 +86,23 @@ def confirmed(
         if known is not None:
             left = _others(left, known)
         if acted:
-            cause = _drawn_there(check, name, cause, frameworks)
+            if name == PRIVATE and is_vague(cause):
+                # a generator without a seed is known by the line that it acted on
+                why = _implied(check, name, frameworks)
+                cause = replace(why, statements=stated_once(why, cause), source=None)
             cause = _at(check, cause, name, acted)
         elif drawing and cause.source is None:
             cause = _at(check, cause, name, drawing)
-        cause = _of_a_series(check, after_control(check, cause, name, frameworks))
+        cause = after_control(check, cause, name, frameworks)
+        if _is_of_a_series(check):
+            # no layer made the difference, or the losses would differ
+            cause = replace(cause, title=rules.entry(cause.code).title_for(["python"]))
         shown = (DiffersWithout(name=name, place=unit.place),) if unit.place else ()
         said = (evidence, *shown, *cause.statements)
         cause = replace(cause, confidence="confirmed", statements=said)
         first.setdefault((cause.code, cause.at), cause)
         left = _others(left, cause)
     return (*first.values(), *left)
-
-
-def _of_patch(check: Check, causes: Iterable[Cause], fix: str) -> Cause:
-    """Return the cause that a patch removes: one that is known there, else what the scan finds."""
-    found = next(one for one in check.scanned.findings if one.fix_name == fix and one.editable)
-    return next(filter(found.is_for, causes), cause_of(check, found))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,9 +145,15 @@ def _units(
     own = [one for one in at if one in LIBRARIES]
     if not framework:
         framework, own = own[:1], own[1:]
-    drawing = _from_differing(check, acted)
     if framework:
         drawing = [one for one in acted if generator_of(one.what) in framework]
+    else:
+        rungs = () if check.ladder is None else check.ladder.rungs
+        differing = chain.from_iterable(
+            (*rung.generators.names, *rung.unused_generators) for rung in rungs
+        )
+        modules = {BY_NAME[one].draws for one in differing if one in BY_NAME}
+        drawing = [one for one in acted if one.what.rpartition(" ")[2] in modules]
     others = [one.line.at for one in acted if generator_of(one.what) in own]
     yield _Unit(control=name, drawing=drawing, elsewhere=others)
     for generator in own:
@@ -166,17 +172,47 @@ def _known(
     """Return the cause that a control removes: of those that are known, unless the places at which
     it acted say more.
     """
+
+    def preference(cause: Cause) -> tuple[bool, bool, int]:
+        """Sort a cause that says why before one that says what, and what was recorded before what
+        fits.
+        """
+        nearness = likely.place_of(control, cause.code) or 0
+        return is_vague(cause), cause.confidence != "observed", nearness
+
     removed = (one for one in fitting if likely.confirms(control, one.code))
-    cause = min(removed, key=lambda one: _preference(one, control), default=None)
+    cause = min(removed, key=preference, default=None)
     seed = next((place.seed for place in places if place.seed is not None), None)
     is_observed = cause is not None and cause.confidence == "observed"
     is_nearest = cause is not None and likely.removes(control, cause.code)
     if seed is not None and not (is_observed or is_nearest):
-        return _seeded_at(check, seed, frameworks)
-    if _writes_anew(check, places) and not is_observed:
+        return _cause_of(check, CLOCK_SEED, frameworks, seed)
+    rung = check.first_rung
+    if is_observed or rung is None or rung.source is None or not _is_made_anew(rung):
+        return cause
+    if any(place.line.file == rung.source.file for place in places):
         # What the training shows of it says nothing of the program that wrote the file.
         return replace(_implied(check, control, frameworks), source=None)
     return cause
+
+
+def _cause_of(
+    check: Check,
+    name: str,
+    frameworks: Sequence[str],
+    source: SourceLine | None,
+    statements: tuple[Statement | str, ...] = (),
+) -> Cause:
+    """Return an entry of the catalogue as a confirmed cause."""
+    known = rules.entry(name)
+    cause = Cause(
+        code=known.code,
+        title=known.title_for(frameworks),
+        confidence="confirmed",
+        statements=statements,
+        source=source,
+    )
+    return advised(check, cause, frameworks)
 
 
 def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
@@ -191,37 +227,9 @@ def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
     ]
 
 
-def _writes_anew(check: Check, places: Iterable[Place]) -> bool:
-    """Return whether a control acted in the program that writes anew in each run what differs."""
-    rung = check.first_rung
-    if rung is None or rung.source is None or not _is_made_anew(rung):
-        return False
-    return any(place.line.file == rung.source.file for place in places)
-
-
 def _is_made_anew(rung: Rung) -> bool:
     """Return whether a rung shows a file that a program of each run writes anew."""
     return isinstance(rung.evidence, GivenOtherwise) and rung.evidence.made
-
-
-def _seeded_at(check: Check, line: SourceLine, frameworks: Sequence[str]) -> Cause:
-    """Return the cause that a seed differs which a line makes."""
-    known = rules.entry(CLOCK_SEED)
-    cause = Cause(
-        code=known.code,
-        title=known.title_for(frameworks),
-        confidence="confirmed",
-        source=line,
-    )
-    return advised(check, cause, frameworks)
-
-
-def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
-    """Return the smaller, the better: a cause that says why before one that says what, what was
-    recorded before what fits, and the one that the control is nearest to.
-    """
-    place = likely.place_of(control, cause.code) or 0
-    return is_vague(cause), cause.confidence != "observed", place
 
 
 def _acted_elsewhere(
@@ -233,19 +241,16 @@ def _acted_elsewhere(
     """
     if not acted or cause.source is None:
         return False
-    if not _lines_of(check, cause).isdisjoint(place.line.at for place in acted):
+    # its line, and those from which its number comes there
+    findings = [one for one in check.scanned.possible if one.code == cause.code]
+    origins = [one.origin for one in findings if is_at(one.source, cause.source)]
+    seeds = [one.source for one in check.scanned.possible if cause.at in one.seeds_at]
+    lines = {line.at for line in filter(None, (cause.source, *origins, *seeds))}
+    if not lines.isdisjoint(place.line.at for place in acted):
         return False
     if found_by_scan(cause, check.scan):
         return not likely.removes(control, cause.code)
     return not is_vague(cause) and there is not None
-
-
-def _lines_of(check: Check, cause: Cause) -> set[str]:
-    """Return the line of a cause, and those from which its number comes there."""
-    findings = [one for one in check.scanned.possible if one.code == cause.code]
-    origins = [one.origin for one in findings if is_at(one.source, cause.source)]
-    seeds = [one.source for one in check.scanned.possible if cause.at in one.seeds_at]
-    return {line.at for line in filter(None, (cause.source, *origins, *seeds))}
 
 
 def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | None:
@@ -281,15 +286,6 @@ def _is_of_a_series(check: Check) -> bool:
     return check.verdict.failing_series(check.record.fail_on) is not None
 
 
-def _of_a_series(check: Check, cause: Cause) -> Cause:
-    """Return the cause of a difference of a series: no layer made it, or the losses would
-    differ.
-    """
-    if not _is_of_a_series(check):
-        return cause
-    return replace(cause, title=rules.entry(cause.code).title_for(["python"]))
-
-
 def _implied(
     check: Check,
     control: str,
@@ -302,31 +298,17 @@ def _implied(
     the causes are known; `draws`: what the control acted on draws random numbers.
     """
     rung = _where(check, control, explained)
-    name, source = "", None
-    statements: tuple[Statement | str, ...] = ()
-    if rung is not None:
-        name = rung.rung
-        source, statements = _shown(check, rung)
-    known = rules.entry(likely.implied(control, name, draws=draws))
-    cause = Cause(
-        code=known.code,
-        title=known.title_for(frameworks),
-        confidence="confirmed",
-        statements=statements,
-        source=source,
-    )
-    return advised(check, cause, frameworks)
-
-
-def _shown(check: Check, rung: Rung) -> tuple[SourceLine | None, tuple[Statement | str, ...]]:
-    """Return the line and the evidence of a rung; where a generator was given another seed in each
-    run, those of the seed: what the control removes has come there before.
-    """
+    if rung is None:
+        return _cause_of(check, likely.implied(control, "", draws=draws), frameworks, None)
+    source = rung.source
+    statements: tuple[Statement | str, ...] = rung.statements
     observed = (cause for cause in check.causes if cause.confidence == "observed")
     with_line = next((cause for cause in observed if cause.source is not None), None)
     if with_line is not None and rung.generators.seeded_unequally:
-        return with_line.source, with_line.statements
-    return rung.source, rung.statements
+        # what the control removes has come to the generator by its seed
+        source, statements = with_line.source, with_line.statements
+    name = likely.implied(control, rung.rung, draws=draws)
+    return _cause_of(check, name, frameworks, source, statements)
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
@@ -339,31 +321,13 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
     if ladder is None or first is None:
         return None
     if control not in _OF_THE_START and not _is_made_anew(first):
-        first = ladder.first_of_training or first
+        first = check.training_rung or first
     behind = ladder.rungs[ladder.rungs.index(first) + 1 :]
     below = [rung for rung in behind if rung.status == "differs" and rung.rung != _LATER]
     differing = [first, *below]
     if explained < len(differing):
         return differing[explained]
     return first
-
-
-def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[str]) -> Cause:
-    """A generator without a seed is known by the line that it acted on: a cause that says no more
-    than that something differs gives way.
-    """
-    if control != PRIVATE or not is_vague(cause):
-        return cause
-    why = _implied(check, control, frameworks)
-    return replace(why, statements=stated_once(why, cause), source=None)
-
-
-def _from_differing(check: Check, drawing: Sequence[Place]) -> list[Place]:
-    """Return the lines that draw from a generator of the process whose state differs."""
-    rungs = () if check.ladder is None else check.ladder.rungs
-    names = {name for rung in rungs for name in (*rung.generators.names, *rung.unused_generators)}
-    modules = {_MODULES[name] for name in names if name in _MODULES}
-    return [place for place in drawing if place.what.rpartition(" ")[2] in modules]
 
 
 def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cause:
@@ -376,8 +340,19 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     place = own or next(filter(attrgetter("draws"), acted), acted[0])
     says_why = cause.source is not None and not is_vague(cause) and control != _OF_MEMORY
     unknown = _EACH_FOR_ITSELF if says_why else (*_EACH_FOR_ITSELF, *_READ_ANYWHERE)
-    said = _acted_there(control, place, acted, alone=control not in unknown)
-    statements = (*cause.statements, said)
+    others: list[tuple[str, str]] = []
+    if control in unknown and not place.draws:
+        # Nothing shows which of them it is.
+        others = [(one.line.at, one.what) for one in acted if one.line.at != place.line.at]
+    acted_there = ActedAt(
+        control=control,
+        at=place.line.at,
+        what=place.what,
+        first=place is acted[0],
+        draws=place.draws,
+        others=tuple(others),
+    )
+    statements = (*cause.statements, acted_there)
     if own is None and says_why:
         return replace(cause, statements=statements)
     there = replace(cause, source=place.line, statements=statements)
@@ -390,21 +365,3 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     if advice.fix:
         return replace(there, remedy=advice.fix, fix_from="place")
     return there
-
-
-def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: bool) -> ActedAt:
-    """Return where a control acted; where the place may not be meant `alone`, at what others,
-    too.
-    """
-    there = ActedAt(
-        control=control,
-        at=place.line.at,
-        what=place.what,
-        first=place is acted[0],
-        draws=place.draws,
-    )
-    if alone or place.draws:
-        return there
-    # Nothing shows which of them it is.
-    others = [(one.line.at, one.what) for one in acted if one.line.at != place.line.at]
-    return replace(there, others=tuple(others))

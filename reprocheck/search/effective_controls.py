@@ -6,7 +6,6 @@ What acted on nothing did not make them agree: luck did.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import chain
 from operator import attrgetter
 
@@ -32,7 +31,7 @@ class Acting:
         self._shown: dict[tuple[str, ...], Callable[[str, Run], bool]] = {
             (): _touched,
             ("files",): self._in_files,
-            ("framework",): _in_a_framework,
+            ("framework",): lambda name, run: bool(run.frameworks),
             ("threads",): self._on_threads,
         }
 
@@ -40,14 +39,13 @@ class Acting:
         """Return the controls, and the patches, that acted on something in each of these
         runs.
         """
-        tried = frozenset(names)
-        return tried.intersection(*(filter(partial(self._acted, run), tried) for run in runs))
-
-    def _acted(self, run: Run, name: str) -> bool:
-        if is_fix(name):
-            return bool(run.controls.patched)
-        shows = self._shown.get(likely.shown_by(name), self._on_line)
-        return shows(name, run)
+        acted = set(names)
+        for run in runs:
+            for name in tuple(acted):
+                shows = self._shown.get(likely.shown_by(name), self._on_line)
+                if not (run.controls.patched if is_fix(name) else shows(name, run)):
+                    acted.remove(name)
+        return frozenset(acted)
 
     def _on_line(self, name: str, run: Run) -> bool:
         """Return whether a control was on in the process, and a line of the user's depends on
@@ -94,7 +92,3 @@ def _touched(name: str, run: Run) -> bool:
     """
     touched = {touch.what for touch in _touches(name, run) if not touch.setting}
     return not touched.issubset(controls.control(name).environment)
-
-
-def _in_a_framework(name: str, run: Run) -> bool:
-    return bool(run.frameworks)

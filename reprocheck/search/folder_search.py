@@ -90,7 +90,9 @@ def conducted(
     most = max(len(check.runs), MOST_RUNS)
     if seen.intermittent:
         least = chance.needed(seen, FITTING)
-        _more_as_is(check, book, least)
+        if least > AS_IS:
+            for target in AS_IS_INTERMITTENT:
+                _as_is(book, max(len(check.runs), target), "intermittent")
         runs, whole = min(least, most), least <= most
     among = candidates or order.candidates(check, folder)
     if book.sample.intermittent:
@@ -111,14 +113,6 @@ def _needed(check: Check, book: Book, names: tuple[str, ...], answer: Answer) ->
             break
         _as_is(book, target, "no chance")
     return wanted(check, seen, names, under, exact=answer.exact)
-
-
-def _more_as_is(check: Check, book: Book, least: int) -> None:
-    """Raise Unanswered where an intermittent difference was not seen often enough."""
-    if least <= AS_IS:
-        return
-    for target in AS_IS_INTERMITTENT:
-        _as_is(book, max(len(check.runs), target), "intermittent")
 
 
 def _as_is(book: Book, target: int, why: ReasonKey) -> None:

@@ -4,7 +4,6 @@ operators know it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.device import kind as device_kind
-from reprocheck.model import Cause, Check, Rung
+from reprocheck.model import Check, Rung
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.search import NamedCause, Remaining, Remains
@@ -27,16 +26,28 @@ _BACKWARD = frozenset({"gradient", "reduced gradient"})
 
 def remains(check: Check, folder: Path, found: Found) -> Remains:
     """Return what remains after a search that found no set of controls."""
-    rung = check.first_rung
+    rung, ladder = check.first_rung, check.ladder
+    lines = lines_of(check.causes)
+    hints = UserCode(check, folder).hints
+    # clocks that a cause names and no control reaches
+    clocks = [one for one in hints if one.kind in OUT_OF_REACH and one.source.at in lines]
     after_search = Remains(
-        kind=_kind(check, found),
+        kind=_kind(check, found, rung),
         idle=found.idle,
         crashing=found.crashing,
-        clocks=tuple(_out_of_reach(check, folder)),
+        clocks=tuple((one.source.at, one.name) for one in clocks),
     )
-    if rung is None:
+    if rung is None or ladder is None:
         return after_search
-    suspect = next(filter(_is_placed, check.causes[:1]), None)
+    suspect = None
+    if check.causes and check.causes[0].source is not None and not is_vague(check.causes[0]):
+        suspect = NamedCause.of(check.causes[0])
+    files = ladder.rung("files and arguments")
+    given: tuple[Statement | str, ...] = ()
+    if after_search.kind == "given":
+        given = rung.statements
+    elif isinstance(files.evidence, GivenOtherwise) and files.evidence.names_the_run:
+        given = files.statements
     return replace(
         after_search,
         rung=rung.rung,
@@ -44,13 +55,12 @@ def remains(check: Check, folder: Path, found: Found) -> Remains:
         culprit=rung.blamed or "",
         operator=rung.operator.name if rung.operator else "",
         operators=_operators(check, rung),
-        suspect=NamedCause.of(suspect) if suspect else None,
-        given=rung.statements if after_search.kind == "given" else _also(check),
+        suspect=suspect,
+        given=given,
     )
 
 
-def _kind(check: Check, found: Found) -> Remaining:
-    rung = check.first_rung
+def _kind(check: Check, found: Found, rung: Rung | None) -> Remaining:
     if found.idle:
         return "idle"
     if not found.complete:
@@ -62,28 +72,6 @@ def _kind(check: Check, found: Found) -> Remaining:
     if rung.size == "rounding" or _operators(check, rung):
         return "noise"
     return "unreached"
-
-
-def _is_placed(cause: Cause) -> bool:
-    return cause.source is not None and not is_vague(cause)
-
-
-def _out_of_reach(check: Check, folder: Path) -> Iterator[tuple[str, str]]:
-    """Clocks that a cause names and no control reaches."""
-    lines = lines_of(check.causes)
-    for hint in UserCode(check, folder).hints:
-        if hint.kind in OUT_OF_REACH and hint.source.at in lines:
-            yield hint.source.at, hint.name
-
-
-def _also(check: Check) -> tuple[Statement | str, ...]:
-    """Return what the runs were not given alike, where that was not taken for the cause."""
-    if check.ladder is None:
-        return ()
-    files = check.ladder.rung("files and arguments")
-    if isinstance(files.evidence, GivenOtherwise) and files.evidence.names_the_run:
-        return files.statements
-    return ()
 
 
 def _operators(check: Check, rung: Rung) -> tuple[Operator, ...]:

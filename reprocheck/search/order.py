@@ -70,7 +70,6 @@ def candidates(check: Check, folder: Path) -> Candidates:
     named, order = _without(by_cause, useless), _without(every, useless)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
     removed = [(one.code, sorted(confirming(one.code))) for one in check.causes]
-    by_line = dict.fromkeys(near, Reason(key="a line speaks for it"))
     findings = _may_have_acted(check)
     sure_findings = _certain(check)
     unreached = [one for one in sure_findings if not _nearest_at(one, code.hints)]
@@ -103,7 +102,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
         brittle=_only(BRITTLE, order),
         silent=_without(likely.on_lines(), useless),
         parts=controls.parts(),
-        reasons=by_line | _reasons([*errors, *removed]),
+        reasons=_reasons(near, [*errors, *removed]),
     )
 
 
@@ -111,6 +110,14 @@ def _is_given_from_outside(rung: Rung) -> bool:
     """Return whether the start gave the runs something else, before any program of theirs ran."""
     given = rung.evidence
     return isinstance(given, GivenOtherwise) and given.from_outside and not given.made
+
+
+def _reasons(near: Iterable[str], codes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Reason]:
+    """Return what speaks for each control: of several causes that it would remove the first."""
+    reasons = dict.fromkeys(near, Reason(key="a line speaks for it"))
+    for code, names in reversed(codes):
+        reasons |= dict.fromkeys(names, Reason(key="a cause speaks for it", code=code))
+    return reasons
 
 
 def _is_observed(cause: Cause) -> bool:
@@ -134,7 +141,7 @@ def _without(names: Iterable[str], unwanted: Collection[str]) -> tuple[str, ...]
 
 
 def _errors(check: Check) -> list[StaticFinding]:
-    """Sources of randomness that the scan is sure of, and that ran before the first difference.
+    """Return sources of randomness that the scan is sure of, and that ran before the difference.
 
     Where a recorded fact says why the runs differ, those alone that stand on its line.
     """
@@ -226,15 +233,6 @@ def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
     return _only(_controls_of(found.code), said)[:1] or tuple(said[:1])
 
 
-def _reasons(codes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Reason]:
-    """Return which cause each control would remove: the first of several."""
-    return {
-        name: Reason(key="a cause speaks for it", code=code)
-        for code, names in reversed(codes)
-        for name in names
-    }
-
-
 def _controls_of(code: str) -> tuple[str, ...]:
     """Return the controls that can remove a cause, the nearest first."""
     return table().causes.get(code, ())
@@ -269,18 +267,15 @@ def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[
     """Return the controls that are worth runs alone: none where the best cause is one that a line
     would show, and no line does.
     """
-    each = [_supported_of(one, {*said, *fits[one.code]}) for one in causes]
+    each = []
+    for cause in causes:
+        names = set(_controls_of(cause.code))
+        if _is_shown(cause.code):
+            names &= {*said, *fits[cause.code]}
+        each.append(names)
     if causes and not each[0] and _is_shown(causes[0].code):
         return set()
     return set(chain.from_iterable(each))
-
-
-def _supported_of(cause: Cause, spoken_for: set[str]) -> set[str]:
-    """Return the controls of one cause; of one that a line would show those that a line of the
-    user's speaks for.
-    """
-    names = set(_controls_of(cause.code))
-    return names & spoken_for if _is_shown(cause.code) else names
 
 
 def _seeded(rung: Rung) -> bool:

@@ -63,7 +63,12 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
     for touch in of_control:
         is_kernel = touch.what.startswith(_KERNEL)
         drawing = {one.source for one in touch.lines if one.draws}
-        for source, takes in _known(touch).items():
+        # line -> how a call of it takes a seed: the first that does, of several on one line
+        takers: dict[SourceLine, str] = {}
+        for one in touch.lines:
+            if one.takes != IMPORTED:
+                takers[one.source] = takers.get(one.source) or one.takes
+        for source, takes in takers.items():
             line = code.with_text(source)
             if name in _SET_AT_IMPORT and source not in drawing:
                 continue
@@ -78,15 +83,6 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
                 draws=source in drawing,
                 seed=code.seed_made_of(line) if name in _READ else None,
             )
-
-
-def _known(touch: Touch) -> dict[SourceLine, str]:
-    """Line -> how a call of it takes a seed: the first that does, of several on one line."""
-    found: dict[SourceLine, str] = {}
-    for one in touch.lines:
-        if one.takes != IMPORTED:
-            found[one.source] = found.get(one.source) or one.takes
-    return found
 
 
 def _advice(name: str, code: UserCode, line: SourceLine, takes: str, what: str) -> Advice:

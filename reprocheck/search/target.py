@@ -8,7 +8,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from reprocheck.model import Check, Run, SeriesComparison, Trace, Verdict
+from reprocheck.model import Check, Run, Verdict
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,34 +35,31 @@ class Target:
             return False
         if verdict.verdict != "reproducible":
             return None
-        return any(map(self._is_equal, verdict.series)) and verdict.bitwise.equal_until(until)
+        is_equal = any(
+            (row.reported, row.by, row.state) == (self.name, self.by, "equal")
+            for row in verdict.series
+        )
+        return is_equal and verdict.bitwise.equal_until(until)
 
     def outcome(self, run: Run) -> Hashable:
         """Return what tells a run from others: the values of every rank up to the first
         difference.
         """
-        return tuple(map(self._values, run.traces))
+        outcomes = []
+        for trace in run.traces:
+            numbers = trace.reported(self.name, self.by).numbers
+            # those that a double does not hold
+            exact = sorted(item for item in numbers.exact.items() if item[0] < self.number)
+            values = numbers.values[: self.number].tobytes()
+            outcomes.append((trace.rank, values, tuple(exact)))
+        return tuple(outcomes)
 
     def is_finite(self, run: Run) -> bool:
         """Return whether every rank has a finite number at the first difference."""
-        return all(map(math.isfinite, map(self._value, run.traces)))
-
-    def _is_equal(self, row: SeriesComparison) -> bool:
-        """Return whether a row is that of the series, and equal in every bit."""
-        return (row.reported, row.by, row.state) == (self.name, self.by, "equal")
-
-    def _values(self, trace: Trace) -> Hashable:
-        """Return the values of a rank, and those of them that a double does not hold."""
-        numbers = trace.reported(self.name, self.by).numbers
-        exact = sorted(item for item in numbers.exact.items() if item[0] < self.number)
-        return trace.rank, numbers.values[: self.number].tobytes(), tuple(exact)
-
-    def _value(self, trace: Trace) -> float:
-        """Return the value of a rank at the first difference; one that was not reported is as good
-        as a number: it tells runs apart.
-        """
-        value = trace.reported(self.name, self.by).value(self.number)
-        return 0.0 if value is None else value
+        series = (trace.reported(self.name, self.by) for trace in run.traces)
+        values = [one.value(self.number) for one in series]
+        # one that was not reported is as good as a number: it tells runs apart
+        return all(value is None or math.isfinite(value) for value in values)
 
 
 def target_of(check: Check) -> Target | None:

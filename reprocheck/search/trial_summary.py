@@ -30,11 +30,17 @@ class Result:
 def account(book: Book) -> Search:
     """Return a search without a result: overrides of all arms, and what was tried."""
     did = [run.controls for judged in book.judged for run in judged.runs]
+    verdict = book.check.verdict
+    as_is = Tried(
+        controls=(),
+        runs=len(book.check.runs),
+        agrees=_by_the_criterion(verdict),
+        bitwise=verdict.bitwise.equal,
+        notes=(ArmNote(hindrance="as in the check"),),
+        diverges_from=verdict.diverges_from,
+    )
     return Search(
-        tried=(
-            _as_is(book),
-            *map(_row, book.judged, map(book.reason, book.judged)),
-        ),
+        tried=(as_is, *(_tried(judged, book.reason(judged)) for judged in book.judged)),
         overrides=_once(chain.from_iterable(one.overrides for one in did)),
         unavailable=_once(chain.from_iterable(one.unavailable for one in did)),
     )
@@ -47,19 +53,7 @@ def _once(items: Iterable[_Item]) -> tuple[_Item, ...]:
     return tuple({repr(item): item for item in items}.values())
 
 
-def _as_is(book: Book) -> Tried:
-    verdict = book.check.verdict
-    return Tried(
-        controls=(),
-        runs=len(book.check.runs),
-        agrees=_by_the_criterion(verdict),
-        bitwise=verdict.bitwise.equal,
-        notes=(ArmNote(hindrance="as in the check"),),
-        diverges_from=verdict.diverges_from,
-    )
-
-
-def _row(judged: Judged, why: Reason | str) -> Tried:
+def _tried(judged: Judged, why: Reason | str) -> Tried:
     row = Tried(
         controls=controls_in(judged.names),
         fixes=fixes_in(judged.names),

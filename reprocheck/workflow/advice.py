@@ -75,13 +75,17 @@ def _reads_input(check: Check, run: Run) -> Advice | None:
     """Return the script asked for a line of standard input, which is empty in a run."""
     if not _ended_by(run, _END_OF_INPUT):
         return None
-    command = " ".join(map(_quoted, _started(check)))
+    interpreter, *rest = check.record.entry_point.command
+    usual = shutil.which("python")
+    if usual is not None and _absolute(interpreter) == usual:
+        interpreter = "python"
+    command = " ".join(map(_quoted, (interpreter, *rest)))
     reason = AdviceReason(kind="reads input")
     return Advice(reason=reason, words=("--", "sh", "-c", f"{command} < answers.txt"))
 
 
 def _lacks_module(check: Check, run: Run) -> Advice | None:
-    """A module is missing that the interpreter of another active environment has."""
+    """Return advice on a missing module that another active environment has."""
     found = next(filter(None, map(_NO_MODULE.match, _errors(run))), None)
     kind, own = check.record.entry_point.kind, check.record.entry_point.command[0]
     if found is None or kind == "command":
@@ -116,17 +120,6 @@ def _got_our_options(check: Check, run: Run) -> Advice | None:
     refused = _last_line(run)
     if run.traces or not _UNKNOWN_OPTION.search(refused):
         return None
-    ours, theirs = _apart(words, refused)
-    if not ours:
-        return None
-    reason = AdviceReason(kind="our options", place=_first_word(words), names=ours)
-    return Advice(reason=reason, options=ours, words=theirs)
-
-
-def _apart(words: tuple[str, ...], refused: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the options of reprocheck that a script refused, with their values, and the other
-    words.
-    """
     ours: list[str] = []
     theirs: list[str] = []
     waiting = list(words)
@@ -139,7 +132,11 @@ def _apart(words: tuple[str, ...], refused: str) -> tuple[tuple[str, ...], tuple
         ours.append(word)
         if TAKES_VALUE[name] and not value and waiting:
             ours.append(waiting.pop(0))
-    return tuple(ours), tuple(theirs)
+    if not ours:
+        return None
+    script = " ".join(words[:2]) if words[0] == "-m" else words[0]
+    reason = AdviceReason(kind="our options", place=script, names=tuple(ours))
+    return Advice(reason=reason, options=tuple(ours), words=tuple(theirs))
 
 
 def _found_leftovers(check: Check, run: Run) -> Advice | None:
@@ -183,9 +180,12 @@ def interpreter_with(module: str, *, besides: str) -> str | None:
     """Return the first interpreter of an active environment, other than `besides`, that has a
     module.
     """
-    others = dict.fromkeys(_active_interpreters())
-    others.pop(besides, None)
-    return next((python for python in others if _has(python, module)), None)
+    prefixes = filter(None, map(os.environ.get, ("VIRTUAL_ENV", "CONDA_PREFIX")))
+    in_prefixes = (str(Path(prefix, "bin", "python")) for prefix in prefixes)
+    on_path = filter(None, map(shutil.which, ("python", "python3")))
+    interpreters = dict.fromkeys((*in_prefixes, *on_path))
+    interpreters.pop(besides, None)
+    return next((python for python in interpreters if _has(python, module)), None)
 
 
 def dotted_name(script: Path) -> tuple[Path, str]:
@@ -202,12 +202,6 @@ def dotted_name(script: Path) -> tuple[Path, str]:
         while (root / "__init__.py").exists():
             root = root.parent
     return root, ".".join(script.relative_to(root).with_suffix("").parts)
-
-
-def _active_interpreters() -> Iterator[str]:
-    prefixes = filter(None, map(os.environ.get, ("VIRTUAL_ENV", "CONDA_PREFIX")))
-    yield from (str(Path(prefix, "bin", "python")) for prefix in prefixes)
-    yield from filter(None, map(shutil.which, ("python", "python3")))
 
 
 def _has(python: str, module: str) -> bool:
@@ -235,23 +229,6 @@ def _ended_by(run: Run, error: str) -> bool:
 def _last_line(run: Run) -> str:
     lines = reversed(run.stderr_tail.splitlines())
     return next(filter(str.strip, lines), "")
-
-
-def _started(check: Check) -> tuple[str, ...]:
-    """Return the command that was started; a script's interpreter by the name that it has on PATH,
-    where that is the same.
-    """
-    interpreter, *rest = check.record.entry_point.command
-    usual = shutil.which("python")
-    if usual is not None and _absolute(interpreter) == usual:
-        return ("python", *rest)
-    return (interpreter, *rest)
-
-
-def _first_word(words: tuple[str, ...]) -> str:
-    if words[0] == "-m":
-        return " ".join(words[:2])
-    return words[0]
 
 
 def _absolute(path: str) -> str:

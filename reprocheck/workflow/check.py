@@ -86,11 +86,18 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
     from reprocheck.model.statements.check import Unfinished
     from reprocheck.workflow import replay
     from reprocheck.workflow.escalation import keep_caveat, up_to_checks
+    from reprocheck.workflow.recorded_pair import recorded_deeply
 
     launch.check(entry, settings, folder, teller, output=teller.output, portable=True)
     teller.clear()
     check = replay.judged(folder)
-    for level in _levels(check, settings) if losses_of(check) else ():
+    levels: list[Level] = []
+    wants_modules = settings.explain or settings.asks_for_modules
+    if wants_modules and not any(map(recorded_deeply, check.runs[:1])):
+        levels.append("module")
+    if settings.level == "op":
+        levels.append("op")
+    for level in levels if losses_of(check) else ():
         teller.half(level)
         count = up_to_checks(check, settings)
         try:
@@ -110,19 +117,6 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
             teller.clear()
     keep_sources(replay.with_record(check, folder), folder)
     return check
-
-
-def _levels(check: Check, settings: Settings) -> tuple[Level, ...]:
-    """Return the deeper levels of which one more run is recorded."""
-    levels: list[Level] = []
-    from reprocheck.workflow.recorded_pair import recorded_deeply
-
-    wants_modules = settings.explain or settings.asks_for_modules
-    if wants_modules and not any(map(recorded_deeply, check.runs[:1])):
-        levels.append("module")
-    if settings.level == "op":
-        levels.append("op")
-    return tuple(levels)
 
 
 def losses_of(check: Check) -> int:

@@ -51,7 +51,10 @@ def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
         left.update(first.created, first.changed)
     left -= set(filter(partial(_is_of_a_library, runs), left))
     read = left.intersection(chain.from_iterable(map(attrgetter("opened"), later)))
-    alike = read.intersection(*map(partial(_read_alike, one), later))
+    alike = set(read)
+    for run in later:
+        both = one.first_reads.keys() & run.first_reads.keys()
+        alike &= {path for path in both if one.first_reads[path].alike(run.first_reads[path])}
     # where nothing stood: what run 1 had left was gone
     made_anew = set.intersection(*(set(run.record.files.made) for run in later))
     visible = left - read - made_anew
@@ -72,12 +75,6 @@ def _is_of_a_library(runs: Sequence[Run], path: str) -> bool:
         return False
     at_import = bool(reads) and all(map(attrgetter("at_import"), reads))
     return at_import or _OF_LIBRARIES.search(path) is not None
-
-
-def _read_alike(first: Run, later: Run) -> set[str]:
-    """Return the files from which both read the same."""
-    one, other = first.first_reads, later.first_reads
-    return {path for path in one.keys() & other.keys() if one[path].alike(other[path])}
 
 
 def read_by_later(found: Carried) -> ReadLeft | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, combinations
@@ -78,26 +78,27 @@ def merge(paths: Sequence[Path], target: Path) -> Merged:
     Raises UsageError where they are not of the same run, ReportError where one cannot be read or
     `target` not written.
     """
+    from reprocheck.trace import read_run
+
     _refuse_call(paths, target)
     with ExitStack() as stack:
-        folders = [stack.enter_context(bundle.opened(path)) for path in paths]
-        found = list(map(_read, paths, folders))
-        _refuse(found)
-        found.sort(key=lambda node: min(node.ranks))
-        nodes = [replace(node, number=number) for number, node in enumerate(found)]
+        recorded = []
+        for path in paths:
+            folder = stack.enter_context(bundle.opened(path))
+            record = bundle.read(folder)
+            runs = tuple(read_run(folder, run) for run in record.runs)
+            recorded.append(Node(name=str(path), folder=folder, record=record, runs=runs))
+        for node in recorded:
+            _refuse_one(node)
+        for one, other in combinations(recorded, 2):
+            _refuse_pair(one, other)
+        recorded.sort(key=lambda node: min(node.ranks))
+        nodes = [replace(node, number=number) for number, node in enumerate(recorded)]
         ranks = sorted(chain.from_iterable(node.ranks for node in nodes))
         world = max(nodes[0].worlds)
         missing = tuple(sorted(set(range(world)) - set(ranks)))
         _write(nodes, missing, target)
     return Merged(nodes=len(nodes), ranks=tuple(ranks), missing=missing)
-
-
-def _read(path: Path, folder: Path) -> Node:
-    from reprocheck.trace import read_run
-
-    record = bundle.read(folder)
-    runs = tuple(read_run(folder, run) for run in record.runs)
-    return Node(name=str(path), folder=folder, record=record, runs=runs)
 
 
 def _refuse_call(paths: Sequence[Path], target: Path) -> None:
@@ -115,22 +116,8 @@ def _refuse_call(paths: Sequence[Path], target: Path) -> None:
         )
 
 
-def _refuse(nodes: Sequence[Node]) -> None:
-    """UsageError for recordings that are not parts of one run."""
-    first, *others = nodes
-    for node in nodes:
-        _refuse_one(node)
-    for node in others:
-        _refuse_unlike(first, node)
-    for one, other in combinations(nodes, 2):
-        if both_have := sorted(one.ranks & other.ranks):
-            raise UsageError(
-                f"{one.name} and {other.name} both have {named(both_have)}.",
-                "Start each node with its own --node-rank, and name the recordings of one run.",
-            )
-
-
-def _refuse_unlike(first: Node, node: Node) -> None:
+def _refuse_pair(first: Node, node: Node) -> None:
+    """Raise UsageError for two recordings that are not parts of one run."""
     both = f"{first.name} and {node.name}"
     one, other = sides.what_ran(first.record.entry_point), sides.what_ran(node.record.entry_point)
     if one != other:
@@ -154,6 +141,12 @@ def _refuse_unlike(first: Node, node: Node) -> None:
             f"The ranks of {first.name} say that they are {_sizes(first)}, those of {node.name}"
             f" {_sizes(node)}.",
             _RECORD,
+        )
+    in_both = sorted(first.ranks & node.ranks)
+    if in_both:
+        raise UsageError(
+            f"{first.name} and {node.name} both have {named(in_both)}.",
+            "Start each node with its own --node-rank, and name the recordings of one run.",
         )
 
 
@@ -182,13 +175,26 @@ def _refuse_one(node: Node) -> None:
 
 
 def _write(nodes: Sequence[Node], missing: Sequence[int], target: Path) -> None:
+    """Write the record of the whole run, and the files of all nodes beside it."""
+    of_nodes = [node.record for node in nodes]
+    changed = chain.from_iterable(record.changed_to_observe for record in of_nodes)
+    own = (f"Node {node.number}: {line}" for node in nodes for line in node.record.caveats)
     try:
         with tempfile.TemporaryDirectory(
             prefix=".merge-", dir=target.absolute().parent, ignore_cleanup_errors=True
         ) as temporary:
             folder = Path(temporary) / "run"
             folder.mkdir()
-            records.write(folder, _record(nodes, missing, folder))
+            whole = replace(
+                of_nodes[0],
+                reprocheck_version=__version__,
+                runs=_runs([record.runs for record in of_nodes], nodes, folder),
+                changed_to_observe=tuple(dict.fromkeys(changed)),
+                caveats=(*_caveats(nodes, missing), *own),
+                deeper=tuple(_deeper(nodes, folder)),
+                arms=(),
+            )
+            records.write(folder, whole)
             (folder / sides.SOURCES).write_text(
                 sides.together([node.folder for node in nodes]), encoding="utf-8"
             )
@@ -200,22 +206,6 @@ def _write(nodes: Sequence[Node], missing: Sequence[int], target: Path) -> None:
         raise ReportError(
             f"{target} cannot be written: {error.strerror or error}.", "Name another place with -o."
         ) from None
-
-
-def _record(nodes: Sequence[Node], missing: Sequence[int], folder: Path) -> CheckRecord:
-    """Return the record of the whole run, whose files are copied into `folder`."""
-    held = [node.record for node in nodes]
-    changed = chain.from_iterable(one.changed_to_observe for one in held)
-    own = (f"Node {node.number}: {line}" for node in nodes for line in node.record.caveats)
-    return replace(
-        held[0],
-        reprocheck_version=__version__,
-        runs=_runs([one.runs for one in held], nodes, folder),
-        changed_to_observe=tuple(dict.fromkeys(changed)),
-        caveats=(*_caveats(nodes, missing), *own),
-        deeper=tuple(_deeper(nodes, folder)),
-        arms=(),
-    )
 
 
 def _runs(
@@ -235,7 +225,13 @@ def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> Run
     of_nodes = list(zip(nodes, parts, strict=True))
     gone: dict[str, float] = {}
     for node, part in of_nodes:
-        _copy_traces(part, node, folder / one.trace)
+        for path in bundle.files(node.folder, part.trace):
+            name = PurePath(path).name
+            target = folder / one.trace / name
+            if name != "recorder.json":
+                target = target.with_name(_name(node, name))
+            if not target.exists():
+                shutil.copyfile(node.folder / path, target)
         gone |= {_name(node, stem): at for stem, at in part.gone.items()}
     ending = min(parts, key=_badness)
     # What ended the run stands at the end of the logs.
@@ -265,15 +261,6 @@ def _name(node: Node, name: str) -> str:
     from reprocheck.trace.process import NODE
 
     return f"{NODE}{node.number}-{name}"
-
-
-def _copy_traces(run: RunRecord, node: Node, target: Path) -> None:
-    for path in bundle.files(node.folder, run.trace):
-        name = PurePath(path).name
-        if name != "recorder.json":
-            shutil.copyfile(node.folder / path, target / _name(node, name))
-        elif not (target / name).exists():
-            shutil.copyfile(node.folder / path, target / name)
 
 
 def _join_logs(logs: Sequence[tuple[Node, str]], target: Path) -> None:
@@ -320,6 +307,8 @@ def _deeper(nodes: Sequence[Node], folder: Path) -> Iterator[DeeperPair]:
 
 
 def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:
+    from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
+
     if missing:
         yield (
             f"No node that was merged has {named(missing)}. If a node is missing, merge again with"
@@ -331,31 +320,19 @@ def _caveats(nodes: Sequence[Node], missing: Sequence[int]) -> Iterator[str]:
             f"The nodes were recorded with different --steps ({', '.join(map(str, steps))}): ranks"
             " that stop early keep others waiting."
         )
-    minutes = _apart([node.record.started for node in nodes])
+    minutes = 0.0
+    with suppress(ValueError):
+        times = [datetime.fromisoformat(node.record.started).timestamp() for node in nodes]
+        minutes = (max(times) - min(times)) / 60
     if minutes > _TOGETHER:
         yield (
             f"By their clocks, the nodes were started {minutes:.0f} minutes apart."
             " Do they belong to one run?"
         )
-    one = nodes[0].runs[0].traces[0].environment
+    first = nodes[0].runs[0].traces[0].environment
     for node in nodes[1:]:
-        keys = _different(one, node.runs[0].traces[0].environment)
+        facts = node.runs[0].traces[0].environment
+        in_both = first.keys() & facts.keys() - OF_THE_RANK
+        keys = sorted(key for key in in_both if first[key] != facts[key])
         if keys:
             yield f"Node {node.number} is not like node 0 in {summary(keys, _MOST_KEYS)}."
-
-
-def _apart(started: Sequence[str]) -> float:
-    """Minutes between the first and the last; 0 where a time cannot be read."""
-    try:
-        times = [datetime.fromisoformat(text).timestamp() for text in started]
-    except ValueError:
-        return 0.0
-    return (max(times) - min(times)) / 60
-
-
-def _different(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
-    """Return facts that two nodes both have, and not alike; not those that belong to the rank."""
-    from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
-
-    both = one.keys() & other.keys() - OF_THE_RANK
-    return sorted(key for key in both if one[key] != other[key])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import count
 from pathlib import Path
 
 from reprocheck.files.regular_file import NotRegularError, open_regular
@@ -33,14 +31,14 @@ def first_printed_difference(check: Check, folder: Path) -> int | None:
     if any(len(run.traces) > 1 for run in check.runs):
         return None
     first, *others = [_lines(folder / run.record.stdout) for run in check.runs]
-    numbers = [number for other in others if (number := _first_difference(first, other))]
+    numbers = []
+    for other in others:
+        # as far as both go: a run is ended in the middle of its output
+        for number, (line, counterpart) in enumerate(zip(first, other, strict=False), start=1):
+            if line != counterpart and _comparable(line) != _comparable(counterpart):
+                numbers.append(number)
+                break
     return min(numbers, default=None)
-
-
-def _first_difference(lines: Sequence[str], others: Sequence[str]) -> int | None:
-    """Compare as far as both go: a run is ended in the middle of its output."""
-    pairs = zip(count(1), lines, others, strict=False)
-    return next((n for n, a, b in pairs if a != b and _comparable(a) != _comparable(b)), None)
 
 
 def _lines(log: Path) -> list[str]:

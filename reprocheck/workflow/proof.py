@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -50,16 +49,28 @@ def searched(
 
     What goes wrong becomes a caveat; an interrupt keeps what was recorded.
     """
+    from reprocheck.report import words
     from reprocheck.search.target import target_of
+    from reprocheck.wording import progress
     from reprocheck.workflow.escalation import keep_caveat, wanted
     from reprocheck.workflow.repair import repair
 
     if not (wanted(check, settings) or target_of(check)):
-        teller.remark(_nothing_to_search(check), style="bold")
+        bitwise = check.verdict.bitwise
+        if bitwise.equal and check.verdict.differing_series:
+            rule = f"--fail-on {shlex.quote(check.verdict.next_rule)}"
+            reason = progress.series_differs(words.search_with(check, rule))
+        elif check.verdict.exit_code != 0:
+            reason = progress.no_losses()
+        elif bitwise.equal is not False:
+            reason = progress.nothing_to_explain()
+        else:
+            reason = progress.longer(bitwise.first_iteration)
+        teller.remark(reason, style="bold")
         return check
     shared = _Shared(entry=entry, settings=settings, folder=folder, teller=teller)
     try:
-        _in_turn(check, shared)
+        _search(check, shared)
         repair(_again(folder), entry, settings, folder, teller)
     except Exception as error:
         keep_caveat(folder, Unfinished(what="search", message=message(error)))
@@ -68,39 +79,35 @@ def searched(
     return _again(folder)
 
 
-def _in_turn(check: Check, shared: _Shared) -> None:
-    """The search, one arm after the other, in no more runs than `--max-runs` allows."""
+def _search(check: Check, shared: _Shared) -> None:
+    """Run one arm after the other, in no more runs than `--max-runs` allows."""
     from reprocheck.search.folder_search import question
     from reprocheck.search.length import length
     from reprocheck.wording import progress
     from reprocheck.wording.search import why
-    from reprocheck.workflow.repair import runs_made
+    from reprocheck.workflow.repair import runs_left, runs_made
     from reprocheck.workflow.replay import with_record
 
     folder = shared.folder
     for number in range(1, MOST_ARMS + 1):
         check = with_record(check, folder)
-        asked = question(check, folder)
-        if asked is None:
+        next_question = question(check, folder)
+        if next_question is None:
             break
         expected = length(check, folder)
         if number == 1:
             seconds = median(run.record.seconds for run in check.runs)
             cost = progress.cost(expected.least, expected.named, expected.most, seconds)
             shared.teller.remark(cost)
-        if not _is_allowed(asked, check, shared.settings):
+        missing = max(1, next_question.runs - _made(check, next_question))
+        if next_question.reference:
+            missing = 1
+        if missing > runs_left(check, shared.settings):
             shared.teller.remark(progress.ends_after(runs_made(check)), style="yellow")
             break
-        shared.teller.arm(progress.arm(asked.controls), why(asked.why), expected.most)
-        _record(asked, number, check, shared)
-
-
-def _is_allowed(question: Question, check: Check, settings: Settings) -> bool:
-    """Return whether `--max-runs` allows the runs that a question asks for."""
-    from reprocheck.workflow.repair import runs_left
-
-    missing = 1 if question.reference else max(1, question.runs - _made(check, question))
-    return missing <= runs_left(check, settings)
+        arm = progress.arm(next_question.controls)
+        shared.teller.arm(arm, why(next_question.why), expected.most)
+        _record(next_question, number, check, shared)
 
 
 def _made(check: Check, question: Question) -> int:
@@ -114,22 +121,32 @@ def _made(check: Check, question: Question) -> int:
 
 
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
-    """The runs that a question asks for, beside those that there are already."""
+    """Make the runs that a question asks for, beside those that there are already."""
     from reprocheck import launch
+    from reprocheck.search.folder_search import FEW, decided
     from reprocheck.workflow.repair import patched_files, runs_left
+    from reprocheck.workflow.replay import with_record
 
     settings, folder = shared.settings, shared.folder
-    enough = partial(_decided, check, folder, question) if question.controls else None
-    names = (*check.record.controls, *controls_in(question.controls))
-    fixes = fixes_in(question.controls)
+    controls, fixes = controls_in(question.controls), fixes_in(question.controls)
+    parts = [*controls, *(["fixes"] if fixes else ())]
+    short = "+".join(parts) if len(parts) < 3 else f"{len(parts)}-controls"
     made = _made(check, question)
-    name = f"{number}-{_short(question.controls)}"
+    runs = missing = max(1, question.runs - made)
+    if question.controls and missing < settings.jobs:
+        # with --jobs as many side by side as may be asked for next
+        runs = max(missing, min(settings.jobs, FEW) - made)
+
+    def enough() -> bool:
+        """Return whether the runs that were made by now say all that they can say."""
+        return decided(with_record(check, folder), folder, question)
+
     launch.record_arm(
         *(shared.entry, settings, folder, shared.teller),
-        name=name,
-        controls=names,
+        name=f"{number}-{short or 'as-is'}",
+        controls=(*check.record.controls, *controls),
         seed=settings.seed,
-        runs=min(_at_once(question, made, settings.jobs), runs_left(check, settings)),
+        runs=min(runs, runs_left(check, settings)),
         steps=_iterations(check, settings),
         reason=question.why,
         value=question.value,
@@ -139,7 +156,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         deep=question.deep and settings.level_of_runs == "auto",
         patched=patched_files(fixes, check, shared.entry, folder) if fixes else None,
         output=shared.teller.output,
-        enough=enough,
+        enough=enough if question.controls else None,
     )
 
 
@@ -163,51 +180,8 @@ def _iterations(check: Check, settings: Settings) -> int | None:
     return min(needed, settings.steps or needed)
 
 
-def _at_once(question: Question, made: int, jobs: int) -> int:
-    """Return how many runs an arm makes: with `--jobs` as many side by side as may be asked for
-    next.
-    """
-    from reprocheck.search.folder_search import FEW
-
-    missing = max(1, question.runs - made)
-    if not question.controls or missing >= jobs:
-        return missing
-    return max(missing, min(jobs, FEW) - made)
-
-
-def _decided(check: Check, folder: Path, asked: Question) -> bool:
-    """Return whether the runs of an arm that were made by now say all that it can say."""
-    from reprocheck.search.folder_search import decided
-    from reprocheck.workflow.replay import with_record
-
-    return decided(with_record(check, folder), folder, asked)
-
-
-def _short(controls: tuple[str, ...]) -> str:
-    if not controls:
-        return "as-is"
-    names = [*controls_in(controls), *(["fixes"] if fixes_in(controls) else ())]
-    return "+".join(names) if len(names) < 3 else f"{len(names)}-controls"
-
-
 def _again(folder: Path) -> Check:
     """Return the check with what its record says by now."""
     from reprocheck.workflow import replay
 
     return replay.explained(replay.judged(folder), folder)
-
-
-def _nothing_to_search(check: Check) -> str:
-    """Return why there is nothing to search: the check passes, or says nothing."""
-    from reprocheck.report import words
-    from reprocheck.wording import progress
-
-    bitwise = check.verdict.bitwise
-    if bitwise.equal and check.verdict.differing_series:
-        rule = f"--fail-on {shlex.quote(check.verdict.next_rule)}"
-        return progress.series_differs(words.search_with(check, rule))
-    if check.verdict.exit_code != 0:
-        return progress.no_losses()
-    if bitwise.equal is not False:
-        return progress.nothing_to_explain()
-    return progress.longer(bitwise.first_iteration)

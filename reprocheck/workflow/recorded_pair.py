@@ -40,17 +40,14 @@ def explains(check: Check) -> DeeperPair | None:
     pair = own_pair(check)
     if pair is None or check.record.compared:
         return pair
-    return pair if _holds(pair, check) else None
-
-
-def _holds(pair: DeeperPair, check: Check) -> bool:
-    """Return whether a difference that is to be explained is among the iterations of a pair."""
     series = check.verdict.failing_series(check.record.fail_on)
     if series is not None and series.unequal_from < pair.iterations:
         # what an evaluation behind an update calls is recorded in the iteration after it
-        return True
+        return pair
     first = check.verdict.bitwise.first_iteration or 0
-    return first <= pair.iterations and is_to_be_explained(check)
+    if first <= pair.iterations and is_to_be_explained(check):
+        return pair
+    return None
 
 
 def is_to_be_explained(check: Check) -> bool:

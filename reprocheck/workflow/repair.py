@@ -15,7 +15,7 @@ from reprocheck.model.reason import Reason
 
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
-    from reprocheck.model import Cause, Check, EntryPoint, Run
+    from reprocheck.model import Cause, Check, EntryPoint
     from reprocheck.scan import Finding, Result
     from reprocheck.search.arm_runs import Judged
     from reprocheck.settings import Settings
@@ -36,8 +36,9 @@ def repair(
     """Keep a patch of all confirmed causes in the report folder, where the scan knows the lines and
     the runs agree with it: further runs, unless the search has made them.
     """
-    from reprocheck.fixes.patched_files import PATCH
-    from reprocheck.scan.fix import difference
+    from reprocheck import launch
+    from reprocheck.fixes.edits.difference import difference
+    from reprocheck.fixes.patched_files import PATCH, SOURCES, written
     from reprocheck.wording import progress
 
     if not _confirmed(check) or _decided(check, folder):
@@ -54,15 +55,29 @@ def repair(
         teller.remark(progress.patch_untried(), style="yellow")
         return
     if missing > 0:
-        _run_patched(changed, missing, check, entry, settings, folder, teller)
+        reason = Reason(key="patch")
+        teller.arm(ARM, progress.patched(reason, sorted(map(str, changed))), missing)
+        launch.record_arm(
+            *(entry, settings, folder, teller),
+            name=f"{len(check.record.arms) + 1}-{ARM}",
+            controls=check.record.controls,
+            seed=settings.seed,
+            runs=missing,
+            steps=settings.steps,
+            reason=reason,
+            patched=written(changed, folder / "arms" / SOURCES),
+            output=teller.output,
+            enough=partial(_decided, check, folder),
+        )
     made = _patched(check, folder)
     if made is None or not (made.untried or made.agrees):
         # It is shown where the runs with it agree, or no run could try it.
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
-    edited = sorted(str(path) for path, data in before.items() if not _holds(path, data))
+    kept = {path for path, data in before.items() if path.is_file() and path.read_bytes() == data}
+    edited = before.keys() - kept
     if edited:
-        teller.remark(progress.edited(edited), style="yellow")
+        teller.remark(progress.edited(sorted(map(str, edited))), style="yellow")
 
 
 def runs_left(check: Check, settings: Settings) -> int:
@@ -75,10 +90,6 @@ def runs_left(check: Check, settings: Settings) -> int:
 def runs_made(check: Check) -> int:
     """Return how many runs the search has made."""
     return sum(len(arm.runs) for arm in check.record.arms)
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == data
 
 
 def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]:
@@ -113,9 +124,15 @@ def patched_files(
 def _found(check: Check, entry: EntryPoint, folder: Path) -> Result:
     """Return what the scan finds in the script and in what it imports of the user's."""
     from reprocheck import scan
+    from reprocheck.causes.usercode import UserCode
 
-    found = scan.scan(scripts(entry) or program(check))
-    return replace(found, findings=(*found.findings, *_found_in_imports(check, folder)))
+    result = scan.scan(scripts(entry) or program(check))
+    # files that the runs imported, wherever they found them
+    imported = UserCode(check, folder).program.findings
+    paths = {one.path for one in imported}
+    below = {path for path in paths if not Path(path).is_absolute() and Path(path).is_file()}
+    in_imports = (one for one in imported if one.path in below)
+    return replace(result, findings=(*result.findings, *in_imports))
 
 
 def _changed(found: Result, findings: Iterable[Finding]) -> Mapping[Path, str]:
@@ -132,32 +149,18 @@ def _named(findings: Iterable[Finding], fixes: Iterable[str]) -> list[Finding]:
     """Return the findings whose patches are named, as `RC402 train.py:3`: of one file alone, by the
     end of its path.
     """
-    split = [(fix.partition(" ")[0], *fix.partition(" ")[2].rpartition(":")) for fix in fixes]
-    places = [(code, Path(file).parts, line) for code, file, _, line in split]
-    return [
-        one
-        for one in findings
-        for code, parts, line in places
-        if (one.code, str(one.line)) == (code, line) and _end_alike(Path(one.path).parts, parts)
-    ]
-
-
-def _end_alike(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether the shorter of two paths is the end of the other."""
-    parts = min(len(one), len(other))
-    return tuple(one[-parts:]) == tuple(other[-parts:])
-
-
-def _found_in_imports(check: Check, folder: Path) -> list[Finding]:
-    """Return what is found in the files that the runs imported, wherever they found them, and that
-    lie below the working directory.
-    """
-    from reprocheck.causes.usercode import UserCode
-
-    findings = UserCode(check, folder).program.findings
-    return [
-        one for one in findings if not Path(one.path).is_absolute() and Path(one.path).is_file()
-    ]
+    named = []
+    for finding in findings:
+        for fix in fixes:
+            code, _, place = fix.partition(" ")
+            file, _, line = place.rpartition(":")
+            if (finding.code, str(finding.line)) != (code, line):
+                continue
+            path, end = Path(finding.path).parts, Path(file).parts
+            shared = min(len(path), len(end))
+            if path[-shared:] == end[-shared:]:
+                named.append(finding)
+    return named
 
 
 def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding, ...]:
@@ -222,20 +225,17 @@ def program(check: Check) -> list[Path]:
         return []
     run = check.runs[0]
     programs = filter(None, (trace.process.program for trace in run.traces))
-    return _python_files(_place(run, one) for one in programs)[:1]
-
-
-def _place(run: Run, program: str) -> Path:
-    """Return where a program of a run lies, as a report names it."""
-    whole = Path(run.workdir, program).expanduser()
-    return Path(run.shown(str(whole)))
+    places = (Path(run.workdir, program).expanduser() for program in programs)
+    return _python_files(Path(run.shown(str(place))) for place in places)[:1]
 
 
 def scripts(entry: EntryPoint) -> list[Path]:
     """Return the Python files that the command names."""
     if entry.kind != "module":
         return _python_files(map(Path, entry.command[1:]))[:1]
-    name = _module(entry.command)
+    name = ""
+    if "-m" in entry.command[:-1]:
+        name = entry.command[entry.command.index("-m") + 1]
     if name == CALL:
         return _python_files(map(Path, entry.command[3:4]))
     if not name:
@@ -244,49 +244,8 @@ def scripts(entry: EntryPoint) -> list[Path]:
     return _python_files([base.with_suffix(".py"), base / "__main__.py"])
 
 
-def _module(command: Sequence[str]) -> str:
-    """Return the word after `-m`; empty where there is none."""
-    if "-m" not in command[:-1]:
-        return ""
-    return command[command.index("-m") + 1]
-
-
 def _python_files(paths: Iterable[Path]) -> list[Path]:
     return [path for path in paths if path.suffix == ".py" and path.is_file()]
-
-
-def _run_patched(
-    changed: Mapping[Path, str],
-    runs: int,
-    check: Check,
-    entry: EntryPoint,
-    settings: Settings,
-    folder: Path,
-    teller: Teller,
-) -> None:
-    """Run for which Python is given the changed files in place of the user's.
-
-    The record then holds them.
-    """
-    from reprocheck import launch
-    from reprocheck.fixes.patched_files import SOURCES, written
-    from reprocheck.wording import progress
-
-    arm = f"{len(check.record.arms) + 1}-{ARM}"
-    reason = Reason(key="patch")
-    teller.arm(ARM, progress.patched(reason, sorted(map(str, changed))), runs)
-    launch.record_arm(
-        *(entry, settings, folder, teller),
-        name=arm,
-        controls=check.record.controls,
-        seed=settings.seed,
-        runs=runs,
-        steps=settings.steps,
-        reason=reason,
-        patched=written(changed, folder / "arms" / SOURCES),
-        output=teller.output,
-        enough=partial(_decided, check, folder),
-    )
 
 
 def _decided(check: Check, folder: Path) -> bool:

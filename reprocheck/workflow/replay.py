@@ -22,10 +22,8 @@ from reprocheck.model import (
     CheckRecord,
     DeeperPair,
     EnvironmentDifference,
-    Ladder,
     Noise,
     Run,
-    Trace,
 )
 from reprocheck.model.ranks import together
 from reprocheck.model.statement import Statement
@@ -75,24 +73,18 @@ def load(folder: str | Path) -> Check:
         >>> found.verdict.title, len(found.runs)
         ('REPRODUCIBLE', 2)
     """
-    folder = Path(folder)
-    _refuse_resume(folder)
-    check = explained(replace(judged(folder), closed=True), folder)
-    close(folder)
-    return told(check)
-
-
-def _refuse_resume(folder: Path) -> None:
-    """ReportError for a check of a resume: its runs are not meant to agree from their first
-    iteration on.
-    """
     from reprocheck.recording.record import RESUME
 
+    folder = Path(folder)
+    # the runs of a resume are not meant to agree from their first iteration on
     if (folder / RESUME).exists():
         raise ReportError(
             f"{folder} is a check of a resume.",
             "`reprocheck report` draws it, and `reprocheck bundle` packs what may be sent of it.",
         )
+    check = explained(replace(judged(folder), closed=True), folder)
+    close(folder)
+    return told(check)
 
 
 def close(folder: Path) -> None:
@@ -145,17 +137,25 @@ def judged(folder: Path) -> Check:
     record = records.read(folder)
     runs = paired([read_run(folder, run) for run in record.runs], record.tolerance)
     verdict = judge(runs, record.tolerance, fail_on=record.fail_on)
-    found = carried(record, runs)
-    read = read_by_later(found)
-    seen = seen_by_later(found) if verdict.verdict == "reproducible" else ()
+    left = carried(record, runs)
+    read = read_by_later(left)
+    seen = seen_by_later(left) if verdict.verdict == "reproducible" else ()
+    ended = [run for run in runs if run.record.ended in ("completed", "failed")]
+    alive = [LeftAlive(run=run.number, processes=run.record.killed) for run in ended]
+    further: tuple[DeeperPair | Arm, ...] = (*record.deeper, *record.arms)
+    recorded = (*record.runs, *chain.from_iterable(one.runs for one in further))
+    masked = ValuesMasked(in_record=record.masked, in_logs=sum(run.masked for run in recorded))
+    differences = [*_environment_differences(runs)]
+    if len(record.compared) == len(runs) == 2:
+        differences += _differing(2, *_facts_of_sides(record, runs))
     return Check(
         record=record,
         runs=runs,
         verdict=verdict,
-        environment_differences=(*_environment_differences(runs), *_side_differences(record, runs)),
-        state_left=found.read,
-        state_alike=found.alike,
-        state_visible=found.visible,
+        environment_differences=tuple(differences),
+        state_left=left.read,
+        state_alike=left.alike,
+        state_visible=left.visible,
         state_caution=read,
         changes=(*_of_runs(runs, "changed_to_observe"), *changed_by_stops(runs)),
         cautions=(
@@ -163,11 +163,11 @@ def judged(folder: Path) -> Check:
             *of_earlier(record, runs),
             *record.caveats,
             *_of_runs(runs, "caveats"),
-            *_left_alive(runs),
+            *(one for one in alive if one.processes),
             *filter(None, (read,)),
             *seen,
         ),
-        unrecorded=(*_coverage(runs), *_masked(record)),
+        unrecorded=(*_coverage(runs), *([masked] if masked.in_record or masked.in_logs else ())),
         folder=folder.absolute(),
     )
 
@@ -224,15 +224,22 @@ def explained(check: Check, folder: Path) -> Check:
     elif check.verdict.verdict == "reproducible" and check.verdict.bitwise.equal:
         check = _with_hidden_difference(check, folder)
     if record.compared:
-        check = _with_drift(check)
+        from reprocheck.ladder.drift import between
+
+        check = replace(check, between=between(check))
     return check
 
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:
     """Add a caveat to a pass whose losses are equal for each thing beside them that differs."""
+    from reprocheck.ladder.rungs import ladder_of
+
     cautions: list[Statement] = []
     try:
-        ladder = _ladder_of_pass(check, folder)
+        ladder = None
+        pair = own_pair(check)
+        if pair is not None:
+            ladder = ladder_of(replace(check, record=replace(check.record, deeper=(pair,))), folder)
     except Exception as error:
         return _without(check, "beside the losses", error)
     if ladder is not None and ladder.first not in (None, "environment", "files and arguments"):
@@ -251,31 +258,29 @@ def _without(check: Check, what: Explained, error: Exception) -> Check:
     return replace(check, unrecorded=(*check.unrecorded, ended))
 
 
-def _ladder_of_pass(check: Check, folder: Path) -> Ladder | None:
-    """Compare what the runs of a check hold beside their losses; None where they hold nothing."""
-    from reprocheck.ladder.rungs import ladder_of
-
-    pair = own_pair(check)
-    if pair is None:
-        return None
-    return ladder_of(replace(check, record=replace(check.record, deeper=(pair,))), folder)
-
-
 def _with_reasons(check: Check, folder: Path) -> Check:
     """Return the check with ladder, causes, search and scan."""
     from reprocheck.workflow.lead import lead_of
 
     try:
         from reprocheck.causes.cause import causes_of
+        from reprocheck.causes.scan_findings import with_scan
         from reprocheck.ladder.rungs import ladder_of
+        from reprocheck.replay.values import with_values
         from reprocheck.search.folder_search import searched
 
         ladder = ladder_of(check, folder)
         if ladder is not None:
-            check = replace(check, ladder=_with_values(ladder, folder))
+            if ladder.replay is not None:
+                ladder = replace(ladder, replay=with_values(ladder.replay, folder))
+            check = replace(check, ladder=ladder)
             missing = (*ladder.unrecorded, *_from_the_start(check))
             check = replace(check, unrecorded=(*check.unrecorded, *missing))
-        check = _with_scan(replace(check, causes=tuple(causes_of(check, folder))), folder)
+        check = replace(check, causes=tuple(causes_of(check, folder)))
+        try:
+            check = with_scan(check, folder)
+        except Exception as error:
+            check = _without(check, "source", error)
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
     except Exception as error:
@@ -283,59 +288,28 @@ def _with_reasons(check: Check, folder: Path) -> Check:
     return replace(check, lead=lead_of(check))
 
 
-def _with_values(ladder: Ladder, folder: Path) -> Ladder:
-    """Return the ladder; what it replays is given the values that were recorded."""
-    if ladder.replay is None:
-        return ladder
-    from reprocheck.replay.values import with_values
-
-    return replace(ladder, replay=with_values(ladder.replay, folder))
-
-
 def _with_noise(check: Check, folder: Path) -> Check:
     """Return a check of two recordings with what the runs of each side say of the noise there, and
     what of the user's files differs.
     """
     from reprocheck.ladder.other_source import other_sources
-
-    sides = range(1, len(check.record.compared) + 1)
-    noise = tuple(filter(None, map(partial(_noise, check, folder), sides)))
-    sources = other_sources(check, folder)
-    return replace(check, between=Between(noise=noise, sources=sources))
-
-
-def _with_drift(check: Check) -> Check:
-    """Return a check of two recordings, after its ladder, with what stands between them."""
-    from reprocheck.ladder.drift import between
-
-    return replace(check, between=between(check))
-
-
-def _noise(check: Check, folder: Path, side: int) -> Noise | None:
-    """Return what the runs of a side say of the noise there; None where it has one run alone."""
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge, paired
 
-    records = check.record.compared[side - 1].runs
-    if len(records) < 2:
-        return None
-    numbered = [replace(run, number=number) for number, run in enumerate(records, start=1)]
-    runs = paired([read_run(folder, run) for run in numbered], check.record.tolerance)
-    verdict = judge(runs, check.record.tolerance)
-    made = [row.max_difference for row in verdict.comparisons if row.max_difference is not None]
-    return Noise(
-        side=side, runs=len(runs), equal=verdict.bitwise.equal, largest=max(made, default=None)
-    )
-
-
-def _with_scan(check: Check, folder: Path) -> Check:
-    """Return the check with what the scan says of its files, as far as they can be scanned."""
-    from reprocheck.causes.scan_findings import with_scan
-
-    try:
-        return with_scan(check, folder)
-    except Exception as error:
-        return _without(check, "source", error)
+    noise = []
+    tolerance = check.record.tolerance
+    for number, side in enumerate(check.record.compared, start=1):
+        if len(side.runs) < 2:
+            continue
+        records = [replace(run, number=n) for n, run in enumerate(side.runs, start=1)]
+        runs = paired([read_run(folder, run) for run in records], tolerance)
+        verdict = judge(runs, tolerance)
+        made = [row.max_difference for row in verdict.comparisons if row.max_difference is not None]
+        equal = verdict.bitwise.equal
+        largest = max(made, default=None)
+        noise.append(Noise(side=number, runs=len(runs), equal=equal, largest=largest))
+    sources = other_sources(check, folder)
+    return replace(check, between=Between(noise=tuple(noise), sources=sources))
 
 
 def _whole(pair: DeeperPair) -> bool:
@@ -372,24 +346,16 @@ def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[Any]:
 
 def changed_by_stops(runs: Sequence[Run]) -> Iterator[StopReached]:
     """Yield one and the same where all runs ended alike; else one for each of them."""
-    found = [(run, last) for run in runs if (last := _stopped_at(run)) is not None]
-    kinds = {(run.record.ended == "stopped", last) for run, last in found}
-    alike = len(kinds) == 1 and len(found) == len(runs)
-    for run, last in found:
+    stopped: list[tuple[Run, int]] = []
+    for run in runs:
+        stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
+        if stops:
+            stopped.append((run, max(stops)))
+    kinds = {(run.record.ended == "stopped", last) for run, last in stopped}
+    alike = len(kinds) == 1 and len(stopped) == len(runs)
+    for run, last in stopped:
         number = 0 if alike else run.number
         yield StopReached(run=number, last=last, ended=run.record.ended == "stopped")
-
-
-def _stopped_at(run: Run) -> int | None:
-    """Return the last iteration after which one of its ranks was stopped."""
-    stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
-    return max(stops, default=None)
-
-
-def _left_alive(runs: Sequence[Run]) -> Iterator[LeftAlive]:
-    for run in runs:
-        if run.record.killed and run.record.ended in ("completed", "failed"):
-            yield LeftAlive(run=run.number, processes=run.record.killed)
 
 
 def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
@@ -420,23 +386,21 @@ def _differing(
             yield EnvironmentDifference(key=key, run=run, reference=one, value=other)
 
 
-def _side_differences(record: CheckRecord, runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
-    """Yield, of two recordings, what their launchers knew of the environment, the arguments, and
+def _facts_of_sides(record: CheckRecord, runs: Sequence[Run]) -> list[dict[str, object]]:
+    """Return, of two recordings, what their launchers knew of the environment, the arguments, and
     the user's own files.
     """
-    if len(record.compared) != 2 or len(runs) != 2:
-        return
     with_sources = all(side.sources for side in record.compared)
     each = []
     for side, run in zip(record.compared, runs, strict=True):
-        facts = {**side.environment, "arguments": arguments(side.entry_point)}
+        facts: dict[str, object] = {**side.environment, "arguments": arguments(side.entry_point)}
         # The run itself knows better.
         for key in run.environment:
             facts.pop(key, None)
         if with_sources:
             facts |= {f"source.{name}": text for name, text in side.sources.items()}
         each.append(facts)
-    yield from _differing(2, *each)
+    return each
 
 
 def _coverage(runs: Sequence[Run]) -> Iterator[Statement | str]:
@@ -444,33 +408,23 @@ def _coverage(runs: Sequence[Run]) -> Iterator[Statement | str]:
     for run in runs:
         if not run.processes or not run.traces:
             yield NothingOfRun(run=run.number, processes=len(run.processes))
-    for run in runs[:1]:
-        recorded = ((trace.rank, each) for trace in run.traces for each in _of_rank(run, trace))
-        for ranks, statement in together(recorded):
-            yield EachRank(ranks=ranks, statement=statement)
+    recorded: list[tuple[int, Statement]] = []
+    for trace in runs[0].traces if runs else ():
+        losses = LossesRecorded(
+            values=len(trace.losses.values),
+            iterations=len(trace.losses),
+            frameworks=tuple(trace.frameworks.items()),
+        )
+        recorded.append((trace.rank, losses))
+        if runs[0].level == "auto" and (trace.left_because or not trace.deep):
+            levels = NotDeep(iterations=trace.deep, because=trace.left_because)
+            recorded.append((trace.rank, levels))
+        if not trace.weights_seen:
+            recorded.append((trace.rank, NoFingerprints()))
+    for ranks, statement in together(recorded):
+        yield EachRank(ranks=ranks, statement=statement)
     yield from _of_runs(runs, "problems")
     for run in runs:
         cut = sorted({trace.rank for trace in run.traces if trace.cut})
         if cut:
             yield CutTrace(run=run.number, ranks=tuple(cut))
-
-
-def _masked(record: CheckRecord) -> Iterator[ValuesMasked]:
-    """Yield how many values were masked before anything was written."""
-    beside: tuple[DeeperPair | Arm, ...] = (*record.deeper, *record.arms)
-    further = chain.from_iterable(one.runs for one in beside)
-    in_logs = sum(run.masked for run in (*record.runs, *further))
-    if record.masked or in_logs:
-        yield ValuesMasked(in_record=record.masked, in_logs=in_logs)
-
-
-def _of_rank(run: Run, trace: Trace) -> Iterator[Statement]:
-    yield LossesRecorded(
-        values=len(trace.losses.values),
-        iterations=len(trace.losses),
-        frameworks=tuple(trace.frameworks.items()),
-    )
-    if run.level == "auto" and (trace.left_because or not trace.deep):
-        yield NotDeep(iterations=trace.deep, because=trace.left_because)
-    if not trace.weights_seen:
-        yield NoFingerprints()

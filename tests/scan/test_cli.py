@@ -174,7 +174,8 @@ def test_a_scan_without_a_finding_that_can_be_fixed_imports_nothing_that_fixes()
 @pytest.fixture
 def fixable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every finding can be fixed, by a number in place of the clock."""
-    from reprocheck.scan import judge, patches
+    from reprocheck.fixes import patches
+    from reprocheck.scan import judge
 
     plain = judge._finding
 

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.scan_fixed.programs import NOT_RUN, codes, program
 from benchmarks.scan_fixed.running import said
-from reprocheck.scan.patches import CODES
+from reprocheck.fixes.patches import CODES
 from tests.conftest import ROOT
 
 TABLE = ROOT / "benchmarks" / "scan_fixed.md"

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+from reprocheck.fixes.fixability import promised
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.fixability import promised
 from reprocheck.scan.judge import findings
 from reprocheck.scan.programs import of_text
 

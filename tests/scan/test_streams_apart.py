@@ -12,8 +12,8 @@ from functools import cache
 
 import pytest
 
+from reprocheck.fixes.patches import patch
 from reprocheck.scan.judge import findings
-from reprocheck.scan.patches import patch
 from reprocheck.scan.programs import of_text
 
 HEAD = """\

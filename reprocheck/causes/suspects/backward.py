@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.forward import noisy
 from reprocheck.causes.suspects.inspection import (
     Case,
@@ -21,7 +20,6 @@ from reprocheck.causes.suspects.inspection import (
     takes_another_path,
 )
 from reprocheck.causes.suspects.path import other_path
-from reprocheck.causes.usercode import Hint
 from reprocheck.model.evidence import ChangedAfterBackward, ReducedDiffers, WeightWritten
 from reprocheck.model.statements.causes import Circumstance, OperationThere, Ranks
 
@@ -76,7 +74,16 @@ def _gross(look: Look) -> Iterator[Suspect]:
     listed = look.listed(backward=True)
     private = look.hint("entropy")
     given = look.given_generator()
-    noise = _own_noise(look, private, given)
+    # noise that a hook adds to gradients: the line that draws says more than the hook itself
+    place = look.hint("custom backward", "hook")
+    statements = (
+        *of_hint(place, "a change of gradients"),
+        *of_hint(private, "a draw, seedless or of the system"),
+    )
+    noise = Suspect(name="private-gradient-noise", shown=given, statements=statements)
+    line = private or place
+    if line is not None:
+        noise = replace(noise, source=line.source, calls=called(place, private))
     cancels = Circumstance(kind="large terms cancel")
     kernel = Suspect(name="noisy-backward-kernel", statements=(*listed, cancels))
     drawn = private is not None or given
@@ -87,26 +94,18 @@ def _gross(look: Look) -> Iterator[Suspect]:
     yield noise
 
 
-def _own_noise(look: Look, private: Hint | None, given: tuple[Recorded, ...]) -> Suspect:
-    """Noise that a hook adds to gradients; the line that draws says more than the hook itself."""
-    place = look.hint("custom backward", "hook")
-    statements = (
-        *of_hint(place, "a change of gradients"),
-        *of_hint(private, "a draw, seedless or of the system"),
-    )
-    plain = Suspect(name="private-gradient-noise", shown=given, statements=statements)
-    line = private or place
-    if line is None:
-        return plain
-    return replace(plain, source=line.source, calls=called(place, private))
-
-
 def reduced(look: Look) -> Iterator[Suspect]:
     """Between the backward pass and the update."""
     several = look.ranks > 1 and look.rung.rung == "reduced gradient"
-    agreed = _agreed_before(look)
+    evidence = look.rung.evidence
+    agreed = isinstance(evidence, ReducedDiffers) and evidence.local_equal is True
+    if isinstance(evidence, ChangedAfterBackward):
+        agreed = evidence.agreed_before
     if several and look.rung.size == "rounding":
-        yield _summed(look, agreed=agreed)
+        # ranks add gradients up in another order; that is shown where each gave the same
+        shown = look.recorded("sum over ranks differs") if agreed else ()
+        ranks = Ranks(number=look.ranks, add="equal gradients" if agreed else "gradients")
+        yield Suspect(name="collective-order", shown=shown, statements=(ranks,))
         return
     changed = by_hint("gradient-changed", look.hint("entropy"), "a draw")
     if agreed:
@@ -114,24 +113,6 @@ def reduced(look: Look) -> Iterator[Suspect]:
     yield changed
     if several:
         yield Suspect(name="collective-order", statements=(Ranks(number=look.ranks),))
-
-
-def _summed(look: Look, *, agreed: bool) -> Suspect:
-    """Return the order in which ranks add gradients up; shown where each gave the same."""
-    if not agreed:
-        ranks = Ranks(number=look.ranks, add="gradients")
-        return Suspect(name="collective-order", statements=(ranks,))
-    shown = look.recorded("sum over ranks differs")
-    ranks = Ranks(number=look.ranks, add="equal gradients")
-    return Suspect(name="collective-order", shown=shown, statements=(ranks,))
-
-
-def _agreed_before(look: Look) -> bool:
-    """Return whether the gradient agreed in the backward pass of the rank."""
-    evidence = look.rung.evidence
-    if isinstance(evidence, ChangedAfterBackward):
-        return evidence.agreed_before
-    return isinstance(evidence, ReducedDiffers) and evidence.local_equal is True
 
 
 def update(look: Look) -> Iterator[Suspect]:

@@ -12,6 +12,7 @@ from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.inspection import Look, Suspect, by_hint, if_hinted, unseeded
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.causes.usercode import Hint
+from reprocheck.fixes.seeds import seeds_from_system
 from reprocheck.model.evidence import BatchDiffers, Samples
 from reprocheck.model.statements.causes import (
     Circumstance,
@@ -47,11 +48,6 @@ _FILLED = {
     ),
 }
 """By the module that a call of `empty` belongs to: the fix where data are made of it."""
-
-_RESEEDS = frozenset({"torch.seed", "torch.random.seed", "numpy.random.seed", "random.seed"})
-"""Without a number these seed a process-wide generator from the operating system: no private
-generator is meant.
-"""
 
 _IN_ORDER = (
     "parts = list(dict.fromkeys(parts))  # each once, in the order in which they came: a set orders"
@@ -95,12 +91,19 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     shown = drawn_before(early)
     if batch.subset and not found:
         shown = (*shown, *look.recorded("taken from the set differs"))
-    if private is not None:
-        name = _built_privately(batch)
-        suspect = by_hint(name, private, "a generator or a draw", shown, drawn)
+    # by what is not the same about the set
+    if batch.subset:
+        name = "unseeded-split"
+    elif batch.samples == "other order":
+        name = "unseeded-shuffle" if private is None else "private-shuffle"
+    elif private is None and (draw is not None or early):
+        name = "unseeded-augmentation"
     else:
-        name = _built_by_draw(batch, unseeded=draw is not None or bool(early))
+        name = "private-augmentation"
+    if private is None:
         suspect = by_hint(name, draw, "a draw before the seed", shown, drawn)
+    else:
+        suspect = by_hint(name, private, "a generator or a draw", shown, drawn)
     if drawn:
         yield from (suspect, *found)
     else:
@@ -119,35 +122,24 @@ def drawn_before(early: Mapping[str, str]) -> tuple[Recorded, ...]:
     return tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
 
 
-def _built_privately(batch: BatchDiffers) -> str:
-    """Return the entry for a data set that something private made: by what is not the same about
-    it.
-    """
-    if batch.subset:
-        return "unseeded-split"
-    if batch.samples == "other order":
-        return "private-shuffle"
-    return "private-augmentation"
-
-
-def _built_by_draw(batch: BatchDiffers, *, unseeded: bool) -> str:
-    """Return the same where no line makes a generator of its own; `unseeded`: a draw is known."""
-    if batch.subset:
-        return "unseeded-split"
-    if batch.samples == "other order":
-        return "unseeded-shuffle"
-    if unseeded:
-        return "unseeded-augmentation"
-    return "private-augmentation"
-
-
 def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     private = look.hint("entropy")
-    yield from unseeded(_drawn_for(look, batch), look.unseeded_draw())
-    if _pipeline_unseeded(look, batch):
+    entry = "unseeded-augmentation"
+    if batch.samples == "other order" or look.draws_an_order(look.rung.unused_generators):
+        entry = "unseeded-shuffle"
+    yield from unseeded(entry, look.unseeded_draw())
+    # data sets of MindSpore may feed the training of any other framework
+    framework = "mindspore" if "mindspore" in look.frameworks else look.framework
+    seeds = _PIPELINES.get(framework)
+    if seeds is not None and seeds.isdisjoint(batch.seeded):
         no_seed = Circumstance(kind="no seed of the pipeline")
         yield Suspect(name="unseeded-shuffle", statements=(no_seed,))
-    own = _own_order(batch, private)
+    if private is not None and seeds_from_system(private.name):
+        own = by_hint("clock-seed", private, "a default seed of the system")
+    else:
+        names = batch.private_generators
+        shown = tuple(Recorded(kind="private state differs", of=name) for name in names)
+        own = by_hint("private-shuffle", private, "a generator or its seed", shown)
     others = list(origins(look))
     # another line explains it only where nothing speaks for a generator of the loader's own
     if batch.private_generators or batch.whole_epoch or private:
@@ -158,34 +150,6 @@ def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
         yield Suspect(name="arrival-order", statements=(MadeByWorkers(),))
 
 
-def _drawn_for(look: Look, batch: BatchDiffers) -> str:
-    """Return the entry for a line that draws: the order of samples, or what they hold."""
-    if batch.samples == "other order" or look.draws_an_order(look.rung.unused_generators):
-        return "unseeded-shuffle"
-    return "unseeded-augmentation"
-
-
-def _own_order(batch: BatchDiffers, private: Hint | None) -> Suspect:
-    """Return an order that a generator of the loader's own draws."""
-    if private is not None and private.name in _RESEEDS:
-        return by_hint("clock-seed", private, "a default seed of the system")
-    own = batch.private_generators
-    shown = tuple(Recorded(kind="private state differs", of=name) for name in own)
-    return by_hint("private-shuffle", private, "a generator or its seed", shown)
-
-
-def _pipeline_unseeded(look: Look, batch: BatchDiffers) -> bool:
-    """Return whether the batches come from a pipeline that shuffles by itself, and nothing seeded
-    what it takes its seeds from.
-    """
-    framework = look.framework
-    if "mindspore" in look.frameworks:
-        # its data sets may feed the training of any other framework
-        framework = "mindspore"
-    seeds = _PIPELINES.get(framework)
-    return seeds is not None and seeds.isdisjoint(batch.seeded)
-
-
 def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     """Torch seeds its workers from a generator of the main process: where that differs, its rung
     comes first, and not this one.
@@ -194,7 +158,21 @@ def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     parallel = look.hint("parallel map")
     yield from if_hinted("parallel-map", parallel, "a function for several samples")
     if batch.worker_seeds:
-        yield _seeded_by_worker(look, worker, batch.worker_seeds)
+        # a worker of a loader seeded a generator by itself, with another number in each run
+        statements = []
+        shown = []
+        for name, (first, second) in batch.worker_seeds.items():
+            seeds = None
+            if (first, second) != (None, None):
+                seeds = str(first), str(second)
+            statements.append(SeededByWorker(worker=worker, generator=name, seeds=seeds))
+            shown.append(Recorded(kind="seeded unequally", of=f"{name} of worker {worker}"))
+        yield Suspect(
+            name="worker-seed",
+            shown=tuple(shown),
+            statements=tuple(statements),
+            source=look.seed_line(),
+        )
     elif worker is not None and private is not None and private.name.endswith("seed"):
         made = MadeByWorkers(worker=worker)
         yield by_hint("worker-seed", private, "a seed of the system", statements=(made,))
@@ -203,7 +181,7 @@ def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     if private is None:
         yield from unfilled(look)
         yield from origins(look)
-    elif private.name in _RESEEDS:
+    elif seeds_from_system(private.name):
         yield by_hint("clock-seed", private, "a default seed of the system")
         return
     yield by_hint("private-augmentation", private, "a generator or a draw")
@@ -223,27 +201,6 @@ def _unknown(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     yield from origins(look)
     yield from _content(look, batch)
     yield from _order(look, batch)
-
-
-def _seeded_by_worker(
-    look: Look, worker: int | None, seeds: Mapping[str, tuple[object, object]]
-) -> Suspect:
-    """Return a worker of a loader seeded a generator by itself, with another number in each run."""
-    statements = tuple(_seeds_of_worker(worker, name, *both) for name, both in seeds.items())
-    shown = tuple(
-        Recorded(kind="seeded unequally", of=f"{name} of worker {worker}") for name in seeds
-    )
-    source = look.seed_line()
-    return Suspect(name="worker-seed", shown=shown, statements=statements, source=source)
-
-
-def _seeds_of_worker(
-    worker: int | None, generator: str, first: object, second: object
-) -> SeededByWorker:
-    numbers = None
-    if (first, second) != (None, None):
-        numbers = str(first), str(second)
-    return SeededByWorker(worker=worker, generator=generator, seeds=numbers)
 
 
 def unfilled(look: Look) -> Iterator[Suspect]:
@@ -268,19 +225,15 @@ def origins(look: Look) -> Iterator[Suspect]:
         suspect = by_hint(name, found, does)
         if found.name.endswith(OF_OBJECTS):
             suspect = replace(suspect, fix=_IN_ORDER)
-        if name == "hash-order":
-            yield from _by_hash(look, replace(suspect, fix=_without_hash(found)))
-        else:
+        if name != "hash-order":
             yield suspect
-
-
-def _by_hash(look: Look, suspect: Suspect) -> Iterator[Suspect]:
-    """Hashes of strings decide only where the user did not fix them, before the start."""
-    if look.hash_is_fixed:
-        return
-    unfixed = Circumstance(kind="hashes are not fixed")
-    yield replace(suspect, statements=(*suspect.statements, unfixed))
-    yield from if_hinted("late-hash-seed", look.hint("late hash seed"), "a hash seed, too late")
+        elif not look.hash_is_fixed:
+            # hashes of strings decide only where the user did not fix them, before the start
+            unfixed = Circumstance(kind="hashes are not fixed")
+            statements = (*suspect.statements, unfixed)
+            yield replace(suspect, fix=_without_hash(found), statements=statements)
+            late = look.hint("late hash seed")
+            yield from if_hinted("late-hash-seed", late, "a hash seed, too late")
 
 
 def _without_hash(found: Hint) -> str:

@@ -11,7 +11,7 @@ from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.start_values import made_at_start
 from reprocheck.causes.suspects.inspection import Look, Suspect, only_suspected
 from reprocheck.ladder.external_inputs import given_otherwise
-from reprocheck.model import Check, Rung, SourceDifference, SourceLine
+from reprocheck.model import Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.causes import MadeAtStart, OtherLine
@@ -25,41 +25,34 @@ MOST_QUOTED = 3
 def of_given(look: Look) -> Iterator[Suspect]:
     """Other code, other arguments, other files."""
     code = look.between.other_code
-    below = look.ladder.first_of_training
-    others = _given(look.check, below)
-    found = (*_other_source(look, code), *_other_input(look, others))
+    below = look.check.training_rung
+    if below is None:
+        others = given_otherwise(look.check)
+    else:
+        others = given_otherwise(look.check, below.rung, loaded_file(below.evidence))
+    suspects = [*_other_input(look, others)]
+    if code:
+        other_source = Suspect(
+            name="other-source",
+            shown=tuple(Recorded(kind="text differs", of=one.file) for one in code),
+            statements=(*_quoted(code), *_follows(look)),
+            source=look.rung.source,
+        )
+        suspects.insert(0, other_source)
     pairs = chain.from_iterable(one.changed for one in code)
     lines = chain.from_iterable((pair.first, pair.second) for pair in pairs)
     differing = (line.text for line in lines if line is not None)
     texts = (*differing, *(one.name for one in others))
     sure = look.quiet or not look.check.record.compared or _names_place(below, texts)
     if sure:
-        return iter(found)
-    return only_suspected(found)
-
-
-def _given(check: Check, below: Rung | None) -> tuple[Given, ...]:
-    """Return what the runs were not given alike, where `below` differs first in the training."""
-    if below is None:
-        return given_otherwise(check)
-    return given_otherwise(check, below.rung, loaded_file(below.evidence))
+        return iter(suspects)
+    return only_suspected(suspects)
 
 
 def _follows(look: Look) -> tuple[Statement, ...]:
     """Return what differs first in the training."""
-    below = look.ladder.first_of_training
+    below = look.check.training_rung
     return () if below is None else below.statements
-
-
-def _other_source(look: Look, code: Sequence[SourceDifference]) -> Iterator[Suspect]:
-    """The user's source is not the same on both sides."""
-    if code:
-        yield Suspect(
-            name="other-source",
-            shown=tuple(Recorded(kind="text differs", of=one.file) for one in code),
-            statements=(*_quoted(code), *_follows(look)),
-            source=look.rung.source,
-        )
 
 
 def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
@@ -67,7 +60,7 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
     if not others:
         return
     blamed = others
-    if look.ladder.first_of_training is None:
+    if look.check.training_rung is None:
         # what each run makes itself may hold a date, and changes no training
         blamed = [one for one in others if not one.made]
     named: tuple[Statement, ...] = ()

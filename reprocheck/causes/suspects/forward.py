@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.data import origins
@@ -49,10 +50,6 @@ def _own_generator(look: Look) -> Iterator[Suspect]:
     yield by_hint("private-draw", look.hint("entropy"), "a generator or a draw", shown)
 
 
-def _layer_draws(look: Look) -> Iterator[Suspect]:
-    yield from by_seeds(look, unseeded="unseeded-layer")
-
-
 def _layer_draws_unseen(look: Look) -> Iterator[Suspect]:
     drawing = class_of(look.rung.evidence)
     draws = OperationThere(name=drawing, kind="draws unseen")
@@ -72,30 +69,11 @@ def _threads_beside(look: Look) -> Iterator[Suspect]:
     yield from _unrecorded(look)
 
 
-def _noise(look: Look) -> Iterator[Suspect]:
-    yield from noisy(look, "noisy-forward-kernel", backward=False)
-
-
 def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
     """Yield a clock that feeds what differs: it seeds the generator that is drawn from there, or
     makes the values.
     """
     yield from if_hinted("clock-seed", look.feeding("clock"), "the clock that feeds")
-
-
-def _drew(look: Look) -> bool:
-    """Return whether it drew from a generator that stood otherwise."""
-    return bool(look.rung.generators.drawn)
-
-
-def _reads_unfilled(look: Look) -> bool:
-    operator = look.rung.operator
-    return operator is not None and operator.reads_unfilled
-
-
-def _written_by_threads(look: Look) -> bool:
-    """Return whether something else is given to an operator, and threads may have made it."""
-    return look.operator_is_victim and look.hint("threads") is not None
 
 
 def _from_elsewhere(look: Look) -> bool:
@@ -107,16 +85,6 @@ def _from_elsewhere(look: Look) -> bool:
         return True
     alone = look.ladder.rung("forward").status == "not_recorded" and not look.operators
     return (victim or alone) and not look.hint("entropy")
-
-
-def _is_given_otherwise(look: Look) -> bool:
-    """Return whether a module, or the loss, is given something else that no recorded producer
-    made.
-    """
-    evidence = look.rung.evidence
-    if isinstance(evidence, LossDiffers):
-        return evidence.only_labels
-    return isinstance(evidence, InputsDiffer)
 
 
 def _draws_unseen(look: Look) -> bool:
@@ -146,28 +114,22 @@ def _gross(look: Look) -> Iterator[Suspect]:
     A tensor that is left unfilled comes first where the values look like left-over memory.
     """
     memory = if_hinted("uninitialised-memory", look.hint("memory"), "an unfilled tensor")
-    others = (*_seeded_by_clock(look), _own_draw(look), *_listed(look))
+    private = look.hint("entropy")
+    own_draw = by_hint("private-draw", private, "a generator or a draw")
+    drawing = next(filter(_DRAWS.match, look.operators), None)
+    if drawing is not None:
+        # random numbers that no default generator made
+        draws = OperationThere(name=drawing, kind="draws by itself")
+        shown = Recorded(kind="private generator given", of=drawing)
+        own_draw = by_hint("private-draw", private, "a generator or a draw", (shown,), (draws,))
+    others = [*_seeded_by_clock(look), own_draw]
+    listed = look.listed(backward=False)
+    if listed:
+        others.append(Suspect(name="noisy-forward-kernel", statements=listed))
     if look.rung.measured.like_left_over_memory:
         yield from (*memory, *others)
     else:
         yield from (*others, *memory)
-
-
-def _own_draw(look: Look) -> Suspect:
-    """Random numbers that no default generator made."""
-    private = look.hint("entropy")
-    drawing = next(filter(_DRAWS.match, look.operators), None)
-    if drawing is None:
-        return by_hint("private-draw", private, "a generator or a draw")
-    draws = OperationThere(name=drawing, kind="draws by itself")
-    shown = Recorded(kind="private generator given", of=drawing)
-    return by_hint("private-draw", private, "a generator or a draw", (shown,), (draws,))
-
-
-def _listed(look: Look) -> Iterator[Suspect]:
-    listed = look.listed(backward=False)
-    if listed:
-        yield Suspect(name="noisy-forward-kernel", statements=listed)
 
 
 def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
@@ -188,9 +150,13 @@ def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
 
 def _unrecorded(look: Look) -> Iterator[Suspect]:
     """Other inputs, and no recorded producer that differs."""
-    yield from _feeding(look)
-    found = list(origins(look))
-    yield from found
+    feeding = look.feeding(*_FEEDS)
+    if feeding is not None and feeding.kind == "memory":
+        yield by_hint("uninitialised-memory", feeding, "an unfilled tensor that feeds")
+    else:
+        yield from if_hinted("private-draw", feeding, "a draw that feeds")
+    orders = list(origins(look))
+    yield from orders
     clock = look.feeding("clock")
     yield Suspect(
         name="unrecorded-input",
@@ -199,36 +165,40 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
         calls=called(clock),
     )
     yield from by_clock(look.code, near=look.rung.source)
-    if not found and not look.hash_is_fixed and _is_whole(look.rung.measured.dtype):
+    dtype = look.rung.measured.dtype
+    may_be_whole = not dtype or dtype.startswith(("int", "uint"))
+    if not orders and not look.hash_is_fixed and may_be_whole:
         whole = Circumstance(kind="whole numbers differ")
         yield Suspect(name="hash-order", statements=(whole,))
     yield from if_hinted("private-draw", look.hint("entropy"), "a generator or a draw")
     yield from if_hinted("uninitialised-memory", look.hint("memory"), "an unfilled tensor")
 
 
-def _feeding(look: Look) -> tuple[Suspect, ...]:
-    """Return the line that makes the value which differs."""
-    feeding = look.feeding(*_FEEDS)
-    if feeding is not None and feeding.kind == "memory":
-        return if_hinted("uninitialised-memory", feeding, "an unfilled tensor that feeds")
-    return if_hinted("private-draw", feeding, "a draw that feeds")
-
-
-def _is_whole(dtype: str) -> bool:
-    """Return whether values of that type are whole numbers, as far as the type is known."""
-    return not dtype or dtype.startswith(("int", "uint"))
+def _is_given_otherwise(look: Look) -> bool:
+    """Return whether a module, or the loss, is given something else that no recorded producer
+    made.
+    """
+    evidence = look.rung.evidence
+    if isinstance(evidence, LossDiffers):
+        return evidence.only_labels
+    return isinstance(evidence, InputsDiffer)
 
 
 _CASES = (
     Case(takes_another_path, other_path),
     Case(Look.given_generator, _own_generator),
     Case(_is_given_otherwise, _unrecorded),
-    Case(_drew, _layer_draws),
+    # it drew from a generator that stood otherwise
+    Case(lambda look: look.rung.generators.drawn, partial(by_seeds, unseeded="unseeded-layer")),
     Case(_draws_unseen, _layer_draws_unseen),
-    Case(_reads_unfilled, _left_unfilled),
-    Case(_written_by_threads, _threads_beside),
+    Case(
+        lambda look: look.rung.operator is not None and look.rung.operator.reads_unfilled,
+        _left_unfilled,
+    ),
+    # something else is given to an operator, and threads may have made it
+    Case(lambda look: look.operator_is_victim and look.hint("threads"), _threads_beside),
     Case(_from_elsewhere, _unrecorded),
-    Case(_is_noise, _noise),
+    Case(_is_noise, partial(noisy, name="noisy-forward-kernel", backward=False)),
     Case(otherwise, _gross),
 )
 """What a difference of a module or of the loss may be; the first that holds counts."""

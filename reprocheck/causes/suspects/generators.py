@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
 from reprocheck.causes.suspects.inspection import Look, Suspect, by_hint, draws_order
 from reprocheck.fixes.advice import fixed_number
-from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers
+from reprocheck.fixes.seeds import BY_NAME
+from reprocheck.model.evidence import BatchDiffers, StateDiffers
 from reprocheck.model.statements.causes import (
     Ranks,
     SeededAfterwards,
@@ -17,11 +18,9 @@ from reprocheck.model.statements.causes import (
     Unseeded,
 )
 
-_SEED: Mapping[str, str] = {
-    "python": "import random\n\nrandom.seed(0)  # at the start, before anything is drawn",
-    "numpy": "import numpy\n\nnumpy.random.seed(0)  # at the start, before anything is drawn",
-}
-"""What seeds a generator that is not the framework's own."""
+_OF_NO_FRAMEWORK = frozenset({"python", "numpy"})
+"""Generators that are not the framework's own."""
+_AT_THE_START = "  # at the start, before anything is drawn"
 _SEEDED_BY = {"mindspore": frozenset({"numpy"}), "keras": frozenset({"python"})}
 """Generators that the seed of a framework reaches as well, since it draws from them itself: its own
 fix is the one that suffices.
@@ -75,33 +74,29 @@ def _never_seeded(
     draw = None
     if look.rung.source is None:
         draw = look.draw_from(drawn)
-    found = by_hint(unseeded, draw, "a draw from it", shown, (seedless,))
-    yield replace(found, source=found.source or look.rung.source, fix=_seeding(look, drawn))
-
-
-def _seeding(look: Look, drawn: Sequence[str]) -> str:
-    """Return what seeds these generators, if the framework's own fix does not; empty where it
-    does.
-    """
-    names = set(drawn)
+    suspect = by_hint(unseeded, draw, "a draw from it", shown, (seedless,))
+    fix, names = "", set(drawn)
     reached = _SEEDED_BY.get(look.framework, frozenset())
-    if names <= reached or not names <= _SEED.keys():
-        return ""
-    return "\n".join(_SEED[name] for name in drawn)
+    if names <= _OF_NO_FRAMEWORK and not names <= reached:
+        streams = [BY_NAME[name] for name in drawn]
+        fix = "\n".join(f"import {one.module}\n\n{one.call}{_AT_THE_START}" for one in streams)
+    yield replace(suspect, source=suspect.source or look.rung.source, fix=fix)
 
 
 def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Suspect:
     """Return a generator that was given another number in each run."""
     drawn = look.rung.generators.drawn
-    given = tuple(_given(one, *one.seeds) for one in drawn if one.seeds is not None)
+    given = []
+    for one in drawn:
+        if one.seeds is not None:
+            first, second = map(str, one.seeds)
+            given.append(
+                SeededUnequally(generator=one.name, seeds=(first, second), folded=one.folded)
+            )
     taken = look.seed_line()
     made = look.code.seed_taken(taken)
     fix = "" if made == taken else fixed_number(made)
-    return Suspect(name=name, shown=shown, statements=given, source=made, fix=fix)
-
-
-def _given(one: Generator, first: object, second: object) -> SeededUnequally:
-    return SeededUnequally(generator=one.name, seeds=(str(first), str(second)), folded=one.folded)
+    return Suspect(name=name, shown=shown, statements=tuple(given), source=made, fix=fix)
 
 
 def generators(look: Look) -> Iterator[Suspect]:
@@ -123,10 +118,15 @@ def _of_draw(look: Look, shown: StateDiffers) -> str:
     # next that draws
     if shown.got == "call" or rung.status == "equal":
         return "unseeded-layer"
-    if batch.by_loader or batch.samples in ("other order", "other content"):
-        return _drawn_by_loader(look, shown, batch)
-    # nothing shows that samples were put into another order
-    return _made_of(look, batch)
+    if batch.samples == "other content":
+        return "unseeded-augmentation" if batch.worker is None else "worker-seed"
+    if not batch.by_loader and batch.samples != "other order":
+        # nothing shows that samples were put into another order
+        return _made_of(look, batch)
+    known = batch.samples == "other order" or batch.by_indices or shown.got == "epoch"
+    if known or look.draws_an_order(look.rung.generators.names):
+        return "unseeded-shuffle"
+    return "unseeded-augmentation"
 
 
 def _drawn_outside(look: Look, shown: StateDiffers, batch: BatchDiffers) -> str:
@@ -151,19 +151,3 @@ def _made_of(look: Look, batch: BatchDiffers) -> str:
     if batch.samples == "other order" or shuffled:
         return "unseeded-shuffle"
     return "unseeded-draw"
-
-
-def _drawn_by_loader(look: Look, shown: StateDiffers, batch: BatchDiffers) -> str:
-    """Return what a loader drew: the order of its samples, or what they hold."""
-    if batch.samples == "other content":
-        return _content_drawn_by(batch.worker)
-    known = batch.samples == "other order" or batch.by_indices
-    if known or shown.got == "epoch" or look.draws_an_order(look.rung.generators.names):
-        return "unseeded-shuffle"
-    return "unseeded-augmentation"
-
-
-def _content_drawn_by(worker: int | None) -> str:
-    if worker is None:
-        return "unseeded-augmentation"
-    return "worker-seed"

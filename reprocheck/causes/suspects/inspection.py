@@ -11,7 +11,7 @@ from reprocheck.causes.evidence import Kind, Recorded
 from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.ladder.device import kind as kind_of_device
 from reprocheck.model import Between, Check, Ladder, Rung, SourceLine
-from reprocheck.model.evidence import Evidence, Generator, SeededAs, seed_line
+from reprocheck.model.evidence import Evidence, SeededAs, seed_line
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.causes import Doing, LineDoes
 from reprocheck.rules import known
@@ -82,7 +82,14 @@ class Look:
         """Return what was recorded of the generators that the rung names: their states differ, and
         how each of them was seeded.
         """
-        return tuple(chain.from_iterable(map(_facts_of, self.rung.generators.drawn)))
+        facts = []
+        for generator in self.rung.generators.drawn:
+            seeded = _MADE if generator.key else _SEEDED
+            facts.append(Recorded(kind="state differs", of=generator.name))
+            facts.append(Recorded(kind=seeded[generator.seeded], of=generator.name))
+            if generator.later is not None:
+                facts.append(Recorded(kind="seeded later", of=generator.name))
+        return tuple(facts)
 
     def seed_line(self) -> SourceLine | None:
         """Return the line that seeded, with its text; that of the rung where none was recorded."""
@@ -106,7 +113,7 @@ class Look:
 
     @property
     def device(self) -> str:
-        """Kind of device: `cpu`, `cuda`, `npu`…"""
+        """Return the kind of device, such as `cpu`, `cuda` or `npu`."""
         return kind_of_device(self.rung.measured.device)
 
     @property
@@ -215,21 +222,6 @@ def otherwise(look: Look) -> bool:
 def takes_another_path(look: Look) -> bool:
     """Return whether the runs do not go the same way through the code."""
     return look.rung.another_path
-
-
-def _facts_of(generator: Generator) -> Iterator[Recorded]:
-    """Yield what was recorded of a generator whose state differs."""
-    yield Recorded(kind="state differs", of=generator.name)
-    yield Recorded(kind=_seeding(generator), of=generator.name)
-    if generator.later is not None:
-        yield Recorded(kind="seeded later", of=generator.name)
-
-
-def _seeding(generator: Generator) -> Kind:
-    """Return how a generator was seeded before it was drawn from."""
-    if generator.key:
-        return _MADE[generator.seeded]
-    return _SEEDED[generator.seeded]
 
 
 def draws_order(hint: Hint) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
 from reprocheck.causes.suspects.data import drawn_before, drawn_early, origins
@@ -40,20 +40,14 @@ def files(look: Look) -> Iterator[Suspect]:
     if isinstance(look.rung.evidence, GivenOtherwise):
         yield from of_given(look)
     elif left:
+        reads = (run.first_reads.get(left[0]) for run in look.check.runs[1:])
+        first_read = next((read.line for read in reads if read is not None), "")
         yield Suspect(
             name="state-left",
             shown=tuple(Recorded(kind="file left by run 1", of=path) for path in left),
             statements=(FilesOfRun1(number=len(left)),),
-            source=look.line_at(_reader(look, left[0])),
+            source=look.line_at(first_read),
         )
-
-
-def _reader(look: Look, path: str) -> str:
-    """Return the user's line in which a later run first opened what run 1 left; "" where it was not
-    seen.
-    """
-    reads = (run.first_reads.get(path) for run in look.check.runs[1:])
-    return next((read.line for read in reads if read is not None), "")
 
 
 def hyper_parameters(look: Look) -> Iterator[Suspect]:
@@ -80,7 +74,13 @@ def weights(look: Look) -> Iterator[Suspect]:
     shown = look.shown(WeightsDiffer)
     shapes = look.rung.measured.shapes
     if shapes is not None:
-        yield from _another_model(look, OtherNumberOfWeights(shapes=shapes))
+        # what says how large the model is, is not the same in each run
+        sizes = (OtherNumberOfWeights(shapes=shapes),)
+        clock = look.hint("clock", "entropy")
+        yield by_hint("random-hyper-parameter", look.hint("draw"), "a draw", statements=sizes)
+        yield by_hint(
+            "drifting-hyper-parameter", clock, "the clock or the system", statements=sizes
+        )
         return
     if shown.missing_from is not None:
         missing = NotInCheckpoint(module=shown.missing_from)
@@ -111,22 +111,10 @@ def weights(look: Look) -> Iterator[Suspect]:
         yield from _without_states(look)
 
 
-def _another_model(look: Look, sizes: OtherNumberOfWeights) -> Iterator[Suspect]:
-    """Yield weights of another size: what says how large the model is, is not the same in each
-    run.
-    """
-    yield by_hint("random-hyper-parameter", look.hint("draw"), "a draw", statements=(sizes,))
-    yield by_hint(
-        "drifting-hyper-parameter",
-        look.hint("clock", "entropy"),
-        "the clock or the system",
-        statements=(sizes,),
-    )
-
-
 def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
-    """A file with weights holds others in each run: each run drew them before it wrote it, or
-    somebody gave the runs other files.
+    """Yield suspects where a file with weights holds other ones in each run.
+
+    Each run drew them before it wrote it, or somebody gave the runs other files.
     """
     file, source = loaded.file, look.line_at(loaded.line)
     if made_by_each_run(look.check, file):
@@ -179,28 +167,21 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
         yield from (*origins(look), unfilled, own)
 
 
-def _drawn_too_early(look: Look, early: Mapping[str, str]) -> Iterator[Suspect]:
-    """Yield weights of which no state is known, and a generator that was seeded only after
-    something had drawn from it.
-    """
-    source = look.code.assigned(look.rung.place or "") or look.rung.source
-    yield Suspect(
-        name="seed-after-model",
-        shown=drawn_before(early),
-        statements=drawn_early(early),
-        source=source,
-    )
-    yield by_hint("private-initialiser", look.hint("entropy"), "a generator or a draw")
-
-
 def _without_states(look: Look) -> Iterator[Suspect]:
     """Yield weights that were made where no generator was looked at: loaded, copied, or made in
     another process.
     """
     system = look.hint("entropy", "clock")
     shown = look.shown(WeightsDiffer)
-    if shown.drawn_before_seed:
-        yield from _drawn_too_early(look, shown.drawn_before_seed)
+    early = shown.drawn_before_seed
+    if early:
+        yield Suspect(
+            name="seed-after-model",
+            shown=drawn_before(early),
+            statements=drawn_early(early),
+            source=look.code.assigned(look.rung.place or "") or look.rung.source,
+        )
+        yield by_hint("private-initialiser", look.hint("entropy"), "a generator or a draw")
         return
     if shown.generators.seeded:
         own = by_hint("private-initialiser", system, "a draw of the system or the clock")

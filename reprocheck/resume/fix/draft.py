@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 
-from reprocheck.resume.fix import edits
-from reprocheck.resume.fix.edits import Edit
+from reprocheck.fixes.edits.changes import Edit, changed, fits, in_place_of, with_items
+from reprocheck.fixes.edits.tree import Tree
 from reprocheck.resume.fix.source import Source
+
+
+class UnfitError(Exception):
+    """A place of the script cannot be patched, as a line that holds several statements."""
 
 
 class Draft:
@@ -17,59 +22,83 @@ class Draft:
 
     def __init__(self, texts: Mapping[str, str], source: Source) -> None:
         self.source = source
-        self.edits: defaultdict[str, list[Edit]] = defaultdict(list)
         self._texts = texts
+        self._tree = cache(lambda file: Tree(texts[file]))
+        self._edits: defaultdict[str, list[Edit]] = defaultdict(list)
         self._saved: dict[str, str] = {}
         self._loaded: list[str] = []
 
     def save(self, key: str, value: str) -> None:
-        """An expression is saved under a key, unless it is already; subscripts lead to what is."""
-        held = self.source.held.get(key)
+        """Save an expression under a key, unless it is already; subscripts lead to what is."""
+        saved = self.source.held.get(key)
         if key.startswith("["):
             return
-        if held is None or ast.unparse(held) != value:
+        if saved is None or ast.unparse(saved) != value:
             self._saved[key] = value
 
     def load(self, line: str) -> None:
-        """A line behind those that load the checkpoint."""
+        """Add a line behind those that load the checkpoint."""
         self._loaded.append(line)
 
-    def texts(self) -> dict[str, str]:
-        """Return the files that are changed; {} where none is, or where one is no Python any more,
-        as with several statements on one line.
-        """
-        made = {file: list(changes) for file, changes in self.edits.items()}
-        if self._saved:
-            made.setdefault(self.source.saving.file, []).append(self._into_dict())
-        if self._loaded:
-            lines = edits.behind(self.source.behind, self._loaded)
-            made.setdefault(self.source.loading.file, []).append(lines)
-        texts = {file: edits.applied(self._texts[file], one) for file, one in made.items() if one}
-        try:
-            for text in texts.values():
-                ast.parse(text)
-        except SyntaxError:
-            return {}
-        return texts
+    def save_instead(self, expression: ast.expr, text: str) -> None:
+        """Write another expression in place of one, in the file that saves."""
+        file = self.source.saving.file
+        node = self._tree(file).expression(expression)
+        if node is None:
+            raise UnfitError
+        self._edits[file].append(Edit(changes=(in_place_of(node, text),)))
 
-    def _into_dict(self) -> Edit:
-        """Behind the last value, each on a line of its own where those are; around what is no dict
-        that is written there.
+    def above(self, statement: ast.stmt, lines: Sequence[str]) -> None:
+        """Add lines above a statement of the file that loads."""
+        file = self.source.loading.file
+        node = self._tree(file).statement(statement)
+        if node is None:
+            raise UnfitError
+        if lines:
+            self._edits[file].append(Edit(above=((node, "\n".join(lines)),)))
+
+    def below(self, statement: ast.stmt, lines: Sequence[str]) -> None:
+        """Add lines below a statement of the file that loads."""
+        file = self.source.loading.file
+        node = self._tree(file).statement(statement)
+        if node is None:
+            raise UnfitError
+        self._edits[file].append(Edit(below=((node, "\n".join(lines)),)))
+
+    def texts(self) -> dict[str, str]:
+        """Return the files that are changed; {} where none is, or one is no Python any more."""
+        if self._saved:
+            self._save_all()
+        if self._loaded:
+            self.below(self.source.behind, self._loaded)
+        if not all(fits(self._tree(file), edits) for file, edits in self._edits.items()):
+            return {}
+        return {file: changed(self._tree(file), edits).code for file, edits in self._edits.items()}
+
+    def _save_all(self) -> None:
+        """Add what is saved behind the last value, each on a line of its own where those are.
+
+        What is no dict that is written there is unpacked into one.
         """
         source = self.source
         saved: ast.expr = source.saved
-        said = [f'"{key}": {value}' for key, value in self._saved.items()]
+        items = [f'"{key}": {value}' for key, value in self._saved.items()]
         if source.inner is not None:
             roots = {re.split(r"\W", value)[0] for value in self._saved.values()}
             scope = source.script.scope(source.inner)
             if all(source.script.is_known(root, scope) for root in roots):
                 saved = source.inner
         if not isinstance(saved, ast.Dict) or not saved.values:
-            return edits.instead(saved, f"{{**{ast.unparse(saved)}, {', '.join(said)}}}")
+            self.save_instead(saved, f"{{**{ast.unparse(saved)}, {', '.join(items)}}}")
+            return
+        file = source.saving.file
+        display = self._tree(file).expression(saved)
+        if display is None:
+            raise UnfitError
+        indentation = None
         last = saved.values[-1]
-        between = ", "
         if last.lineno != saved.lineno:
-            rows = self._texts[self.source.saving.file].splitlines()
-            row = rows[(saved.keys[-1] or last).lineno - 1]
-            between = ",\n" + row[: len(row) - len(row.lstrip())]
-        return edits.following(last, "".join(between + one for one in said))
+            row = self._texts[file].splitlines()[(saved.keys[-1] or last).lineno - 1]
+            indentation = row[: len(row) - len(row.lstrip())]
+        change = (display, lambda node: with_items(node, items, indentation))
+        self._edits[file].append(Edit(changes=(change,)))

@@ -10,9 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reprocheck.resume.fix import edits
 from reprocheck.resume.fix.draft import Draft
-from reprocheck.resume.fix.edits import Edit
 from reprocheck.resume.fix.passes import Pass
 from reprocheck.resume.fix.script import Scope
 from reprocheck.resume.fix.states import State, value_of
@@ -38,13 +36,13 @@ def before_the_loop(draft: Draft, place: Pass, states: Sequence[State]) -> None:
     names = _named(draft)
     _declare(draft, place, names, [])
     _save(draft, states)
-    file = draft.source.loading.file
-    draft.edits[file].append(edits.before(place.loop, _put_back_last(names, states)))
+    draft.above(place.loop, _put_back_last(names, states))
 
 
 def pass_over(draft: Draft, place: Pass) -> None:
-    """The batches that were used are passed over, where a loop that counts on from what was loaded
-    takes each by `next`.
+    """Pass over the batches that were used.
+
+    It is for a loop that counts on from what was loaded and takes each batch by `next`.
     """
     loop = place.loop
     counts = loop.iter if isinstance(loop, ast.For) else None
@@ -54,7 +52,7 @@ def pass_over(draft: Draft, place: Pass) -> None:
         return
     if iterator:
         rows = [f"for _ in range({ast.unparse(counts.args[0])}):", f"    next({iterator})"]
-        draft.edits[draft.source.loading.file].append(edits.before(loop, rows))
+        draft.above(loop, rows)
 
 
 def within_the_loop(
@@ -65,11 +63,10 @@ def within_the_loop(
     *,
     position: bool,
 ) -> None:
-    """The loop goes on in the middle of a pass.
+    """Let the loop go on in the middle of a pass.
 
-    states    what is put back in front of the first batch that is due
-    order     what is put back where the pass begins that was under way
-    position  whether the batches are counted, and passed over
+    states what is put back in front of the first batch that is due order what is put back where the
+    pass begins that was under way position whether the batches are counted, and passed over
     """
     names, loop = _named(draft), place.loop
     noted = [state.of_pass for state in order]
@@ -90,12 +87,10 @@ def within_the_loop(
     _save(draft, states)
     for name in noted:
         draft.save(name, name)
-    draft.edits[draft.source.loading.file] += [
-        edits.before(loop, begin),
-        edits.before(loop.body[0], passing),
-        edits.before(place.first_due, _put_back_last(names, states)),
-        edits.behind(loop, [f"{names.pending} = None"]),
-    ]
+    draft.above(loop, begin)
+    draft.above(loop.body[0], passing)
+    draft.above(place.first_due, _put_back_last(names, states))
+    draft.below(loop, [f"{names.pending} = None"])
 
 
 def _named(draft: Draft) -> _Names:
@@ -127,7 +122,6 @@ def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
 def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> None:
     """Nothing is loaded at first. Functions that share a name of the module say so."""
     source, script = draft.source, draft.source.loading.script
-    changed = draft.edits[source.loading.file]
     loads, trains = script.scope(source.behind), script.scope(place.loop)
     draft.load(f"{names.pending} = {source.loaded}")
     whole: Scope = loads
@@ -135,15 +129,12 @@ def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> 
     if len({loads, trains, saves}) > 1:
         whole = script.tree
         shared = {loads: [names.pending], trains: [names.pending, *noted]}
-        changed += [_shared(scope, own) for scope, own in shared.items() if scope is not whole]
+        for scope, own in shared.items():
+            if scope is not whole:
+                below_text = int(ast.get_docstring(scope) is not None)
+                draft.above(scope.body[below_text], [f"global {', '.join(own)}"])
     around = {place.loop, source.behind, *script.around(place.loop), *script.around(source.behind)}
     first = next(one for one in whole.body if one in around)
     # a definition stands two lines below
     blank = 2 * isinstance(first, ast.FunctionDef | ast.ClassDef)
-    changed.append(edits.before(first, [f"{names.pending} = None", *[""] * blank]))
-
-
-def _shared(scope: Scope, names: Sequence[str]) -> Edit:
-    """Return a function assigns these names of its module."""
-    below_text = int(ast.get_docstring(scope) is not None)
-    return edits.before(scope.body[below_text], [f"global {', '.join(names)}"])
+    draft.above(first, [f"{names.pending} = None", *[""] * blank])

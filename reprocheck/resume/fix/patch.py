@@ -6,11 +6,11 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reprocheck.resume.fix import edits
-from reprocheck.resume.fix.draft import Draft
+from reprocheck.fixes.edits.tree import UNREADABLE
+from reprocheck.resume.fix.draft import Draft, UnfitError
 from reprocheck.resume.fix.loop_patch import before_the_loop, pass_over, within_the_loop
 from reprocheck.resume.fix.passes import Pass, has_own_position, loop_around, pass_of
-from reprocheck.resume.fix.source import Source, read
+from reprocheck.resume.fix.source import read
 from reprocheck.resume.fix.states import State, generators, of_the_order, parts, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.source import keys_of
@@ -46,9 +46,12 @@ def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str,
     if source is None:
         return {}
     draft = Draft(texts, source)
-    late = _add_parts(draft, lost)
-    _add_states(draft, lost, late)
-    return draft.texts()
+    try:
+        late = _add_parts(draft, lost)
+        _add_states(draft, lost, late)
+        return draft.texts()
+    except (UnfitError, *UNREADABLE):
+        return {}
 
 
 def _add_parts(draft: Draft, lost: Lost) -> list[State]:
@@ -56,15 +59,18 @@ def _add_parts(draft: Draft, lost: Lost) -> list[State]:
     not there yet where the file is read, or are made anew behind that.
     """
     source = draft.source
+    calls = source.loading.script.index.calls
     late = []
     for part, state in parts(source, lost.parts):
-        asked = _asked(source, state)
-        missing = [key for key in asked if key not in source.keys]
+        # the keys under which the script asks for the part where it loads it
+        setters = [one for one in calls if ast.unparse(one.func) == state.setter]
+        wanted = [key for call in setters for _, key in keys_of(call, {source.loaded})]
+        missing = [key for key in wanted if key not in source.keys]
         if missing:
             _save_as(draft, state, missing[0])
             continue
-        if not lost.parts[part] and not _chosen(draft, state):
-            draft.save(state.key, state.read)
+        if not lost.parts[part]:
+            _save_whole(draft, state)
         is_there = part in source.loading.names or part not in source.saving.names
         if part in lost.loaded or not is_there:
             late.append(state)
@@ -73,37 +79,27 @@ def _add_parts(draft: Draft, lost: Lost) -> list[State]:
     return late
 
 
-def _asked(source: Source, state: State) -> list[str]:
-    """Return the keys under which the script asks for a part where it loads it."""
-    calls = [
-        one for one in source.loading.script.index.calls if ast.unparse(one.func) == state.setter
-    ]
-    return [key for call in calls for _, key in keys_of(call, {source.loaded})]
-
-
 def _save_as(draft: Draft, state: State, key: str) -> None:
     """Save a part under the key that the script asks for."""
     saved = draft.source.saved
-    written = saved.keys if isinstance(saved, ast.Dict) else []
-    keys = (one for one in written if isinstance(one, ast.Constant))
+    keys = saved.keys if isinstance(saved, ast.Dict) else []
     named = words_of(state.key)[-1]
-    held = next((one for one in keys if one.value == named), None)
-    if held is None or not state.key.startswith("["):
-        draft.save(key, state.read)
-        return
-    draft.edits[draft.source.saving.file].append(edits.instead(held, f'"{key}"'))
+    if state.key.startswith("["):
+        for written in keys:
+            if isinstance(written, ast.Constant) and written.value == named:
+                draft.save_instead(written, f'"{key}"')
+                return
+    draft.save(key, state.read)
 
 
-def _chosen(draft: Draft, state: State) -> bool:
-    """Save all of a module in place of what the script chooses of it; False where it saves none of
-    it.
-    """
+def _save_whole(draft: Draft, state: State) -> None:
+    """Save all of a part, in place of what the script chooses of a module."""
     for value in draft.source.held.values():
         text = ast.unparse(value)
         if ".state_dict()" in state.read and state.read in text and text != state.read:
-            draft.edits[draft.source.saving.file].append(edits.instead(value, state.read))
-            return True
-    return False
+            draft.save_instead(value, state.read)
+            return
+    draft.save(state.key, state.read)
 
 
 def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
@@ -116,7 +112,13 @@ def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
     has_own = place is not None and has_own_position(source, place)
     position = _POSITION in lost.codes and not has_own
     has_order = lost.other_data and source.is_single and (place is not None or not position)
-    order = _order(draft, place) if has_order else []
+    order: list[State] = []
+    if has_order:
+        # known at all places that save it and put it back
+        places = [source.saved, source.behind]
+        if place is not None and place.saves_within:
+            places.append(place.loop)
+        order = list(of_the_order(source, {*map(source.script.scope, places)}))
     both = list(dict.fromkeys([*drawn, *order]))
     if place is not None and place.saves_within:
         due = [*late, *(state for state in both if state.drawn)]
@@ -153,14 +155,3 @@ def _around_the_loop(
     if put_last:
         before_the_loop(draft, loop, put_last)
     return [state for state in states if state not in put_last]
-
-
-def _order(draft: Draft, place: Pass | None) -> list[State]:
-    """Return what the order is made from, where it is known at all places that save it and put it
-    back.
-    """
-    source = draft.source
-    places = [source.saved, source.behind]
-    if place is not None and place.saves_within:
-        places.append(place.loop)
-    return list(of_the_order(source, {*map(source.script.scope, places)}))

@@ -4,16 +4,17 @@ are not known, those of the catalogue with the script's own names.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from reprocheck.causes.usercode import UserCode
+from reprocheck.fixes.edits.difference import unified
+from reprocheck.fixes.seeds import BY_NAME, STATES
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import patched
 from reprocheck.resume.fix.patch_trial import lost_of
-from reprocheck.resume.fix.states import DEFAULTS, OWN, key_of, value_of
+from reprocheck.resume.fix.states import KEYS, key_of, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.counters import OF_SCRIPTS
 from reprocheck.resume.gap.mersenne_twister import class_of
@@ -45,7 +46,8 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
     known = filter(code.sources.has, archive.files)
     texts = {file: code.sources.text(file) or "" for file in known}
     changed = patched(texts, archive, lost_of(outcome)) if drafts else {}
-    draft = "".join(_difference(texts, changed))
+    differences = (unified(name, texts[name], changed[name], context=1) for name in changed)
+    draft = "".join(differences)
     checkpoint = outcome.place.checkpoint
     is_own = checkpoint is not None and checkpoint.by in OF_SCRIPTS[1:]
     lines = "\n".join(_lines(explained)) if is_own else ""
@@ -65,12 +67,6 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
     return replace(outcome, explained=replace(explained, mechanism=told(first), mechanisms=own))
 
 
-def _difference(texts: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
-    for name, text in changed.items():
-        before, after = texts[name].splitlines(True), text.splitlines(True)
-        yield from difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=1)
-
-
 def _lines(explained: Explained) -> Iterator[str]:
     """Yield what is to be saved and loaded, where the file is one of the script's own making."""
     archive = explained.archive
@@ -83,12 +79,12 @@ def _lines(explained: Explained) -> Iterator[str]:
         default = key_of(expression or lost.part)
         if lost.kind == "generator":
             read, write = "", ""
-            if class_of(lost.part) in OWN and expression:
-                read, write = (text.format(expression) for text in OWN[class_of(lost.part)])
-            if lost.part in DEFAULTS:
-                shared = DEFAULTS[lost.part]
-                read, default = f"{shared.module}.{shared.get}", shared.key
-                write = f"{shared.module}.{shared.put.replace('{}{}', '{}')}"
+            if class_of(lost.part) in STATES and expression:
+                read, write = (text.format(expression) for text in STATES[class_of(lost.part)])
+            if lost.part in KEYS:
+                stream = BY_NAME[lost.part]
+                read, default = f"{stream.module}.{stream.read}", KEYS[lost.part]
+                write = f"{stream.module}.{stream.write.replace('{}{}', '{}')}"
         elif expression:
             read, write = f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
         else:

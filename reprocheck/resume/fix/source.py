@@ -19,6 +19,8 @@ from reprocheck.scan.index import last_line, within
 from reprocheck.scan.syntax import word
 
 _SAVERS = ("save", "dump", "async_save", "save_file")
+_SAVED = ("obj", "state_dict", "tensors", "value")
+"""Keywords of what is saved."""
 
 _NONE = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 
@@ -116,7 +118,15 @@ def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
     saving, loading, training = (
         _spots(frames, scripts) for frames in (archive.saving, archive.reading, archive.training)
     )
-    saved, load = _saved(saving), _load(loading)
+    saved = _saved(saving)
+    # what is loaded is assigned by the loader itself, or by what calls it
+    assignments = (
+        (spot, made)
+        for spot in loading
+        for made in spot.script.made
+        if made.statement.lineno <= spot.line <= last_line(made.statement)
+    )
+    load = next(assignments, None)
     if saved is None or load is None:
         return None
     held: dict[str, ast.expr] = {}
@@ -162,7 +172,9 @@ def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.expr, Scope | None] | None:
     for number, spot in enumerate(spots):
         if not number:
             saver = next((one for one in _calls_on(spot) if word(one) in _SAVERS), None)
-            wanted = _given(saver)
+            if saver is not None:
+                named = (one.value for one in saver.keywords if one.arg in _SAVED)
+                wanted = saver.args[0] if saver.args else next(named, None)
         found, parameter = _dict(spot.script, wanted)
         if found is not None:
             return spot, found, scope
@@ -183,14 +195,6 @@ def _calls_on(spot: Spot) -> list[ast.Call]:
     """Return the calls that the line of a function is part of."""
     calls = spot.script.index.calls
     return [one for one in calls if one.lineno <= spot.line <= (one.end_lineno or 0)]
-
-
-def _given(saver: ast.Call | None) -> ast.expr | None:
-    if saver is None:
-        return None
-    objects = ("obj", "state_dict", "tensors", "value")
-    named = (one.value for one in saver.keywords if one.arg in objects)
-    return saver.args[0] if saver.args else next(named, None)
 
 
 def _dict(script: Script, given: ast.expr | None) -> tuple[ast.Dict | None, str]:
@@ -218,15 +222,6 @@ def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
     names = [one.arg for one in scope.args.args if one.arg != "self"]
     by_place = dict(zip(names, call.args, strict=False))
     return by_place.get(name, next((one.value for one in call.keywords if one.arg == name), None))
-
-
-def _load(spots: Sequence[Spot]) -> tuple[Spot, Made] | None:
-    """Return the assignment of what is loaded: by the loader itself, or by what calls it."""
-    for spot in spots:
-        for made in spot.script.made:
-            if made.statement.lineno <= spot.line <= last_line(made.statement):
-                return spot, made
-    return None
 
 
 def _behind(script: Script, load: Made) -> ast.stmt:

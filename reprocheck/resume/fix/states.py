@@ -8,9 +8,9 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from reprocheck.resume.fix.script import OWN as OWN_MODULE, Scope, Script
+from reprocheck.fixes.seeds import BY_NAME, STATES
+from reprocheck.resume.fix.script import OWN, Scope, Script
 from reprocheck.resume.fix.source import Source
 from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.scan.index import within
@@ -53,29 +53,8 @@ read any object.
 """
 
 
-class Default(NamedTuple):
-    """The generator of a module: the key of its state, how that is read and set, what is saved."""
-
-    module: str
-    key: str
-    get: str
-    put: str
-    plain: str = "{0}"
-
-
-DEFAULTS = {
-    "torch": Default("torch", "rng", "get_rng_state()", "set_rng_state({}{})"),
-    "numpy": Default("numpy", "numpy_rng", "random.get_state()", "random.set_state({})", _NUMPY),
-    "python": Default("random", "python_rng", "getstate()", "setstate({})"),
-    "cuda": Default("torch", "cuda_rng", "cuda.get_rng_state_all()", "cuda.set_rng_state_all({})"),
-}
-OWN = {
-    "torch.Generator": ("{}.get_state()", "{}.set_state({{}})"),
-    "random.Random": ("{}.getstate()", "{}.setstate({{}})"),
-    "numpy.random.Generator": ("{}.bit_generator.state", "{}.bit_generator.state = {{}}"),
-    "numpy.random.default_rng": ("{}.bit_generator.state", "{}.bit_generator.state = {{}}"),
-}
-"""Generators that a script makes: how their state is read and set, by class or maker."""
+KEYS = {"torch": "rng", "numpy": "numpy_rng", "python": "python_rng", "cuda": "cuda_rng"}
+"""Generators of the process, and the key of their states."""
 _DRAWS = (("RandomSampler", "RandomSampler("), ("DataLoader", "shuffle=True"))
 """Calls that draw an order, with what stands in their text then."""
 
@@ -101,27 +80,28 @@ def generators(source: Source, names: Collection[str]) -> Iterator[State]:
     """
     for name in dict.fromkeys(one if class_of(one) else one.partition(":")[0] for one in names):
         expression = source.saving.names.get(name, "")
-        if name in DEFAULTS:
-            yield from _defaults(source, name)
-        elif expression and class_of(name) in OWN:
+        if name in KEYS:
+            yield from _of_process(source, name)
+        elif expression and class_of(name) in STATES:
             yield _own(source, expression, class_of(name))
 
 
-def _defaults(source: Source, name: str) -> Iterator[State]:
-    one = DEFAULTS[name]
-    used = dict.fromkeys((one.module, "np"))
-    known = (alias for alias in used if source.script.names.of_global(alias) == one.module)
-    for alias in known:
-        state = f"{alias}.{one.get}"
-        is_plain = state in map(ast.unparse, source.held.values())
-        read = state if is_plain else one.plain.format(state)
+def _of_process(source: Source, name: str) -> Iterator[State]:
+    stream = BY_NAME[name]
+    known = source.script.names.of_global
+    for alias in dict.fromkeys((stream.module, "np")):
+        if known(alias) != stream.module:
+            continue
+        state = f"{alias}.{stream.read}"
+        is_plain = name != "numpy" or state in map(ast.unparse, source.held.values())
+        read = state if is_plain else _NUMPY.format(state)
         on_host = ".cpu()" if source.is_moved and name == "torch" else ""
-        write = f"{alias}.{one.put.replace('{}{}', '{}' + on_host)}"
-        yield State(key=source.saved_as(read, one.key), read=read, write=write)
+        write = f"{alias}.{stream.write.replace('{}{}', '{}' + on_host)}"
+        yield State(key=source.saved_as(read, KEYS[name]), read=read, write=write)
 
 
 def _own(source: Source, expression: str, kind: str) -> State:
-    read, write = (text.format(expression) for text in OWN[kind])
+    read, write = (text.format(expression) for text in STATES[kind])
     key = source.saved_as(read, key_of(expression))
     return State(key=key, read=read, write=write)
 
@@ -136,15 +116,15 @@ def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:
     for made in script.made:
         is_seen = script.scope(made.statement) in {*scopes, script.tree}
         if is_seen and all(script.is_known(made.name, scope) for scope in scopes):
-            if made.maker in OWN:
+            if made.maker in STATES:
                 yield _own(source, made.name, made.maker)
             # numbers that an iterable of the script counts on when a pass over it begins
-            for name in _counted(source.script, made.maker.removeprefix(f"{OWN_MODULE}.")):
+            for name in _counted(source.script, made.maker.removeprefix(f"{OWN}.")):
                 read = f"{made.name}.{name}"
                 key = source.saved_as(read, read.replace(".", "_"))
                 yield State(key=key, read=read, write=f"{read} = {{}}", drawn=False)
     if any(map(_shuffles, script.index.calls)):
-        yield from _defaults(source, "torch")
+        yield from _of_process(source, "torch")
 
 
 def _counted(script: Script, name: str) -> list[str]:

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import libcst as cst
 
+from reprocheck.fixes.edits.changes import Edit, with_keyword
+from reprocheck.fixes.edits.tree import Tree, keyword, written
+from reprocheck.fixes.patches.fixer import on_call
 from reprocheck.scan.aliases import canonical
 from reprocheck.scan.checks import tables
 from reprocheck.scan.checks.streams import TITLES
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.tree import Edit, Tree, keyword, on_call, with_keyword, written
 
 
 def spelt_right(tree: Tree, finding: Finding, number: int) -> Edit | None:

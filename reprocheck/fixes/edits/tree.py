@@ -1,14 +1,10 @@
-"""A source text as a concrete tree: the node of a finding, names through imports, and the
-replacements that findings ask for.
-"""
+"""A source text as a concrete tree: nodes by their places, and names through imports."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, wraps
-from itertools import chain
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -20,15 +16,17 @@ from libcst.metadata import (
 )
 
 from reprocheck.files.source_text import split
+from reprocheck.fixes.edits.tables import parsed
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import grouped, of_kind
 from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.tables import parsed
 
+UNREADABLE = (cst.ParserSyntaxError, RecursionError)
+"""What a text raises of which no tree can be made."""
 Node = TypeVar("Node", bound=cst.CSTNode)
-Change = Callable[[cst.CSTNode], cst.CSTNode]
-_STATEMENTS: tuple[type[cst.For | cst.While], ...] = (cst.For, cst.While)
-"""Loops that are statements."""
+Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+"""What stands on lines of its own."""
+_STATEMENTS: tuple[type[Statement], ...] = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
 _LOOPS = (cst.For, cst.While, cst.CompFor, cst.Lambda)
 _UNPACKING: tuple[type[cst.AssignTarget | cst.For | cst.CompFor], ...] = (
     cst.AssignTarget,
@@ -42,56 +40,6 @@ _BINDING: Mapping[type, str] = {
 }
 """The attribute of each node under which the name stands that the node gives a value."""
 _ONCE = frozenset({"__init__", "__post_init__", "main", "setup", "build"})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Edit:
-    """What a finding asks for.
-
-    changes    nodes of the tree and what each becomes, given itself with the changes inside of it
-    below      statements, and a line that must stand below each
-    imports    modules that must be bound by their own name at the top: `torch`
-    first      functions, and a line that must stand first in each
-    heads      lines that must stand below the imports at the top, each the dotted name of a
-               function and its arguments
-    settles    streams that are seeded by the change from its line on, by their titles
-    by         what another finding asks for, where that fixes this one, too
-    line       the line of the text that is changed, or above which something must stand; 0 is that
-               of the finding
-    """
-
-    changes: tuple[tuple[cst.CSTNode, Change], ...] = ()
-    below: tuple[tuple[cst.SimpleStatementLine, str], ...] = ()
-    first: tuple[tuple[cst.FunctionDef, str], ...] = ()
-    imports: tuple[str, ...] = ()
-    heads: tuple[tuple[str, str], ...] = ()
-    settles: frozenset[str] = frozenset()
-    by: Edit | None = None
-    line: int = 0
-
-
-Fixer = Callable[["Tree", Finding, int], Edit | None]
-"""From the tree, a finding and how many were fixed alike above it, to what to do; None where the
-place cannot be fixed safely.
-"""
-
-
-CallFixer = Callable[["Tree", cst.Call, Finding, int], Edit | None]
-
-
-def on_call(fix: CallFixer) -> Fixer:
-    """Return a fixer of calls that hide no argument: it is given the call that a finding
-    underlines.
-    """
-
-    @wraps(fix)
-    def fixer(tree: Tree, finding: Finding, number: int) -> Edit | None:
-        call = tree.call_at(finding)
-        if call is None:
-            return None
-        return fix(tree, call, finding, number)
-
-    return fixer
 
 
 class Tree:
@@ -131,6 +79,28 @@ class Tree:
         line, column, last, end = span
         found = self._by_range.get((line, column - 1, last, end - 1), [])
         return next(of_kind(found, kind), None)
+
+    def expression(self, node: ast.expr) -> cst.BaseExpression | None:
+        """Return the expression that stands where a node of `ast` does."""
+        last = node.end_lineno or node.lineno
+        end = self._column(last, node.end_col_offset or 0)
+        span = (node.lineno, self._column(node.lineno, node.col_offset), last, end)
+        return self.node(span, cst.BaseExpression)  # type: ignore[type-abstract]
+
+    def statement(self, node: ast.stmt) -> Statement | None:
+        """Return the statement that begins where a node of `ast` does; None for one behind another
+        on its line.
+        """
+        column = self._column(node.lineno, node.col_offset)
+        for one in self.every(*_STATEMENTS):
+            start = self._places[one].start
+            if (start.line, start.column + 1) == (node.lineno, column):
+                return one
+        return None
+
+    def _column(self, line: int, offset: int) -> int:
+        """Return a column from 1, of what begins behind so many bytes of a line."""
+        return len(self.lines[line].encode()[:offset].decode()) + 1
 
     def call_at(self, finding: Finding) -> cst.Call | None:
         """Return the call that a finding underlines, where it hides no argument."""
@@ -262,7 +232,7 @@ class Tree:
         """Return whether a loop makes a call each time it goes round: not to find what it goes
         over.
         """
-        loops = of_kind(self.around(call), *_STATEMENTS)
+        loops = of_kind(self.around(call), cst.For, cst.While)
         each_time = (loop.body if isinstance(loop, cst.For) else loop for loop in loops)
         return any(call in inside(part) for part in each_time)
 
@@ -329,128 +299,3 @@ def only(call: cst.Call) -> cst.BaseExpression | None:
 def argument(call: cst.Call, *names: str, index: int = 0) -> cst.Arg | None:
     """Return the argument that is given under one of these names, else the one at an index."""
     return keyword(call, *names) or next(iter(positional(call)[index:]), None)
-
-
-def with_keyword(node: cst.CSTNode, name: str, value: str) -> cst.CSTNode:
-    """Return a call with one more argument at its end, spaced and broken as the last one is."""
-    call = cst.ensure_type(node, cst.Call)
-    added = cst.Arg(
-        keyword=cst.Name(name),
-        value=cst.parse_expression(value),
-        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-    )
-    if not call.args:
-        return call.with_changes(args=[added])
-    end = call.args[-1]
-    broken: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
-    if isinstance(call.whitespace_before_args, cst.ParenthesizedWhitespace):
-        broken = call.whitespace_before_args
-    if isinstance(end.comma, cst.Comma):
-        added = added.with_changes(comma=end.comma, whitespace_after_arg=end.whitespace_after_arg)
-    elif isinstance(broken, cst.ParenthesizedWhitespace):
-        added = added.with_changes(whitespace_after_arg=end.whitespace_after_arg)
-        end = end.with_changes(whitespace_after_arg=cst.SimpleWhitespace(""))
-    return call.with_changes(
-        args=[*call.args[:-1], end.with_changes(comma=cst.Comma(whitespace_after=broken)), added]
-    )
-
-
-def with_number(node: cst.CSTNode, number: str = "0") -> cst.CSTNode:
-    """Return a call with a number as its only argument."""
-    argument = cst.Arg(cst.parse_expression(number))
-    return cst.ensure_type(node, cst.Call).with_changes(args=[argument])
-
-
-def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
-    """Return an argument's value, and its replacement."""
-    return arg.value, lambda _: cst.parse_expression(value)
-
-
-def filled(
-    call: cst.Call, given: cst.Arg | None, word: str, value: str, *, imports: tuple[str, ...] = ()
-) -> Edit | None:
-    """This value for an argument of a call that is not given, or is None; nothing where it has
-    another.
-    """
-    if given is None:
-        added = (call, lambda node: with_keyword(node, word, value))
-        return Edit(changes=(added,), imports=imports)
-    if is_none(given.value):
-        return Edit(changes=(with_value(given, value),), imports=imports)
-    return None
-
-
-def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
-    """Return a call whose function has another last name: `torch.empty(3)` as `torch.zeros(3)`."""
-    call = cst.ensure_type(node, cst.Call)
-    return call.with_changes(
-        func=cst.ensure_type(call.func, cst.Attribute).with_changes(attr=cst.Name(name))
-    )
-
-
-def followed_by(lines: Iterable[str]) -> Callable[[cst.CSTNode], Any]:
-    """Return a statement with these lines below it."""
-    added = [cst.parse_statement(line) for line in lines]
-    return lambda node: cst.FlattenSentinel(
-        [cst.ensure_type(node, cst.SimpleStatementLine), *added]
-    )
-
-
-def beginning_with(line: str) -> Change:
-    """Return a function with this line above its first statement, below its docstring."""
-    added = cst.parse_statement(line)
-
-    def change(node: cst.CSTNode) -> cst.CSTNode:
-        function = cst.ensure_type(node, cst.FunctionDef)
-        body = _as_block(function.body)
-        above = int(function.get_docstring() is not None)
-        lines = [*body.body[:above], added, *body.body[above:]]
-        return function.with_changes(body=body.with_changes(body=lines))
-
-    return change
-
-
-def _as_block(body: cst.BaseSuite) -> cst.IndentedBlock:
-    """Return the body of a function, that of one line as a block of its own."""
-    if isinstance(body, cst.IndentedBlock):
-        return body
-    suite = cst.ensure_type(body, cst.SimpleStatementSuite)
-    line = cst.SimpleStatementLine(suite.body, trailing_whitespace=suite.trailing_whitespace)
-    return cst.IndentedBlock([line])
-
-
-class _Changing(cst.CSTTransformer):
-    """Changes nodes, and goes only where there are some: `around` holds the nodes on the way."""
-
-    def __init__(
-        self, changes: Mapping[cst.CSTNode, Collection[Change]], around: Collection[cst.CSTNode]
-    ) -> None:
-        super().__init__()
-        self._changes = changes
-        self._around = around
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        return node in self._around
-
-    def on_leave(self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT) -> cst.CSTNode:  # type: ignore[override]
-        done: cst.CSTNode = updated_node
-        for change in self._changes.get(original_node, ()):
-            done = change(done)
-        return done
-
-
-def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
-    """Return the module of the tree with the changes of all edits."""
-    changes: defaultdict[cst.CSTNode, list[Change]] = defaultdict(list)
-    below: defaultdict[cst.SimpleStatementLine, dict[str, None]] = defaultdict(dict)
-    for edit in edits:
-        for node, change in edit.changes:
-            changes[node].append(change)
-        for statement, line in edit.below:
-            below[statement][line] = None
-        for function, line in edit.first:
-            changes[function].append(beginning_with(line))
-    for statement, lines in below.items():
-        changes[statement].append(followed_by(lines))
-    around = set(chain.from_iterable(map(tree.around, changes)))
-    return cst.ensure_type(tree.module.visit(_Changing(changes, around)), cst.Module)

@@ -34,18 +34,20 @@ def difference(
             data = path.read_bytes()
         before = decode(data)
         name = _absolute(path).relative_to(folder).as_posix()
-        old, new = before.splitlines(True), after.splitlines(True)
-        rows += map(_ended, difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"))
+        rows.append(unified(name, before, after))
     return "".join(rows)
 
 
-def _ended(row: str) -> str:
-    """Return a row of a difference, with what `patch` wants below the last line of a file without
-    end.
+def unified(name: str, before: str, after: str, *, context: int = 3) -> str:
+    """Return the unified difference of two texts of a file, with what `patch` wants below the last
+    line of one without end.
     """
-    if row.endswith("\n"):
-        return row
-    return f"{row}\n\\ No newline at end of file\n"
+    old, new = before.splitlines(True), after.splitlines(True)
+    rows = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", n=context)
+    ended = (
+        row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows
+    )
+    return "".join(ended)
 
 
 def patch_folder(paths: Iterable[Path]) -> Path:

@@ -6,29 +6,34 @@ be fixed safely is left alone.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
+from typing import TYPE_CHECKING
 
-import libcst as cst
-
-from reprocheck.language.letters import small
-from reprocheck.scan.finding import Finding, file_of
-from reprocheck.scan.patches.attributes import (
+from reprocheck.fixes.edits.changes import Edit, changed, fits
+from reprocheck.fixes.edits.imports import headed, place
+from reprocheck.fixes.edits.tree import UNREADABLE, Tree
+from reprocheck.fixes.patches.attributes import (
     made_deterministic,
     seed_called,
     spelt_right,
     switched_off,
 )
-from reprocheck.scan.patches.described import described
-from reprocheck.scan.patches.generators import fixed_split, own_seed, seeded_generator
-from reprocheck.scan.patches.memory import zeroed
-from reprocheck.scan.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
-from reprocheck.scan.patches.seeding import SEEDERS, headed, place, seeded
-from reprocheck.scan.patches.tree import Edit, Fixer, Tree, changed
-from reprocheck.scan.patches.values import fixed_seed, worker_seed
+from reprocheck.fixes.patches.fixer import Fixer
+from reprocheck.fixes.patches.generators import fixed_split, own_seed, seeded_generator
+from reprocheck.fixes.patches.memory import zeroed
+from reprocheck.fixes.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
+from reprocheck.fixes.patches.seeding import seeded
+from reprocheck.fixes.patches.text_changes import changes_of
+from reprocheck.fixes.patches.values import fixed_seed, worker_seed
+from reprocheck.fixes.seeds import STREAMS
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.fix_words import TextChange
+
+if TYPE_CHECKING:
+    from reprocheck.fixes.fixability import Patched
 
 
 def _in_one_place(fix: Fixer) -> Fixer:
@@ -71,69 +76,54 @@ CODES = frozenset(_FIXERS)
 
 def patch(text: str, findings: Sequence[Finding]) -> str:
     """Return the text with these findings fixed. As it was where it cannot be parsed."""
-    found = _read(text, findings)
-    if found is None or not found.edits:
+    plan = _plan(text, findings)
+    if plan is None or not plan.edits:
         return text
-    return _patched(found.tree, list(found.edits.values()))
+    return _patched(plan.tree, list(plan.edits.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
     """What a patch does for one finding.
 
-    number  that of the finding among those that were given
-    said    what it does; empty where that takes more than a line to say
+    number   that of the finding among those that were given
+    changes  what it does; empty where that takes more than a line to say
     """
 
     number: int
-    said: str
+    changes: tuple[TextChange, ...]
 
 
-def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
-    """Return what fixes each of the findings, of those that a patch fixes."""
-    found = _read(text, findings)
-    if found is None:
+def fixes(file: Patched) -> list[Mended]:
+    """Return what fixes each of the findings in a file, of those that a patch fixes."""
+    plan = _plan(file.text, file.findings)
+    if plan is None:
         return []
-    numbers = {id(finding): number for number, finding in enumerate(findings)}
-    done = []
-    for at, edit in sorted(found.edits.items()):
-        finding = found.wanted[at]
-        after = _patched(found.tree, [edit.by or edit])
-        said = _said(finding, text, after)
-        done.append(Mended(numbers[id(finding)], said))
-    return done
-
-
-def _said(finding: Finding, before: str, after: str) -> str:
-    """Return what a patch does, for one finding."""
-    if file_of(finding) == finding.path:
-        return described(before, after, finding.line) or ""
-    said = described(before, after, 0)
-    if said is None:
-        return ""
-    return f"In {file_of(finding)}: {small(said)}"
+    mended = []
+    for number, edit in sorted(plan.edits.items()):
+        after = _patched(plan.tree, [edit.by or edit])
+        mended.append(Mended(number, changes_of(file.text, after)))
+    return mended
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A text as a tree, the findings that patches are known for, and what fixes each, by its
-    number.
-    """
+class _Plan:
+    """A text as a tree, and what fixes each finding in it, by the number of the finding."""
 
     tree: Tree
-    wanted: list[Finding]
     edits: dict[int, Edit]
 
 
-def _read(text: str, findings: Sequence[Finding]) -> _Read | None:
+def _plan(text: str, findings: Sequence[Finding]) -> _Plan | None:
     """None where there is nothing to fix or the text cannot be parsed."""
-    wanted = [one for one in findings if one.code in CODES and one.cell is None]
-    if not wanted:
+    numbered = enumerate(findings)
+    fixable = [(n, one) for n, one in numbered if one.code in CODES and one.cell is None]
+    if not fixable:
         return None
     try:
         tree = Tree(text)
-        return _Read(tree, wanted, _edits(tree, wanted))
-    except (cst.ParserSyntaxError, RecursionError):
+        return _Plan(tree, _edits(tree, fixable))
+    except UNREADABLE:
         return None
 
 
@@ -155,16 +145,16 @@ def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
         for module, call in edit.heads:
             function = call.partition("(")[0]
             heads.setdefault((module, function), call)
-    order = {(one.module, one.function): number for number, one in enumerate(SEEDERS.values())}
+    order = {(one.module, one.seed): number for number, one in enumerate(STREAMS)}
     known = sorted(heads, key=lambda head: order.get(head, len(order)))
     return [(module, heads[module, function]) for module, function in known]
 
 
-def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
+def _edits(tree: Tree, findings: Sequence[tuple[int, Finding]]) -> dict[int, Edit]:
     """Return what fixes each finding, by its number: those left out that no patch fits."""
     counts: Counter[Fixer] = Counter()
     edits: dict[int, Edit] = {}
-    ordered = sorted(enumerate(findings), key=lambda one: (one[1].line, one[1].column))
+    ordered = sorted(findings, key=lambda pair: (pair[1].line, pair[1].column))
     settled: dict[str, Edit] = {}
     for number, finding in ordered:
         fix = _FIXERS[finding.code]
@@ -178,14 +168,6 @@ def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
         counts[fix] += 1
         settled |= dict.fromkeys(edit.settles, edit)
         edits[number] = replace(edit, line=edit.line or finding.line)
-    if _fits(tree, list(edits.values())):
+    if fits(tree, list(edits.values())):
         return edits
-    return {number: edit for number, edit in edits.items() if _fits(tree, [edit.by or edit])}
-
-
-def _fits(tree: Tree, edits: Sequence[Edit]) -> bool:
-    try:
-        ast.parse(changed(tree, edits).code)
-    except (cst.CSTValidationError, SyntaxError):
-        return False
-    return True
+    return {number: edit for number, edit in edits.items() if fits(tree, [edit.by or edit])}

@@ -1,150 +1,19 @@
-"""Seeding lines for draws that no seed reaches: beside the program's own seed, else below the
-imports at the top.
-"""
+"""The imports of a text: the names that modules have there, and those that are added."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
 from itertools import filterfalse, takewhile
 from typing import TypeVar
 
 import libcst as cst
 
-from reprocheck.scan.aliases import KNOWN_PACKAGES, canonical
-from reprocheck.scan.checks import tables
-from reprocheck.scan.finding import Finding
+from reprocheck.fixes.edits.tree import Statement, Tree, written
+from reprocheck.scan.aliases import KNOWN_PACKAGES
 from reprocheck.scan.index import of_kind
-from reprocheck.scan.patches.tree import (
-    Edit,
-    Tree,
-    argument,
-    filled,
-    inside,
-    is_none,
-    is_open,
-    keyword,
-    written,
-)
 
-Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
-Statement = TypeVar("Statement", bound=cst.CSTNode)
-
-
-@dataclass(frozen=True, slots=True)
-class Seeder:
-    """What seeds a stream: the module that must be imported, the function in it, and the number to
-    take where the program has none.
-    """
-
-    module: str
-    function: str
-    number: str = "0"
-
-
-SEEDERS = {
-    "Python's random": Seeder("random", "seed"),
-    "NumPy": Seeder("numpy", "random.seed"),
-    "torch": Seeder("torch", "manual_seed"),
-    "the accelerator's generator": Seeder("torch", "manual_seed"),
-    "MindSpore": Seeder("mindspore", "set_seed", "1"),
-    "MindSpore's data pipeline": Seeder("mindspore", "set_seed", "1"),
-    "TensorFlow": Seeder("tensorflow", "random.set_seed"),
-    "Keras": Seeder("keras", "utils.set_random_seed"),
-}
-"""By the title of a stream."""
-
-
-def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """Return a seed for a stream: below the call by which the program seeds another one, with the
-    same number, else at its top.
-    """
-    evidence = finding.evidence
-    word = evidence.get("seed_keyword")
-    if word in ("random_state", "seed"):
-        if finding.may_repeat:
-            return None
-        return with_seed(tree.call_at(finding), word)
-    seeder = _seeder(tree, evidence.get("stream", ""))
-    if seeder is None or not can_bind(tree, seeder.module):
-        return None
-    beside = evidence.get("seed_beside", "0")
-    line = int(evidence.get("seed_above", beside))
-    if tree.lines.get(line) != evidence.get("seed_text", ""):
-        return None
-    if "seed_beside" in evidence:
-        return _beside(tree, line, seeder)
-    value = evidence.get("seed_number", seeder.number)
-    if value == "0":
-        # MindSpore takes no 0
-        value = seeder.number
-    return Edit(heads=((seeder.module, f"{seeder.function}({value})"),), line=line)
-
-
-def _seeder(tree: Tree, stream: str) -> Seeder | None:
-    """Return what seeds a stream in a program, by its title."""
-    is_bound = bound_as(tree.module.body, "keras") is not None
-    brought = _brought(tree.every(cst.Import, cst.ImportFrom))
-    roots = {thing.partition(".")[0] for thing, _ in brought}
-    from_tensorflow = "tensorflow" in roots and "keras" not in roots
-    if stream == "Keras" and not is_bound and from_tensorflow:
-        # what seeds Keras in a program that has it from TensorFlow, which may be another one than
-        # the package `keras`
-        return Seeder("tensorflow", "keras.utils.set_random_seed")
-    return SEEDERS.get(stream)
-
-
-def with_seed(call: cst.Call | None, word: str) -> Edit | None:
-    """`random_state=0` for a call that takes one under this keyword."""
-    if call is None:
-        return None
-    return filled(call, keyword(call, word), word, "0")
-
-
-def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
-    """Return a line below the call in a line that seeds another stream, with its number."""
-    on_line = [one for one in tree.every(cst.Call) if tree.line(one) == line]
-    call = next(filter(partial(is_seeding, tree), on_line), None)
-    if call is None:
-        return None
-    statement = tree.statement_of(call)
-    given = _number(tree, call)
-    if statement is None or given is None:
-        return None
-    text = f"{name_of(tree, seeder.module)}.{seeder.function}({tree.module.code_for_node(given)})"
-    return Edit(below=((statement, text),), imports=(seeder.module,), line=line)
-
-
-def is_seeding(tree: Tree, call: cst.Call) -> bool:
-    """Return whether a call seeds a stream of its own or of a library."""
-    return canonical(tree.function(call)) in tables.seeds()
-
-
-def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
-    """Return the number that a seeding call is given; None where it is not in plain sight, or where
-    it must not be written down a second time.
-    """
-    known = tables.seeds().get(canonical(tree.function(call)))
-    if known is None or is_open(call):
-        return None
-    given = argument(call, known.keyword)
-    if given is None or is_none(given.value):
-        return None
-    # what an expression must not hold that is written down a second time
-    changing = (cst.Call, cst.Await, cst.Lambda, cst.NamedExpr, cst.Yield)
-    if any(of_kind(inside(given.value), *changing)):
-        return None
-    return given.value
-
-
-def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
-    """`generator=torch.Generator().manual_seed(0)` for a loader."""
-    if is_open(call) or not can_bind(tree, "torch"):
-        return None
-    value = f"{name_of(tree, 'torch')}.Generator().manual_seed(0)"
-    return filled(call, keyword(call, "generator"), "generator", value, imports=("torch",))
+AnyNode = TypeVar("AnyNode", bound=cst.CSTNode)
 
 
 def can_bind(tree: Tree, module: str) -> bool:
@@ -159,7 +28,7 @@ def can_bind(tree: Tree, module: str) -> bool:
     if tree.binds(module):
         return False
     # `from numpy import random` takes the name `random`, and `import pandas as numpy` that of NumPy
-    imports = _brought(tree.every(cst.Import, cst.ImportFrom))
+    imports = imported(tree.every(cst.Import, cst.ImportFrom))
     return all(name != module or thing == module for thing, name in imports)
 
 
@@ -179,14 +48,14 @@ def _bound(statements: Sequence[cst.CSTNode]) -> dict[str, str]:
     """Return what these statements let one write for each module that they import."""
     bound: dict[str, str] = {}
     for statement in of_kind(statements, cst.SimpleStatementLine):
-        for thing, name in _brought(of_kind(statement.body, cst.Import, cst.ImportFrom)):
+        for thing, name in imported(of_kind(statement.body, cst.Import, cst.ImportFrom)):
             bound.setdefault({"tensorflow.keras": "keras"}.get(thing, thing), name)
     if "tensorflow" in bound:
         bound.setdefault("keras", f"{bound['tensorflow']}.keras")
     return bound
 
 
-def _brought(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[str, str]]:
+def imported(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[str, str]]:
     """Yield the dotted name of each thing that imports bring, and the name that it is given; `*`
     for that of a star import.
     """
@@ -256,7 +125,7 @@ def headed(
     modules = [name for name, _ in heads]
     missing = filterfalse(bound.__contains__, dict.fromkeys([*imports, *modules]))
     calls = dict.fromkeys(f"{bound.get(name, name)}.{call}" for name, call in heads)
-    head: list[Line] = list(above)
+    head: list[Statement] = list(above)
     for name in missing:
         _import(head, name)
     new_lines = _apart(list(map(_line, calls)), head)
@@ -266,7 +135,7 @@ def headed(
     return module.with_changes(body=[*head, *new_lines, *below])
 
 
-def _import(head: list[Line], name: str) -> None:
+def _import(head: list[Statement], name: str) -> None:
     """Import a module below the last import of its kind; as a block of its own above the others,
     where it is the first of the standard library, else below them all.
     """
@@ -294,7 +163,7 @@ def _kinds(statement: cst.CSTNode) -> set[str]:
     """Return the kinds of what a line imports."""
     if not isinstance(statement, cst.SimpleStatementLine):
         return set()
-    brought = _brought(of_kind(statement.body, cst.Import, cst.ImportFrom))
+    brought = imported(of_kind(statement.body, cst.Import, cst.ImportFrom))
     return {_kind(thing.partition(".")[0]) for thing, _ in brought}
 
 
@@ -311,7 +180,7 @@ def _line(text: str) -> cst.SimpleStatementLine:
     return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
 
 
-def _apart(statements: list[Statement], above: Sequence[cst.CSTNode]) -> list[Statement]:
+def _apart(statements: list[AnyNode], above: Sequence[cst.CSTNode]) -> list[AnyNode]:
     """Statements with an empty line above the first, where there is something above that."""
     if not (statements and above):
         return statements

@@ -15,12 +15,13 @@ from textwrap import dedent
 
 import pytest
 
+from reprocheck.fixes.patches import CODES, patch
+from reprocheck.fixes.patches.text_changes import changes_of, is_whole
 from reprocheck.rules import Entry, catalogue
 from reprocheck.scan import patched, scan
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.fix_words import in_words
 from reprocheck.scan.judge import findings
-from reprocheck.scan.patches import CODES, patch
-from reprocheck.scan.patches.described import described, is_whole
 from reprocheck.scan.programs import of_text
 from tests.scan.snippets import WRONG, text as plain
 from tests.scan.study import programs
@@ -641,21 +642,23 @@ def test_a_patch_within_a_call_of_several_lines_is_told_as_the_whole_statement()
     before = "import x\n\nout = x.attend(\n    q,\n    scale=1.0,  # scaled already\n)\n"
     after = before.replace("already\n", "already\n    deterministic=True,\n")
     told = "Write `out = x.attend(q, scale=1.0, deterministic=True)` in line 3."
-    assert described(before, after, 5) == told
+    assert in_words(changes_of(before, after), 5) == told
     loop = "for row in load(\n    'a',  # rows\n):\n    print(row)\n"
     after = loop.replace("# rows\n", "# rows\n    shuffle=False,\n")
-    assert described(loop, after, 1) == "Write `for row in load('a', shuffle=False):`."
-    assert described("x = 1\n", "x = 1\ndef f(y):\n    if y:\n        return y\n", 1) is None
+    assert in_words(changes_of(loop, after), 1) == "Write `for row in load('a', shuffle=False):`."
+    assert not changes_of("x = 1\n", "x = 1\ndef f(y):\n    if y:\n        return y\n")
 
 
 def test_a_fix_in_words_names_the_import_that_its_line_needs() -> None:
     before = "import random\n\nlabel = hash(name)\n"
     after = "import random\nimport zlib\n\nlabel = zlib.crc32(name.encode())\n"
     assert (
-        described(before, after, 3)
+        in_words(changes_of(before, after), 3)
         == "Write `label = zlib.crc32(name.encode())`, and add `import zlib` at the top."
     )
-    assert described(before, before.replace("hash(name)", "0"), 3) == "Write `label = 0`."
+    assert (
+        in_words(changes_of(before, before.replace("hash(name)", "0")), 3) == "Write `label = 0`."
+    )
 
 
 def test_the_fix_that_is_printed_is_what_the_patch_does(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.fixes.patches import patch
 from reprocheck.scan import patched, scan
 from reprocheck.scan.judge import findings
-from reprocheck.scan.patches import patch
 from reprocheck.scan.programs import of_text
 
 WORKERS = """

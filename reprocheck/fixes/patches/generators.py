@@ -6,43 +6,26 @@ from dataclasses import replace
 
 import libcst as cst
 
-from reprocheck.scan.checks.seed_values import MAKERS
-from reprocheck.scan.finding import Finding
-from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.seeding import (
-    can_bind,
-    name_of,
-    seeded,
-    with_generator,
-    with_seed,
-)
-from reprocheck.scan.patches.tree import (
+from reprocheck.fixes.edits.changes import (
     Change,
     Edit,
-    Tree,
-    argument,
     called,
     filled,
-    on_call,
+    in_place_of,
     with_number,
     with_value,
-    written,
 )
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.fixes.edits.imports import can_bind, name_of
+from reprocheck.fixes.edits.tree import Tree, argument, written
+from reprocheck.fixes.patches.fixer import on_call
+from reprocheck.fixes.patches.seeding import seeded, with_generator, with_seed
+from reprocheck.fixes.seeds import DRAWN_SEED, MAKERS_WITH_SEED, PRIMITIVES, WITH_NUMBER
+from reprocheck.scan.finding import Finding
+from reprocheck.scan.names import last_part
+from reprocheck.scan.vocabulary import words
 
-_MAKERS = (*names("generators", "from_system"), "keras.random.SeedGenerator")
-_TAKE_A_SEED = {last_part(name): MAKERS[name] for name in _MAKERS}
-"""What makes a generator, and the keyword of its seed, which comes first."""
 _MAKE_SAMPLES = words("generators", "samples") | {"__iter__", "__call__"}
 """Methods that make a sample, or a stream of them."""
-_SISTERS = {"seed": "manual_seed", "from_non_deterministic_state": "from_seed"}
-"""Methods that take no seed, each with the one beside it that does."""
-_SEED0 = {"Dropout": ("Seed0", 1), "RandomChoiceWithMask": ("seed", 1), "bernoulli": ("seed", 2)}
-"""MindSpore's random primitives whose seed is not called `seed`, or is not their first argument."""
-
-
-_DRAWN = "{torch}.randint(2**32, ()).item()"
-"""A seed from the stream of torch, which is another one in each data worker and each epoch."""
 
 
 @on_call
@@ -65,7 +48,7 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
         return _seeded(tree, call, str(number))
     if repeats == "apart" or not finding.evidence.get("torch") or not can_bind(tree, "torch"):
         return None
-    edit = _seeded(tree, call, _DRAWN.format(torch=name_of(tree, "torch")))
+    edit = _seeded(tree, call, DRAWN_SEED.format(torch=name_of(tree, "torch")))
     if edit is not None and repeats == "copied":
         edit = _for_each_sample(tree, call, edit)
     if edit is None or finding.evidence["torch"] == "program":
@@ -79,24 +62,26 @@ def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
     """
     function = last_part(tree.function(call))
     if function == "SystemRandom":
-        return _random(tree, call, number)
-    if function in _TAKE_A_SEED:
-        return _numbered(tree, call, _TAKE_A_SEED[function], number)
+        # Python's generator instead, under the name that the text has for it
+        if isinstance(call.func, cst.Attribute) and tree.function(call) == "random.SystemRandom":
+            return Edit(changes=((call, lambda node: with_number(called(node, "Random"), number)),))
+        if not can_bind(tree, "random"):
+            return None
+        return Edit(changes=(in_place_of(call, f"random.Random({number})"),), imports=("random",))
+    if function in MAKERS_WITH_SEED:
+        if not call.args:
+            return Edit(changes=((call, lambda node: with_number(node, number)),))
+        word = MAKERS_WITH_SEED[function]
+        given = argument(call, word, "seed")
+        return filled(call, given, word, number) or _as_default(tree, given, number)
     match call:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=method)), args=[]):
-            return _sister(tree, call, method, number)
+            sister = WITH_NUMBER.get(method)
+            is_result_used = not isinstance(tree.parent(call), cst.Expr)
+            if sister is None or (method == "seed" and is_result_used):
+                return None
+            return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
     return None
-
-
-def _sister(tree: Tree, call: cst.Call, method: str, number: str) -> Edit | None:
-    """Return the method that takes a number, in place of one that takes none."""
-    if method == "seed" and not isinstance(tree.parent(call), cst.Expr):
-        # what it gives back is used
-        return None
-    sister = _SISTERS.get(method)
-    if sister is None:
-        return None
-    return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
 
 
 def _for_each_sample(tree: Tree, call: cst.Call, edit: Edit) -> Edit | None:
@@ -178,23 +163,13 @@ def fixed_split(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
 @on_call
 def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """`StandardNormal()` of MindSpore as `StandardNormal(seed=1)`, the next as `seed=2`."""
-    word, index = _SEED0.get(last_part(tree.function(call)), ("seed", 0))
+    word, index = PRIMITIVES.get(last_part(tree.function(call)), ("seed", 0))
     value = str(number + 1)
     given = argument(call, word, index=index)
-    if given is not None and _is_zero(given.value):
-        return Edit(changes=(with_value(given, value),))
+    match given:
+        case cst.Arg(value=cst.Integer(evaluated_value=0)):
+            return Edit(changes=(with_value(given, value),))
     return filled(call, given, word, value)
-
-
-def _is_zero(value: cst.BaseExpression) -> bool:
-    return isinstance(value, cst.Integer) and value.evaluated_value == 0
-
-
-def _numbered(tree: Tree, call: cst.Call, word: str, number: str) -> Edit | None:
-    given = argument(call, word, "seed")
-    if not call.args:
-        return Edit(changes=((call, lambda node: with_number(node, number)),))
-    return filled(call, given, word, number) or _as_default(tree, given, number)
 
 
 def _as_default(tree: Tree, given: cst.Arg | None, number: str) -> Edit | None:
@@ -208,15 +183,3 @@ def _as_default(tree: Tree, given: cst.Arg | None, number: str) -> Edit | None:
             change = (default, lambda _: cst.parse_expression(number))
             return Edit(changes=(change,), line=tree.line(parameter))
     return None
-
-
-def _random(tree: Tree, call: cst.Call, number: str) -> Edit | None:
-    """Python's generator instead of the operating system's, under the name that the text has for
-    it.
-    """
-    if isinstance(call.func, cst.Attribute) and tree.function(call) == "random.SystemRandom":
-        return Edit(changes=((call, lambda node: with_number(called(node, "Random"), number)),))
-    if not can_bind(tree, "random"):
-        return None
-    made = cst.parse_expression(f"random.Random({number})")
-    return Edit(changes=((call, lambda _: made),), imports=("random",))

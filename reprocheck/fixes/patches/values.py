@@ -7,32 +7,16 @@ from itertools import chain, filterfalse, takewhile
 
 import libcst as cst
 
+from reprocheck.fixes.edits.changes import Edit, called, in_place_of, with_number, with_value
+from reprocheck.fixes.edits.imports import can_bind, name_of
+from reprocheck.fixes.edits.tree import Tree, argument, inside, is_none, is_open, keyword, written
+from reprocheck.fixes.patches.fixer import on_call
+from reprocheck.fixes.patches.seeding import is_seeding, seeded, with_generator
+from reprocheck.fixes.seeds import WITH_NUMBER, WORKER_SEED
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.seeding import (
-    can_bind,
-    is_seeding,
-    name_of,
-    seeded,
-    with_generator,
-)
-from reprocheck.scan.patches.tree import (
-    Change,
-    Edit,
-    Tree,
-    argument,
-    called,
-    inside,
-    is_none,
-    is_open,
-    keyword,
-    on_call,
-    with_number,
-    with_value,
-    written,
-)
 from reprocheck.scan.vocabulary import names, words
 
 _WORDS = names("patches", "words")
@@ -58,7 +42,11 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None:
         return None
-    made = _made(tree, finding)
+    made = None
+    if "made" in finding.evidence:
+        # another statement makes the number than the one that seeds
+        first, column, last, end = map(int, finding.evidence["made"].split(":"))
+        made = tree.node((first, column, last, end), cst.Call)
     origin = _fixed_origin(tree, finding, made)
     if origin is not None or made is call:
         return origin
@@ -78,25 +66,29 @@ def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit
     """Return a constant for the part of a seed that is another in each run; none for the whole of
     one that several ranks are given.
     """
-    value = _held(tree, given, finding)
-    if value is None or not _are_seeds_alone(tree, _variables(given)):
+    value: cst.BaseExpression | None = given
+    if isinstance(given, cst.Name):
+        # what the text gives the variable once, else on the line where the finding saw it change
+        value = tree.value_of(given)
+        line = finding.evidence.get("drawn_in", "")
+        if value is None:
+            assignments = filter(None, map(tree.assignment_to, tree.binds(given.value)))
+            values = (one.value for one in assignments if str(tree.line(one)) == line)
+            value = next(values, None)
+    bound = [one.target for one in of_kind(inside(given), cst.NamedExpr)]
+    holders = [one.value for one in of_kind([given, *bound], cst.Name)]
+    if value is None or not _are_seeds_alone(tree, holders):
         return None
-    edit = _constant(tree, value)
-    if edit is None or ("ranks" in finding.evidence and edit.changes[0][0] is value):
-        return None
-    return edit
-
-
-def _constant(tree: Tree, value: cst.BaseExpression) -> Edit | None:
-    """Return a constant for the one part of a number that is another in each run."""
+    # the one part of the number that is another in each run
     calls = of_kind(inside(value), cst.Call)
-    found = dict.fromkeys(call for call in calls if _changes(tree, call))
-    sources = [one for one in found if found.keys().isdisjoint(tree.around(one))]
-    if len(sources) != 1 or not tree.once(value):
+    changing = dict.fromkeys(call for call in calls if _changes(tree, call))
+    sources = [one for one in changing if changing.keys().isdisjoint(tree.around(one))]
+    if len(sources) != 1 or not tree.once(value) or _depends_on_a_variable(tree, sources[0]):
         return None
-    if _depends_on_a_variable(tree, sources[0]):
+    number = _whole(tree, sources[0], value)
+    if number is value and "ranks" in finding.evidence:
         return None
-    return _zero(tree, _whole(tree, sources[0], value))
+    return _zero(tree, number)
 
 
 def _zero(tree: Tree, number: cst.CSTNode, line: int = 0) -> Edit | None:
@@ -104,29 +96,6 @@ def _zero(tree: Tree, number: cst.CSTNode, line: int = 0) -> Edit | None:
     if isinstance(tree.parent(number), cst.Attribute):
         return None
     return Edit(changes=((number, lambda _: cst.Integer("0")),), line=line)
-
-
-def _held(tree: Tree, given: cst.BaseExpression, finding: Finding) -> cst.BaseExpression | None:
-    """Return what a seed is: of a variable what the text gives it once, else what it is given on
-    the line on which the finding saw the change made.
-    """
-    if not isinstance(given, cst.Name):
-        return given
-    value = tree.value_of(given)
-    if value is not None:
-        return value
-    line = finding.evidence.get("drawn_in", "")
-    assignments = filter(None, map(tree.assignment_to, tree.binds(given.value)))
-    return next((one.value for one in assignments if str(tree.line(one)) == line), None)
-
-
-def _made(tree: Tree, finding: Finding) -> cst.Call | None:
-    """Return what makes the number, where that is another statement than the one that seeds."""
-    span = finding.evidence.get("made")
-    if span is None:
-        return None
-    first, column, last, end = map(int, span.split(":"))
-    return tree.node((first, column, last, end), cst.Call)
 
 
 def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call | None) -> Edit | None:
@@ -152,24 +121,19 @@ def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
     use it are not seen here.
     """
     holder = tree.nearest(number, cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
-    targets = _targets(holder)
+    targets: list[cst.BaseExpression] = []
+    match holder:
+        case cst.Assign(value=cst.Dict()) | cst.AnnAssign(value=cst.Dict()):
+            pass
+        case cst.Assign():
+            targets = [one.target for one in holder.targets]
+        case cst.AnnAssign():
+            targets = [holder.target]
     names = [last_part(written(target)) for target in targets]
     are_variables = all(isinstance(target, cst.Name) for target in targets)
     if are_variables and finding.evidence.get("in_sight") == "yes":
         return _are_seeds_alone(tree, names)
     return all(map(_is_called_seed, names))
-
-
-def _targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
-    """Return what is assigned to; nothing for a function, or where a dict is what is assigned."""
-    match node:
-        case cst.Assign(value=cst.Dict()) | cst.AnnAssign(value=cst.Dict()):
-            return []
-        case cst.Assign(targets=targets):
-            return [one.target for one in targets]
-        case cst.AnnAssign(target=target):
-            return [target]
-    return []
 
 
 def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
@@ -215,22 +179,14 @@ def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
     more = None
     if finding.evidence.get("base_seed") != "seeded" and not has_generator:
         more = with_generator(tree, loader)
-    seeded = (call, _seeded_by_worker(tree, call))
-    return Edit(changes=(seeded, *(more or Edit()).changes), imports=("torch",))
-
-
-def _seeded_by_worker(tree: Tree, call: cst.Call) -> Change:
-    """Return a seeding call with the number of the worker; torch takes the whole of it, and by
-    another function than `torch.seed`.
-    """
     root = name_of(tree, "torch")
+    seed = WORKER_SEED.format(torch=root)
     if tree.function(call).startswith("torch."):
-        own = cst.parse_expression(f"{root}.manual_seed({root}.initial_seed())")
-        return lambda _: own
-    # the number that torch gives each data worker: another one in each, the same in each run where
-    # the loader's generator is seeded
-    argument = cst.Arg(cst.parse_expression(f"{root}.initial_seed() % 2**32"))
-    return lambda node: cst.ensure_type(node, cst.Call).with_changes(args=[argument])
+        # torch takes the whole of it, and by another function than `torch.seed`
+        seeded = in_place_of(call, f"{root}.manual_seed({seed})")
+    else:
+        seeded = (call, lambda node: with_number(node, f"{seed} % 2**32"))
+    return Edit(changes=(seeded, *(more or Edit()).changes), imports=("torch",))
 
 
 def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
@@ -242,8 +198,7 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
     function = tree.function(call)
     if not function.startswith("torch."):
         return Edit(changes=((call, with_number),))
-    # functions of torch that seed without a number, each with the one that takes a number
-    sister = {"seed": "manual_seed", "seed_all": "manual_seed_all"}.get(last_part(function), "")
+    sister = WITH_NUMBER.get(last_part(function), "")
     match tree.parent(call), call.func:
         case cst.Expr(), cst.Attribute() if sister:
             return Edit(changes=((call, lambda node: with_number(called(node, sister))),))
@@ -276,28 +231,18 @@ def _whole(tree: Tree, source: cst.Call, value: cst.BaseExpression) -> cst.CSTNo
     best: cst.CSTNode = source
     expressions = of_kind([source, *tree.around(source)], cst.BaseExpression)  # type: ignore[type-abstract]
     for node in expressions:
-        if not (_is_plain(tree, node) or _is_zero_if_left_is(node, best)):
+        match node:
+            case cst.BinaryOperation(operator=cst.Modulo() | cst.Multiply() | cst.FloorDivide()):
+                # 0 where its left side is
+                keeps_zero = node.left is best
+            case _:
+                keeps_zero = False
+        if not (keeps_zero or _is_plain(tree, node)):
             break
         best = node
         if node is value:
             break
     return best
-
-
-def _is_zero_if_left_is(node: cst.BaseExpression, left: cst.CSTNode) -> bool:
-    """`x % n` and the like, which are 0 where x is."""
-    match node:
-        case cst.BinaryOperation(operator=cst.Modulo() | cst.Multiply() | cst.FloorDivide()):
-            return node.left is left
-    return False
-
-
-def _variables(seed: cst.BaseExpression) -> list[str]:
-    """Return the variables that hold a seed: the one that is given, and those that are bound on the
-    way.
-    """
-    bound = [one.target for one in of_kind(inside(seed), cst.NamedExpr)]
-    return [one.value for one in of_kind([seed, *bound], cst.Name)]
 
 
 def _are_seeds_alone(tree: Tree, names: Iterable[str]) -> bool:
@@ -307,15 +252,13 @@ def _are_seeds_alone(tree: Tree, names: Iterable[str]) -> bool:
     others = list(filterfalse(_is_called_seed, names))
     uses = set(chain.from_iterable(map(tree.named, others)))
     uses.difference_update(*map(tree.binds, others))
-    return all(_is_for_seeding(tree, use) for use in uses)
+    return all(
+        any(is_seeding(tree, call) for call in of_kind(tree.around(use), cst.Call)) for use in uses
+    )
 
 
 def _is_called_seed(name: str) -> bool:
     return "seed" in name.lower()
-
-
-def _is_for_seeding(tree: Tree, use: cst.CSTNode) -> bool:
-    return any(is_seeding(tree, call) for call in of_kind(tree.around(use), cst.Call))
 
 
 def _is_plain(tree: Tree, node: cst.BaseExpression) -> bool:
@@ -323,23 +266,17 @@ def _is_plain(tree: Tree, node: cst.BaseExpression) -> bool:
     variable, and no other function's result.
     """
     calls = list(of_kind(inside(node), cst.Call))
-    if not all(_is_conversion(tree, one) or _changes(tree, one) for one in calls):
-        return False
+    for call in calls:
+        if tree.function(call).removeprefix("builtins.") in _CONVERSIONS or _changes(tree, call):
+            continue
+        # a method of what changes: `datetime.now().timestamp()`
+        owner = inside(call.func.value) if isinstance(call.func, cst.Attribute) else ()
+        if not any(_changes(tree, one) for one in of_kind(owner, cst.Call)):
+            return False
     attributes = {one.attr for one in of_kind(inside(node), cst.Attribute)}
     names = set(of_kind(inside(node), cst.Name)) - attributes
     functions = {_root(one.func) for one in calls}
     return {one.value for one in names} <= functions | _CONVERT
-
-
-def _is_conversion(tree: Tree, call: cst.Call) -> bool:
-    """Return a function that only converts its argument, or a method of what changes:
-    `datetime.now().timestamp()`.
-    """
-    if tree.function(call).removeprefix("builtins.") in _CONVERSIONS:
-        return True
-    if not isinstance(call.func, cst.Attribute):
-        return False
-    return any(_changes(tree, one) for one in of_kind(inside(call.func.value), cst.Call))
 
 
 def _root(function: cst.BaseExpression) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
+from reprocheck.fixes.edits.changes import Edit, called
+from reprocheck.fixes.edits.tree import Tree, keyword
+from reprocheck.fixes.patches.fixer import on_call
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.patches.tree import Edit, Tree, called, keyword, on_call
 
 
 @on_call

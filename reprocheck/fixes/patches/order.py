@@ -4,25 +4,16 @@ asked for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from functools import partial
 
 import libcst as cst
 
+from reprocheck.fixes.edits.changes import Edit, called, with_keyword, with_value
+from reprocheck.fixes.edits.imports import can_bind, name_of
+from reprocheck.fixes.edits.tree import Tree, is_open, keyword, only, positional, written
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.seeding import can_bind, name_of
-from reprocheck.scan.patches.tree import (
-    Edit,
-    Tree,
-    called,
-    is_open,
-    keyword,
-    only,
-    positional,
-    with_keyword,
-    with_value,
-)
 
 _DEEPEST = 4
 """How many variables are followed from a name to a set."""
@@ -31,6 +22,7 @@ _TAKERS = frozenset(
     {f"builtins.{name}" for name in ("list", "tuple", "enumerate", "iter", "dict.fromkeys")}
 )
 """Calls whose first argument is gone over."""
+_LISTS = frozenset({"builtins.list", "builtins.tuple"})
 _KEEP_ORDER = _TAKERS | {"builtins.zip", "builtins.map"}
 """Calls that give what they are given in the same order."""
 
@@ -42,15 +34,18 @@ def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None or tree.binds("sorted"):
         return None
-    takers_of_variable = {tree.function(_taker(tree, use)) for use in _uses(tree, call)}
-    if "builtins.next" in takers_of_variable:
-        return None
+    match tree.parent(call):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as target), *_]):
+            uses = {*tree.named(target.value)} - {target}
+            if any(tree.function(_taker(tree, use)) == "builtins.next" for use in uses):
+                return None
     taker = _taker(tree, call)
     match tree.function(taker):
         case "builtins.list":
             return _sorted_instead(taker)
         case "builtins.next":
-            return Edit(changes=((call, _iterated),))
+            # it takes no list
+            return Edit(changes=((call, lambda node: _call("iter", _sorted(node))),))
     return Edit(changes=((call, _sorted),))
 
 
@@ -90,7 +85,12 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """
     call = tree.at(finding, cst.Call)
     if call is None:
-        return _option(tree, finding)
+        # `options.deterministic = False` of tf.data
+        option = tree.at(finding, cst.Attribute)
+        value = None if option is None else tree.assigned_to(option)
+        if value is None or written(value) != "False":
+            return None
+        return Edit(changes=((value, lambda _: cst.Name("True")),))
     match keyword(call, "in_order", "deterministic"):
         case cst.Arg(value=cst.Name(value="False")) as given:
             return Edit(changes=(with_value(given, "True"),))
@@ -107,33 +107,19 @@ def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     # what takes the number of its workers in MindSpore
     if call is not None and last_part(tree.function(call)) in ("map", "batch", "GeneratorDataset"):
-        return _with_one(call, "num_parallel_workers")
+        if is_open(call):
+            return None
+        word = "num_parallel_workers"
+        workers = keyword(call, word)
+        if workers is not None:
+            return Edit(changes=(with_value(workers, "1"),))
+        return Edit(changes=((call, lambda node: with_keyword(node, word, "1")),))
     given = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if given is None:
         return None
     match tree.parent(given):
         case cst.Arg(keyword=cst.Name(value="num_parallel_calls")) as argument:
             return Edit(changes=(with_value(argument, "1"),))
-    return None
-
-
-def _with_one(call: cst.Call, word: str) -> Edit | None:
-    if is_open(call):
-        return None
-    given = keyword(call, word)
-    if given is not None:
-        return Edit(changes=(with_value(given, "1"),))
-    return Edit(changes=((call, lambda node: with_keyword(node, word, "1")),))
-
-
-def _option(tree: Tree, finding: Finding) -> Edit | None:
-    """`options.deterministic = False` of tf.data."""
-    target = tree.at(finding, cst.Attribute)
-    if target is None:
-        return None
-    match tree.assigned_to(target):
-        case cst.Name(value="False") as value:
-            return Edit(changes=((value, lambda _: cst.Name("True")),))
     return None
 
 
@@ -161,29 +147,18 @@ def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
         sets = sets or given[:1]
     match sets:
         case []:
-            return _of_list(tree, given)
+            # the set in `list(names)`, where one of the variables alone holds such a list
+            lists = []
+            for value in of_kind(map(tree.value_of, given), cst.Call):
+                listed = only(value)
+                if tree.function(value) in _LISTS and listed and _is_set(tree, listed):
+                    lists.append(value)
+            return _of_call(tree, lists[0]) if len(lists) == 1 else None
         case [_] if function == "builtins.list":
             return _sorted_instead(node)
         case [one]:
             return Edit(changes=((one, _sorted),))
     return None
-
-
-def _of_list(tree: Tree, given: Sequence[cst.BaseExpression]) -> Edit | None:
-    """Return the set in `list(names)`, where one of some variables alone holds such a list."""
-    held = filter(None, map(tree.value_of, given))
-    lists = list(filter(partial(_is_list_of_set, tree), held))
-    match lists:
-        case [alone]:
-            return _of_call(tree, alone)
-    return None
-
-
-def _is_list_of_set(tree: Tree, node: cst.BaseExpression) -> bool:
-    if tree.function(node) not in {"builtins.list", "builtins.tuple"}:
-        return False
-    listed = only(cst.ensure_type(node, cst.Call))
-    return listed is not None and _is_set(tree, listed)
 
 
 def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
@@ -206,14 +181,6 @@ def _is_gone_over(tree: Tree, node: cst.CSTNode) -> bool:
     return isinstance(parent, cst.For | cst.CompFor) and parent.iter is node
 
 
-def _uses(tree: Tree, call: cst.Call) -> Collection[cst.CSTNode]:
-    """Return where the variable that a call is assigned to is used."""
-    match tree.parent(call):
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as target), *_]):
-            return {*tree.named(target.value)} - {target}
-    return ()
-
-
 def _taker(tree: Tree, node: cst.CSTNode) -> cst.Call | None:
     """Return the call whose first argument a node is."""
     argument, around, *_ = tree.around(node)
@@ -229,30 +196,16 @@ def _sorted_instead(call: cst.Call | None) -> Edit:
 
 
 def _sorted(node: cst.CSTNode) -> cst.CSTNode:
-    return cst.Call(func=cst.Name("sorted"), args=[_bare(node)])
+    if isinstance(node, cst.Name | cst.Attribute | cst.Call | cst.BinaryOperation | cst.Set):
+        # the call makes one pair of parentheses needless, where no line ends beside it
+        match node.lpar, node.rpar:
+            case (
+                [cst.LeftParen(whitespace_after=cst.SimpleWhitespace())],
+                [cst.RightParen(whitespace_before=cst.SimpleWhitespace())],
+            ):
+                node = node.with_changes(lpar=[], rpar=[])
+    return _call("sorted", node)
 
 
-def _iterated(node: cst.CSTNode) -> cst.CSTNode:
-    """Return an iterator over the sorted elements, for `next`, which takes no list."""
-    return cst.Call(func=cst.Name("iter"), args=[cst.Arg(cst.ensure_type(_sorted(node), cst.Call))])
-
-
-def _bare(node: cst.CSTNode) -> cst.Arg:
-    """Return an argument, without parentheses of its own that the call makes needless."""
-    match node:
-        case cst.Name() | cst.Attribute() | cst.Call() | cst.BinaryOperation() | cst.Set():
-            node = _without_parentheses(node)
-    return cst.Arg(node)  # type: ignore[arg-type]
-
-
-def _without_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Return an expression without its parentheses, where there is one pair and no line ends beside
-    it.
-    """
-    match node.lpar, node.rpar:
-        case (
-            [cst.LeftParen(whitespace_after=cst.SimpleWhitespace())],
-            [cst.RightParen(whitespace_before=cst.SimpleWhitespace())],
-        ):
-            return node.with_changes(lpar=[], rpar=[])
-    return node
+def _call(function: str, argument: cst.CSTNode) -> cst.CSTNode:
+    return cst.Call(func=cst.Name(function), args=[cst.Arg(argument)])  # type: ignore[arg-type]

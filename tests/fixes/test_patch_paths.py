@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.scan.fix import difference
+from reprocheck.fixes.edits.difference import difference
 
 BEFORE, AFTER = "import random\nrng = random.Random()\n", "import random\nrng = random.Random(0)\n"
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.scan import scan
-from reprocheck.scan.engine import patched
+from reprocheck.scan import patched, scan
 
 END = "loss.backward()\n"
 FIXED = {

@@ -1,0 +1,90 @@
+"""What is said of patches: a finding is fixable where a patch is really made, and its fix is what
+that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.scan import engine
+from reprocheck.scan.files import shown
+from reprocheck.scan.finding import Finding, Result, file_of
+from reprocheck.scan.fix_words import UNSURE, fix_by
+from reprocheck.scan.index import grouped
+from reprocheck.scan.project import Project
+from reprocheck.scan.source import decode, read
+from reprocheck.scan.workers import each
+
+if TYPE_CHECKING:
+    from reprocheck.fixes.patches import Mended
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """The text of a file, and the findings whose patches may change it."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+def promised(
+    judged: Sequence[tuple[Project, Sequence[Finding]]], jobs: int = 1
+) -> list[list[Finding]]:
+    """Return the findings of each project, of which no more are said to be fixable than a patch
+    really fixes, with what it does as their fix.
+    """
+    files = []
+    for project, findings in judged:
+        told = [one for one in findings if one.suppressed is None]
+        editable = [one for one in told if one.patchable or UNSURE in one.evidence]
+        by_path = grouped((file_of(one), one) for one in editable)
+        modules = (module for module in project if module.shown in by_path)
+        files += [Patched(one.source.text, tuple(by_path[one.shown])) for one in modules]
+    fixes: dict[int, Mended] = {}
+    if files:
+        # the library that patches need takes long to import, most scans need none, and processes
+        # that are forked have it
+        from reprocheck.fixes import patches
+
+        for file, mended in zip(files, each(patches.fixes, files, jobs), strict=True):
+            fixes |= {id(file.findings[one.number]): one for one in mended}
+    return [[_with_fix(one, fixes.get(id(one))) for one in findings] for _, findings in judged]
+
+
+def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
+    """Return a finding with what its patch does, as far as that is said in a line."""
+    if patch is None:
+        return replace(finding, patchable=False)
+    finding = replace(finding, edit_known=True)
+    if not patch.changes:
+        return finding
+    return replace(finding, fix=fix_by(finding, patch.changes), fix_from="place")
+
+
+scan = partial(engine.scan, promise=promised)
+"""Scans files and folders: `reprocheck.scan.engine.scan`, whose findings say what patches fix."""
+
+
+def patched(result: Result, given: Mapping[Path, bytes] = engine.NOTHING_GIVEN) -> dict[Path, str]:
+    """Return the new text of each file in which a finding can be fixed, by its path.
+
+    Notebooks are left alone. `given` is what the scan was given.
+    """
+    from reprocheck.fixes import patches
+
+    by_path = grouped((file_of(one), one) for one in result.findings if one.patchable)
+    contents = {shown(path.absolute()): data for path, data in given.items()}
+    changed: dict[Path, str] = {}
+    for path, found in by_path.items():
+        data = contents.get(path)
+        if data is None:
+            data = read(Path(path))
+        before = decode(data)
+        after = patches.patch(before, found)
+        if after != before:
+            changed[Path(path)] = after
+    return changed

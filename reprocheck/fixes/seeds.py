@@ -1,0 +1,151 @@
+"""How things are seeded: generators of the process, generators of one's own, loaders and their
+workers. Patches, causes, the search and the fix of a resume take it from here.
+
+Which calls of which libraries seed is in `reprocheck.scan.vocabulary`: that is what the scan reads,
+and this is what fixes write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reprocheck.scan.checks import tables
+from reprocheck.scan.checks.seed_values import MAKERS
+from reprocheck.scan.names import last_part
+from reprocheck.scan.vocabulary import names
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stream:
+    """A generator of the process.
+
+    name         as the ladder names it
+    titles       as findings of the scan call its streams
+    module       what must be imported
+    seed         the function in it that seeds
+    number       the seed to take where the program has none
+    draws        the module whose functions draw from it, where lines that draw are recorded
+    read, write  what reads its state in the module, and what sets it, with `{}` for the value;
+                 a second `{}` stands for what brings the value to the host
+    """
+
+    name: str
+    titles: tuple[str, ...]
+    module: str
+    seed: str
+    number: str = "0"
+    draws: str = ""
+    read: str = ""
+    write: str = ""
+
+    @property
+    def call(self) -> str:
+        """The call that seeds it: `numpy.random.seed(0)`."""
+        return f"{self.module}.{self.seed}({self.number})"
+
+
+STREAMS = (
+    Stream(
+        name="python",
+        titles=("Python's random",),
+        module="random",
+        seed="seed",
+        draws="random",
+        read="getstate()",
+        write="setstate({})",
+    ),
+    Stream(
+        name="numpy",
+        titles=("NumPy",),
+        module="numpy",
+        seed="random.seed",
+        draws="numpy.random",
+        read="random.get_state()",
+        write="random.set_state({})",
+    ),
+    Stream(
+        name="torch",
+        titles=("torch",),
+        module="torch",
+        seed="manual_seed",
+        draws="torch",
+        read="get_rng_state()",
+        write="set_rng_state({}{})",
+    ),
+    Stream(
+        name="cuda",
+        titles=("the accelerator's generator",),
+        module="torch",
+        seed="manual_seed",
+        read="cuda.get_rng_state_all()",
+        write="cuda.set_rng_state_all({})",
+    ),
+    Stream(
+        name="mindspore",
+        titles=("MindSpore", "MindSpore's data pipeline"),
+        module="mindspore",
+        seed="set_seed",
+        number="1",  # it takes no 0
+    ),
+    Stream(name="tensorflow", titles=("TensorFlow",), module="tensorflow", seed="random.set_seed"),
+    Stream(name="keras", titles=("Keras",), module="keras", seed="utils.set_random_seed"),
+)
+BY_NAME = {stream.name: stream for stream in STREAMS}
+BY_TITLE = {title: stream for stream in STREAMS for title in stream.titles}
+TF_KERAS = Stream(
+    name="keras", titles=("Keras",), module="tensorflow", seed="keras.utils.set_random_seed"
+)
+"""Keras of a program that has it from TensorFlow, which may be another one than `keras`."""
+
+STATES = {
+    "torch.Generator": ("{}.get_state()", "{}.set_state({{}})"),
+    "random.Random": ("{}.getstate()", "{}.setstate({{}})"),
+    "numpy.random.Generator": ("{}.bit_generator.state", "{}.bit_generator.state = {{}}"),
+    "numpy.random.default_rng": ("{}.bit_generator.state", "{}.bit_generator.state = {{}}"),
+}
+"""Generators of one's own: how their state is read and set, by class or maker."""
+MAKERS_WITH_SEED = {
+    last_part(name): MAKERS[name]
+    for name in (*names("generators", "from_system"), "keras.random.SeedGenerator")
+}
+"""What makes a generator of one's own, and the keyword of its seed, which comes first."""
+WITH_NUMBER = {
+    "seed": "manual_seed",
+    "seed_all": "manual_seed_all",
+    "from_non_deterministic_state": "from_seed",
+}
+"""Functions and methods that take no seed, each with the one beside it that does."""
+PRIMITIVES = {
+    "Dropout": ("Seed0", 1),
+    "RandomChoiceWithMask": ("seed", 1),
+    "bernoulli": ("seed", 2),
+}
+"""MindSpore's random primitives whose seed is not called `seed`, or is not their first argument:
+the keyword of it, and its place.
+"""
+
+TORCH_GENERATOR = "{torch}.Generator().manual_seed(0)"
+"""A generator for a loader or a split."""
+DRAWN_SEED = "{torch}.randint(2**32, ()).item()"
+"""A seed from the stream of torch, which is another one in each data worker and each epoch."""
+WORKER_SEED = "{torch}.initial_seed()"
+"""The number that torch gives each data worker: another one in each, and the same in each run where
+the loader's generator is seeded.
+"""
+
+TAKE_A_SEED = frozenset(
+    {
+        *("manual_seed", "manual_seed_all", "seed", "seed_all", "set_seed", "set_random_seed"),
+        *("seed_everything", "default_rng", "RandomState", "SeedSequence", "Random", "from_seed"),
+        "PRNGKey",
+    }
+)
+"""What takes a number as a seed, by the last part of its name."""
+
+
+def seeds_from_system(name: str) -> bool:
+    """Return whether a function without a number seeds a generator of the process from the
+    operating system: `torch.seed`.
+    """
+    known = tables.seeds().get(name)
+    return known is not None and known.without == "system"

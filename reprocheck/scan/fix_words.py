@@ -1,0 +1,62 @@
+"""The fix of a finding in words: what its patch does, which is what `--fix` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reprocheck.language import joined, tr
+from reprocheck.language.letters import capital, small
+from reprocheck.scan.finding import Finding, file_of
+
+UNSURE = "unsure"
+"""The evidence of a finding of which the text does not show whether its patch fits: nothing is
+changed, and it is said how.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """Code that a patch writes.
+
+    kind  `add` below a line (0: at the top), `write` in place of a line, `import` at the top
+    """
+
+    kind: Literal["add", "write", "import"]
+    code: str
+    line: int = 0
+
+
+def fix_by(finding: Finding, changes: Sequence[TextChange]) -> str:
+    """Return what to do: what the patch does, after what the check says of the place."""
+    if file_of(finding) == finding.path:
+        sentence = in_words(changes, finding.line)
+    else:
+        sentence = f"In {file_of(finding)}: {small(in_words(changes, 0))}"
+    of_check = finding.evidence.get("fix", "")
+    if of_check:
+        return f"{of_check.rstrip('.')}, or {small(sentence)}"
+    if not finding.patchable:
+        return f"{sentence} {capital(finding.evidence[UNSURE])}."
+    return sentence
+
+
+def in_words(changes: Sequence[TextChange], line: int) -> str:
+    """Return changes of a file as a sentence, for a finding on a line of it; 0 for one in another
+    file.
+    """
+    first, *others = (_clause(change, line) for change in changes)
+    return tr("{sentence}.", sentence=joined(tr(", and "), (first, *map(small, others))))
+
+
+def _clause(change: TextChange, line: int) -> str:
+    code = change.code
+    if change.kind == "import":
+        return tr("Add `{listed}` at the top", listed=code)
+    if change.kind == "add":
+        place = tr("below line {line}", line=change.line) if change.line else tr("at the top")
+        return tr("Add `{code}` {place}", code=code, place=place)
+    if change.line == line:
+        return tr("Write `{code}`", code=code)
+    return tr("Write `{code}` in line {line}", code=code, line=change.line)
