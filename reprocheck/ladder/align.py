@@ -71,7 +71,12 @@ def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
     2 where nothing moved.
     """
     pairs = list(_pairs(list(map(_key, first)), list(map(_key, second))))
-    partner = _moved(first, second, pairs)
+    of_first = [a for a, b in pairs if b == _ALONE]
+    of_second = [b for a, b in pairs if a == _ALONE]
+    waiting = {_key(second[b]): b for b in of_second}
+    # a name that comes again is taken once
+    partners = ((a, waiting.pop(_key(first[a]), None)) for a in of_first)
+    partner = {a: b for a, b in partners if b is not None}
     taken = {(_ALONE, b) for b in partner.values()}
     # the index of a fact that a run does not have leads to this None, behind all others
     ones, others = (*first, None), (*second, None)
@@ -190,15 +195,3 @@ def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         chain.append(pairs[n])
         n = before[n]
     return chain[::-1]
-
-
-def _moved(first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[_Pair]) -> dict[int, int]:
-    """Return facts that stand alone in each run and are the same fact: index in run 1 -> index in
-    run 2.
-    """
-    of_first = [a for a, b in pairs if b == _ALONE]
-    of_second = [b for a, b in pairs if a == _ALONE]
-    waiting = {_key(second[b]): b for b in of_second}
-    # a name that comes again is taken once
-    partners = ((a, waiting.pop(_key(first[a]), None)) for a in of_first)
-    return {a: b for a, b in partners if b is not None}

@@ -36,6 +36,8 @@ _SPAWNED = (
     "from multiprocessing.forkserver import",
     "from multiprocessing.resource_tracker import",
 )
+_WORDS_OF_STARTERS = {"reprocheck_child.notebook": 2, "reprocheck_child.call": 3}
+"""Modules of the recorder that start a notebook or a function -> the number of their words."""
 _OF_FILES = frozenset({"", "hyper-parameters", "initial weights", "batch", "loss"})
 """Rungs that may hold what a training reads from files; "" where none of the training is known to
 differ.
@@ -118,36 +120,24 @@ def _words(run: Run, trace: Trace) -> list[str]:
         process = by_pid.pop(process.ppid)
     if _is_spawned(process):
         return []
-    return [_plain(run, word) for word in _behind_program(process.argv[1:])]
-
-
-def _plain(run: Run, word: str) -> str:
-    """Return a word in which a path within the working directory is relative to it: each run may
-    have had a copy of its own.
-    """
-    key, sign, value = word.rpartition("=")
-    if not value.startswith(("/", "~")):
-        return word
-    return f"{key}{sign}{run.shown(value)}"
+    started = list(dropwhile(lambda word: word.startswith("-") and word != "-m", process.argv[1:]))
+    own_words = 1
+    if started[:1] == ["-m"]:
+        module = "".join(started[1:2])
+        own_words = 2 + _WORDS_OF_STARTERS.get(module, 0)
+    words = []
+    for word in started[own_words:]:
+        # each run may have had a copy of the working directory of its own
+        key, sign, value = word.rpartition("=")
+        if value.startswith(("/", "~")):
+            value = run.shown(value)
+        words.append(f"{key}{sign}{value}")
+    return words
 
 
 def _is_spawned(process: Process) -> bool:
     words = "\n".join(process.argv)
     return any(text in words for text in _SPAWNED)
-
-
-def _behind_program(words: Sequence[str]) -> list[str]:
-    """Return the arguments of the program: what stands behind the script, or behind the module of
-    -m.
-    """
-    started = list(dropwhile(lambda word: word.startswith("-") and word != "-m", words))
-    own = 1
-    if started[:1] == ["-m"]:
-        module = "".join(started[1:2])
-        # modules of the recorder that start a notebook or a function, with the number of their
-        # words
-        own = 2 + {"reprocheck_child.notebook": 2, "reprocheck_child.call": 3}.get(module, 0)
-    return started[own:]
 
 
 def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
@@ -217,30 +207,22 @@ def _variables(first: Run, second: Run) -> Iterator[Given]:
     own = first.own_variables.keys() | second.own_variables.keys()
     for trace, other in rank_by_rank(first, second):
         # where one has none, the environment was not recorded
-        if trace.environment and other.environment:
-            unequal = _unequal_variables(trace.environment, other.environment)
-            yield from (one for one in unequal if one.name not in own)
-
-
-def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -> Iterator[Given]:
-    for key in sorted(one.keys() | other.keys()):
-        first, second = one.get(key), other.get(key)
-        if first != second and of_the_user(key, first, second):
+        one, another = trace.environment, other.environment
+        if not one or not another:
+            continue
+        for key in sorted(one.keys() | another.keys()):
             name = key.removeprefix(VARIABLE)
+            values = one.get(key), another.get(key)
+            if values[0] == values[1] or name in own or not of_the_user(key, *values):
+                continue
+            first_text, second_text = (None if value is None else str(value) for value in values)
             yield Given(
                 kind="variable",
                 name=name,
-                first=_text(first),
-                second=_text(second),
+                first=first_text,
+                second=second_text,
                 names_the_run=names_the_run(name),
             )
-
-
-def _text(value: object) -> str | None:
-    """Return a value as a text; None where there is none."""
-    if value is None:
-        return None
-    return str(value)
 
 
 def _files(first: Run, second: Run) -> Iterator[Given]:

@@ -41,18 +41,6 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
     )
     if first is None or second is None:
         return replace(shown, only_in=2 if first is None else 1)
-    changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
-    try:
-        same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
-    except (SyntaxError, ValueError, RecursionError):
-        same_code = False
-    return replace(shown, same_code=same_code, changed=changed)
-
-
-def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:
-    """Return the lines that stand for each other where the texts differ; a line without a
-    counterpart is alone.
-    """
     found = []
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     for tag, start, end, other_start, other_end in blocks:
@@ -61,7 +49,12 @@ def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[Change
         lines = _lines(name, one, start, end)
         both = zip_longest(lines, _lines(name, other, other_start, other_end))
         found += [ChangedLine(first=first, second=second) for first, second in both]
-    return found
+    changed = tuple(found)[:MOST_CHANGED]
+    try:
+        same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
+    except (SyntaxError, ValueError, RecursionError):
+        same_code = False
+    return replace(shown, same_code=same_code, changed=changed)
 
 
 def _lines(name: str, lines: Sequence[str], start: int, end: int) -> list[SourceLine]:

@@ -117,7 +117,16 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
     if pair.first.path.name.startswith(NODE):
         # a run of several machines is recorded on each of them, and operators are not
         return None
-    return NoReplay(of=first.place, missing=_missing(check, pair, first))
+    missing: Missing = "not recorded"
+    if first.operator is not None:
+        missing = "from outside"
+    elif "torch" not in pair.first.frameworks:
+        missing = "no operators"
+    elif any(deeper.level == "op" for deeper in check.record.deeper):
+        missing = "of the script"
+    elif check.record.setting("level") == "op":
+        missing = "not recordable"
+    return NoReplay(of=first.place, missing=missing)
 
 
 def _is_by_an_operation(first: Finding) -> bool:
@@ -129,19 +138,6 @@ def _is_by_an_operation(first: Finding) -> bool:
     if isinstance(first.evidence, LossDiffers):
         return not first.evidence.only_labels
     return isinstance(first.evidence, CallDiffers | GradientDiffers)
-
-
-def _missing(check: Check, pair: Pair, first: Finding) -> Missing:
-    """Return why no operator can be named that makes a difference."""
-    if first.operator is not None:
-        return "from outside"
-    if "torch" not in pair.first.frameworks:
-        return "no operators"
-    if any(deeper.level == "op" for deeper in check.record.deeper):
-        return "of the script"
-    if check.record.setting("level") == "op":
-        return "not recordable"
-    return "not recorded"
 
 
 def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
@@ -232,7 +228,10 @@ def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> 
     named = bare.name
     try:
         arguments = tuple(_arguments(inputs, seen.how, unfilled))
-        device = _device(seen)
+        leaves = (leaf for _, leaf in (*seen.inputs, *seen.outputs) if leaf.device)
+        device = next((leaf.device for leaf in leaves), "cpu").partition(":")[0]
+        if not _DEVICE.fullmatch(device):
+            raise _UnknownError
     except _UnknownError:
         return NoReplay(of=named, missing="inputs")
     if sum(_bytes_of(argument) for _, argument in arguments) > _MOST_BYTES:
@@ -257,15 +256,6 @@ def _is_of_literals(text: str) -> bool:
     except (AssertionError, ValueError, SyntaxError, RecursionError, MemoryError):
         return False
     return True
-
-
-def _device(seen: Seen) -> str:
-    """Return the kind of device of its tensors."""
-    leaves = (leaf for _, leaf in (*seen.inputs, *seen.outputs) if leaf.device)
-    device = next((leaf.device for leaf in leaves), "cpu").partition(":")[0]
-    if not _DEVICE.fullmatch(device):
-        raise _UnknownError
-    return device
 
 
 def _arguments(inputs: Leaves, how: How, unfilled: Sequence[str]) -> Iterator[tuple[str, Argument]]:
@@ -304,11 +294,6 @@ def _argument(path: str, leaf: Leaf, how: How, unfilled: Sequence[str], highest:
         if path in unfilled:
             made = replace(made, fill="nothing")
         return made
-    return _plain(path, leaf)
-
-
-def _plain(path: str, leaf: Leaf) -> Argument:
-    """Return a number, a truth value, a constant or a text."""
     value = leaf.value
     if value is None or isinstance(value, bool | int | float):
         return value

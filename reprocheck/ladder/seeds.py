@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 import msgspec
@@ -66,13 +66,12 @@ def _seeds(pair: Pair, number: int) -> list[Step]:
     """Return the seeds before a step in their order, and the numbers that were folded into keys
     unequally.
     """
-    return list(_nearest_first(pair, number))[::-1]
-
-
-def _nearest_first(pair: Pair, number: int) -> Iterator[Step]:
-    for step in pair.before(number, "seed", _FOLD):
-        if step.seen.kind != _FOLD or not _seeding(step).equal:
-            yield step
+    seeds = [
+        step
+        for step in pair.before(number, "seed", _FOLD)
+        if step.seen.kind != _FOLD or not _seeding(step).equal
+    ]
+    return seeds[::-1]
 
 
 def _comes_later(seed: Step, weight: Step) -> bool:

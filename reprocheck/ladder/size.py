@@ -130,13 +130,28 @@ def relative_difference(a: Fingerprint, b: Fingerprint) -> float | None:
     """
     first, second = _elements(a), _elements(b)
     if first and len(first) == len(second):
-        return _between_elements(first, second)
+        # by their names, as nan is not equal to itself
+        unequal = [(p, q) for p, q in zip(first, second, strict=True) if repr(p) != repr(q)]
+        if not all(map(math.isfinite, chain(*unequal))):
+            return math.inf
+        distance = math.hypot(*(p - q for p, q in unequal))
+        of_x, of_y = (math.hypot(*filter(math.isfinite, side)) for side in (first, second))
+        return _share(distance, of_y or of_x)
     if a.shape != b.shape:
         return None
     one, other = _estimated(a), _estimated(b)
     if one is None or other is None:
         return None
-    return _between_sketches(one, other)
+    if math.isfinite(one.norm) != math.isfinite(other.norm):
+        return math.inf
+    distance = _length(one.sketch - other.sketch)
+    all_in_sketch = max(one.norm, other.norm) < HUGE
+    if not all_in_sketch:
+        # where the sketches agree, the others differ
+        return _share(distance, other.length or one.length) or math.inf
+    if not math.isfinite(distance):
+        return math.inf
+    return _share(distance, other.norm or one.norm)
 
 
 def rounding_level(dtype: str) -> float:
@@ -171,16 +186,6 @@ def _elements(side: Fingerprint) -> list[float]:
         return [float(value) for value in values]
     except (TypeError, ValueError, OverflowError):
         return []
-
-
-def _between_elements(x: list[float], y: list[float]) -> float:
-    # by their names, as nan is not equal to itself
-    unequal = [(p, q) for p, q in zip(x, y, strict=True) if repr(p) != repr(q)]
-    if not all(map(math.isfinite, chain(*unequal))):
-        return math.inf
-    distance = math.hypot(*(p - q for p, q in unequal))
-    of_x, of_y = (math.hypot(*filter(math.isfinite, side)) for side in (x, y))
-    return _share(distance, of_y or of_x)
 
 
 def _share(distance: float, scale: float) -> float:
@@ -219,19 +224,6 @@ def _estimated(side: Fingerprint) -> _Estimated | None:
     if len(data) != _SKETCH_BYTES:
         return None
     return _Estimated(norm, np.frombuffer(data, "<f4").astype(np.float64))
-
-
-def _between_sketches(x: _Estimated, y: _Estimated) -> float:
-    if math.isfinite(x.norm) != math.isfinite(y.norm):
-        return math.inf
-    distance = _length(x.sketch - y.sketch)
-    all_in_sketch = max(x.norm, y.norm) < HUGE
-    if not all_in_sketch:
-        # where the sketches agree, the others differ
-        return _share(distance, y.length or x.length) or math.inf
-    if not math.isfinite(distance):
-        return math.inf
-    return _share(distance, y.norm or x.norm)
 
 
 def _length(numbers: NDArray[float64]) -> float:

@@ -66,9 +66,26 @@ def _cells(path: Path, shown: str, changed: int) -> tuple[CodeCell, ...]:
 
     EntryPointError where there are none that Python can run.
     """
-    to_python = _transformer(shown)
+    try:
+        import IPython  # noqa: F401 - without it nbconvert changes nothing
+        import nbformat  # noqa: F401
+        from nbconvert.filters.strings import ipython2python as to_python
+    except ImportError:
+        raise EntryPointError(
+            f"{shown} is a notebook, which needs nbconvert and IPython.",
+            "pip install nbconvert ipython",
+        ) from None
     notebook = _read(path, shown)
-    _refuse_language(notebook, shown)
+    metadata = notebook.get("metadata", {})
+    kernel = metadata.get("kernelspec", {})
+    language = str(
+        metadata.get("language_info", {}).get("name") or kernel.get("language") or "python"
+    ).lower()
+    if language not in ("python", "python3", "ipython"):
+        raise EntryPointError(
+            f"{shown} is a notebook of {language}, not of Python.",
+            "Name a notebook with a Python kernel.",
+        )
     found = [
         _cell(number, str(cell.source), cell.get("metadata", {}).get("tags", ()), to_python)
         for number, cell in enumerate(notebook.cells, start=1)
@@ -93,20 +110,6 @@ def _cell(number: int, source: str, tags: Iterable[str], to_python: Any) -> Code
     )
 
 
-def _transformer(shown: str) -> Any:
-    """nbconvert's way from IPython's syntax to Python's."""
-    try:
-        import IPython  # noqa: F401 - without it nbconvert changes nothing
-        import nbformat  # noqa: F401
-        from nbconvert.filters.strings import ipython2python
-    except ImportError:
-        raise EntryPointError(
-            f"{shown} is a notebook, which needs nbconvert and IPython.",
-            "pip install nbconvert ipython",
-        ) from None
-    return ipython2python
-
-
 def _read(path: Path, shown: str) -> Any:
     import nbformat
 
@@ -123,19 +126,6 @@ def _read(path: Path, shown: str) -> Any:
         raise EntryPointError(
             f"{shown} is not a notebook: {said or type(error).__name__}.", fix
         ) from None
-
-
-def _refuse_language(notebook: Any, shown: str) -> None:
-    metadata = notebook.get("metadata", {})
-    kernel = metadata.get("kernelspec", {})
-    language = str(
-        metadata.get("language_info", {}).get("name") or kernel.get("language") or "python"
-    ).lower()
-    if language not in ("python", "python3", "ipython"):
-        raise EntryPointError(
-            f"{shown} is a notebook of {language}, not of Python.",
-            "Name a notebook with a Python kernel.",
-        )
 
 
 def _refuse_syntax(cell: CodeCell, shown: str) -> None:

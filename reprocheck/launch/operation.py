@@ -44,13 +44,10 @@ def operation(doing: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ReportError(_said(doing, error), ADVICE.get(error.errno or 0, _ELSE)) from error
-
-
-def _said(doing: str, error: OSError) -> str:
-    reason = error.strerror or str(error)
-    files = " and ".join(
-        str(name) for name in (error.filename, error.filename2) if name is not None
-    )
-    where = f" ({files})" if files else ""
-    return f"The check failed while {doing}: {reason}{where}."
+        reason = error.strerror or str(error)
+        files = " and ".join(
+            str(name) for name in (error.filename, error.filename2) if name is not None
+        )
+        where = f" ({files})" if files else ""
+        message = f"The check failed while {doing}: {reason}{where}."
+        raise ReportError(message, ADVICE.get(error.errno or 0, _ELSE)) from error

@@ -104,7 +104,16 @@ class TraceTail:
     def look(self) -> bool:
         """Read what is new; True if anything was."""
         grown = False
-        sizes = self._sizes()
+        sizes = {name: os.fstat(file.fileno()).st_size for name, file in self._open.items()}
+        try:
+            with os.scandir(self.folder) as entries:
+                sizes.update(
+                    (entry.name, entry.stat().st_size)
+                    for entry in entries
+                    if entry.name.endswith(".jsonl")
+                )
+        except OSError:
+            pass
         new = [name for name in sizes if name not in self._seen]
         self._seen.update((name, _alive(name)) for name in new)
         for name, size in sizes.items():
@@ -124,20 +133,6 @@ class TraceTail:
         for file in self._open.values():
             file.close()
         self._open.clear()
-
-    def _sizes(self) -> dict[str, int]:
-        """Bytes of each trace, also of those that are open and were removed."""
-        sizes = {name: os.fstat(file.fileno()).st_size for name, file in self._open.items()}
-        try:
-            with os.scandir(self.folder) as entries:
-                sizes.update(
-                    (entry.name, entry.stat().st_size)
-                    for entry in entries
-                    if entry.name.endswith(".jsonl")
-                )
-        except OSError:
-            pass
-        return sizes
 
     def _next_part(self, name: str) -> bytes:
         """Empty where the trace cannot be read."""

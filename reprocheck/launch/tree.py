@@ -188,17 +188,14 @@ def file_changes(before: Tree, after: Tree) -> FileChanges:
     changes = FileChanges(changed=tuple(sorted(path for path in both if old[path] != new[path])))
     if not before.complete or not after.complete:
         return changes
+    folders = {path for path, entry in after.entries.items() if entry.kind == "folder"}
     return replace(
         changes,
         created=tuple(sorted(new.keys() - old.keys())),
         deleted=tuple(sorted(old.keys() - new.keys())),
-        folders=tuple(sorted(_folders(after) - before.entries.keys())),
+        folders=tuple(sorted(folders - before.entries.keys())),
     )
 
 
 def _files(tree: Tree) -> Iterator[tuple[str, Entry]]:
     return ((path, entry) for path, entry in tree.entries.items() if entry.kind != "folder")
-
-
-def _folders(tree: Tree) -> set[str]:
-    return {path for path, entry in tree.entries.items() if entry.kind == "folder"}

@@ -188,7 +188,10 @@ class InPlace:
 
         With `undo`, what the runs created is moved to the report folder first.
         """
-        ours = self._ours()
+        ours = Ours(events=self._events, left=self._tree)
+        if self._under_way:
+            # what a run did that was broken off stands in its trace alone
+            ours = Ours(events=events_of(self._folder, self._archive.place))
         moved, others = self._undone(ours) if undo else ((), ())
         with self._hold.ended(self._archive):
             after = restore(self._store, ours, self._archive)
@@ -240,14 +243,6 @@ class InPlace:
                     with contextlib.suppress(OSError), anchor.path(folder) as location:
                         location.rmdir()  # unless something is left in it
         return tuple(moved), tuple(path for path in new if path not in made)
-
-    def _ours(self) -> Ours:
-        """Return what the runs did. That of a run which was broken off before its end was looked at
-        stands in its trace alone.
-        """
-        if not self._under_way:
-            return Ours(events=self._events, left=self._tree)
-        return Ours(events=events_of(self._folder, self._archive.place))
 
 
 class InPlaceAgain(InPlace):

@@ -82,7 +82,12 @@ def worktree(
     ) as temporary:
         place = Path(temporary) / commit.root.name
         try:
-            _add(commit, place)
+            words = ("worktree", "add", "--detach", "--quiet", str(place), commit.hash)
+            if _git(commit.root, "-c", "core.hooksPath=/dev/null", *words) is None:
+                raise UsageError(
+                    f"git cannot make a worktree of {commit.shown}.",
+                    f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}",
+                )
             there = place / cwd.resolve().relative_to(commit.root.resolve())
             if not there.is_dir():
                 raise UsageError(
@@ -98,27 +103,11 @@ def worktree(
             yield there
         finally:
             with waiting():
-                _remove(commit, place)
-
-
-def _add(commit: Commit, place: Path) -> None:
-    """Make the worktree, without the hooks of the user's repository. Raises UsageError."""
-    words = ("worktree", "add", "--detach", "--quiet", str(place), commit.hash)
-    if _git(commit.root, "-c", "core.hooksPath=/dev/null", *words) is None:
-        raise UsageError(
-            f"git cannot make a worktree of {commit.shown}.",
-            f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}",
-        )
-
-
-def _remove(commit: Commit, place: Path) -> None:
-    """Remove what there is of the worktree. Of one that was not made to its end git keeps an entry
-    that `prune` leaves alone, and `remove` refuses to remove a folder that is no worktree yet: so
-    the folder goes first.
-    """
-    shutil.rmtree(place, ignore_errors=True)
-    _git(commit.root, "worktree", "remove", "--force", "--force", str(place))
-    _git(commit.root, "worktree", "prune")
+                # of one that was not made to its end git keeps an entry that `prune` leaves alone,
+                # and `remove` removes no folder that is no worktree yet: so the folder goes first
+                shutil.rmtree(place, ignore_errors=True)
+                _git(commit.root, "worktree", "remove", "--force", "--force", str(place))
+                _git(commit.root, "worktree", "prune")
 
 
 def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:

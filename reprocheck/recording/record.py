@@ -124,17 +124,6 @@ def read(folder: Path) -> CheckRecord:
         why = "it names no command"
     if why:
         raise _broken(path, why)
-    _refuse_other_places(record, folder)
-    paths = chain.from_iterable(map(_paths, _all_runs(record)))
-    folders = {*chain.from_iterable(map(attrgetter("parents"), paths))} - {PurePosixPath()}
-    linked = next(filter(Path.is_symlink, map(folder.joinpath, sorted(folders))), None)
-    if linked is not None:
-        raise ReportError(f"{linked} is a link, and not read.", _DISTRUST)
-    return record
-
-
-def _refuse_other_places(record: CheckRecord, folder: Path) -> None:
-    """ReportError where a run names what is no place in a recording."""
     for run in _all_runs(record):
         for name, pattern in _PLACES.items():
             place = getattr(run, name)
@@ -143,6 +132,12 @@ def _refuse_other_places(record: CheckRecord, folder: Path) -> None:
                     f"The record of {folder} names {place!r}, which is no place in a recording.",
                     "Do not use it.",
                 )
+    paths = chain.from_iterable(map(_paths, _all_runs(record)))
+    folders = {*chain.from_iterable(map(attrgetter("parents"), paths))} - {PurePosixPath()}
+    linked = next(filter(Path.is_symlink, map(folder.joinpath, sorted(folders))), None)
+    if linked is not None:
+        raise ReportError(f"{linked} is a link, and not read.", _DISTRUST)
+    return record
 
 
 def _paths(run: RunRecord) -> tuple[PurePosixPath, ...]:

@@ -323,19 +323,14 @@ def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Giv
                 f"{shown}: {option.key} stands there twice, as {option.key} and {option.name}.",
                 "Remove one.",
             )
-        place = f"{shown}: {key} = {_as_toml(value)}"
+        as_toml = f'"{value}"' if isinstance(value, str) else str(value)
+        if isinstance(value, bool):
+            as_toml = as_toml.lower()
+        place = f"{shown}: {key} = {as_toml}"
         given[option.name] = _Given(
             option=option, value=value, origin=shown, place=place, folder=path.parent
         )
     return list(given.values())
-
-
-def _as_toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f'"{value}"'
-    return str(value)
 
 
 def _did_you_mean(name: str, otherwise: str = "") -> str:

@@ -96,15 +96,6 @@ def _last_known(*iterations: int | None) -> int | None:
     return min((one for one in iterations if one is not None), default=None)
 
 
-def _deep(recorded: Recorded, iterations: int) -> int:
-    """Return how many of the iterations were recorded at level `module`, too."""
-    if not recorded.deep:
-        return 0
-    if recorded.left_after is None:
-        return iterations
-    return min(recorded.left_after, iterations)
-
-
 def _told(folder: Path, name: str) -> str:
     """Return a setting of the recorder; empty where its settings cannot be read."""
     import json
@@ -146,6 +137,11 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
     if shortened and not recorded.broken:
         shown_stop = own_stop
     forward, backward = checked(grouping, losses.ends)
+    deep = 0
+    if recorded.deep:
+        deep = len(losses)
+    if deep and recorded.left_after is not None:
+        deep = min(recorded.left_after, deep)
     return Trace(
         rank=rank,
         process=_process(recorded, rank, record),
@@ -159,7 +155,7 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         skipped=tuple(i for i in grouping.skipped if i <= len(losses)),
         unordered=tuple(i for i in grouping.unordered if i <= len(losses)),
         stopped_at=shown_stop,
-        deep=_deep(recorded, len(losses)),
+        deep=deep,
         left_because=recorded.left_because,
         frameworks=dict(recorded.frameworks),
         environment=dict(recorded.environment),

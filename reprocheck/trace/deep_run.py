@@ -94,7 +94,9 @@ def read_deep(folder: Path, run: RunRecord) -> DeepRun:
     except OSError:
         return DeepRun({})
     files = [_outline(path, _says_its_rank) for path in paths]
-    if _ranks_are_given(_trained(files)):
+    own_ranks = [file.recorded.rank for file in _trained(files)]
+    # where one has no rank of its own, it is decided by all that they say
+    if None in own_ranks or len(set(own_ranks)) < len(own_ranks):
         files = [_outline(path, _never) for path in paths]
     trained = _trained(files)
     trained.sort(
@@ -157,12 +159,6 @@ def _never(_: DeepFile) -> bool:
 def _trained(files: Sequence[_Outline]) -> list[_Outline]:
     """Return the files of the processes that trained; where none says so, those with facts."""
     return [file for file in files if file.trained] or [file for file in files if file.has_facts]
-
-
-def _ranks_are_given(trained: Sequence[_Outline]) -> bool:
-    """Return whether some have no rank of their own: then it is decided by all that they say."""
-    said = [file.recorded.rank for file in trained]
-    return None in said or len(set(said)) < len(said)
 
 
 def _worker_seeds(files: Sequence[_Outline]) -> dict[int, tuple[Seen, ...]]:

@@ -34,7 +34,10 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
         found = _found(path)
         groups = found.several()
         if not groups:
-            _say_unknown(recorded, found)
+            # several may run whose losses cannot be told apart
+            of_optimizers = [group for group in found.groups if group - found.losses.keys()]
+            if len(of_optimizers) > 1:
+                recorded.caveats.append(LossesOfSeveral())
             return [recorded]
         parts = [_part(recorded, group) for group in groups]
         _fill(parts, groups, path)
@@ -45,13 +48,6 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
         # The recorder looks at weights until it sees some that change, whosever they are.
         part.grouping.weights_seen |= recorded.grouping.weights_seen
     return parts
-
-
-def _say_unknown(recorded: Recorded, found: Trainings) -> None:
-    """Say that several trainings may run whose losses cannot be told apart."""
-    of_optimizers = [group for group in found.groups if group - found.losses.keys()]
-    if len(of_optimizers) > 1:
-        recorded.caveats.append(LossesOfSeveral())
 
 
 def _found(path: Path) -> Trainings:

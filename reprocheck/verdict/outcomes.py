@@ -44,7 +44,11 @@ def upper_bound(different: int, others: int) -> float:
     low, high = different / others, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        if _at_most(different, others, middle) > _RISK:
+        at_most = math.fsum(
+            math.comb(others, k) * middle**k * (1 - middle) ** (others - k)
+            for k in range(different + 1)
+        )
+        if at_most > _RISK:
             low = middle
         else:
             high = middle
@@ -63,13 +67,6 @@ def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
     shared = own.keys() & others.keys()
     found = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
     return filter(None, found)
-
-
-def _at_most(different: int, others: int, share: float) -> float:
-    """Probability of at most so many differing runs."""
-    return math.fsum(
-        math.comb(others, k) * share**k * (1 - share) ** (others - k) for k in range(different + 1)
-    )
 
 
 def _groups(runs: Sequence[Run]) -> list[list[Run]]:
@@ -109,13 +106,13 @@ def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
         shortest = min(MOST_ITERATIONS, *map(len, series))
         for iteration in range(1, shortest + 1):
             sums = [sum(losses.losses(iteration)) for losses in series]
-            found.append(_spread(sums, iteration, rank))
+            mean, deviation = _mean_and_deviation(sums)
+            found.append(
+                LossStatistics(
+                    iteration=iteration, rank=rank, mean=mean, standard_deviation=deviation
+                )
+            )
     return tuple(found)
-
-
-def _spread(sums: list[float], iteration: int, rank: int) -> LossStatistics:
-    mean, deviation = _mean_and_deviation(sums)
-    return LossStatistics(iteration=iteration, rank=rank, mean=mean, standard_deviation=deviation)
 
 
 def _mean_and_deviation(sums: list[float]) -> tuple[float, float]:

@@ -45,7 +45,12 @@ def partners(
     if not own or not others:
         return {}, ()
     pairs = _by_origin(own, others)
-    unsure = (own.keys() - pairs.keys()) | _not_alone(own, others)
+    in_run = Counter(map(_ORIGIN, own.values()))
+    in_reference = Counter(map(_ORIGIN, others.values()))
+    # The larger of both numbers.
+    most = in_run | in_reference
+    not_alone = {rank for rank, trace in own.items() if most[_ORIGIN(trace)] > 1}
+    unsure = (own.keys() - pairs.keys()) | not_alone
     unequal = {rank for rank, other in pairs.items() if _unequal(own[rank], others[other])}
     as_set = unsure | unequal
     found = _as_sets(own, others, pairs, unsure, unequal, tolerance)
@@ -83,15 +88,6 @@ def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
             if waiting:
                 pairs[rank] = waiting.pop(0)
     return pairs
-
-
-def _not_alone(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> set[int]:
-    """Return the ranks that share the place where they come from with others of one of the runs."""
-    in_run = Counter(map(_ORIGIN, own.values()))
-    in_reference = Counter(map(_ORIGIN, others.values()))
-    # The larger of both numbers.
-    most = in_run | in_reference
-    return {rank for rank, trace in own.items() if most[_ORIGIN(trace)] > 1}
 
 
 def _as_sets(
