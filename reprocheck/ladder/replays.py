@@ -94,18 +94,22 @@ def replay_of(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | N
     if check.record.compared:
         # what differs between two places need not be noise at either of them
         return None
-    found = _found(check, pair, first)
-    if not isinstance(found, Replay):
-        return found
-    facts = _environment(check, pair.rank)
+    replay = _without_settings(check, pair, first)
+    if not isinstance(replay, Replay):
+        return replay
+    # in run 1, as the rank says them
+    facts: dict[str, object] = {}
+    for run in check.runs[:1]:
+        of_rank = (trace.environment for trace in run.traces if trace.rank == pair.rank)
+        facts = {**run.environment, **next(of_rank, {})}
     threads = facts.get("torch.threads")
     if not isinstance(threads, int) or not 0 < threads < 1 << 16:
         threads = None
     deterministic = facts.get("torch.deterministic_algorithms") is True
-    return replace(found, threads=threads, deterministic=deterministic)
+    return replace(replay, threads=threads, deterministic=deterministic)
 
 
-def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
+def _without_settings(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
     if first.operation is not None:
         return _of_operator(first.operation)
     call = _drawing_call(pair, first)
@@ -152,14 +156,6 @@ def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
     return steps[0].seen
 
 
-def _environment(check: Check, rank: int) -> Mapping[str, object]:
-    """Return the facts of the environment in run 1, as a rank says them."""
-    for run in check.runs[:1]:
-        own = (trace.environment for trace in run.traces if trace.rank == rank)
-        return {**run.environment, **next(own, {})}
-    return {}
-
-
 def _of_operator(operation: Operation) -> Replay | NoReplay:
     seen = operation.seen
     if seen.class_ == "autograd.Function":
@@ -197,8 +193,11 @@ def _of_module(seen: Seen, framework: str) -> Replay | NoReplay:
     constructor = seen.made or ""
     if not _is_of_literals(constructor):
         return NoReplay(of=seen.place, missing="inputs")
-    if framework == "mindspore" and not _is_one_tensor(seen.inputs):
-        return NoReplay(of=seen.place, missing="inputs")
+    if framework == "mindspore":
+        tensors = [leaf for _, leaf in seen.inputs if leaf.shape is not None]
+        # a single one, of a type that NumPy has
+        if len(seen.inputs) != 1 or [leaf.dtype in _FLOATS for leaf in tensors] != [True]:
+            return NoReplay(of=seen.place, missing="inputs")
     module = Replay(
         framework=framework,
         name=f"{framework}.nn.{seen.class_}",
@@ -207,25 +206,16 @@ def _of_module(seen: Seen, framework: str) -> Replay | NoReplay:
         constructor=constructor,
         draws=True,
     )
-    inputs = [(_keyword(path), leaf) for path, leaf in seen.inputs]
-    return _made(seen, inputs, module, ())
-
-
-def _is_one_tensor(inputs: Leaves) -> bool:
-    """Return whether this is a single tensor of a type that NumPy has."""
-    leaves = [leaf for _, leaf in inputs]
-    return len(leaves) == 1 and leaves[0].shape is not None and leaves[0].dtype in _FLOATS
-
-
-def _keyword(path: str) -> str:
-    """Return the path of an argument that was given by its place, by its name."""
-    name, dot, rest = path.partition(".")
-    return f"{_FORWARD.get(name, name)}{dot}{rest}"
+    named = []
+    for path, leaf in seen.inputs:
+        # arguments that were given by their place have the names of those of `forward`
+        name, dot, rest = path.partition(".")
+        named.append((f"{_FORWARD.get(name, name)}{dot}{rest}", leaf))
+    return _made(seen, named, module, ())
 
 
 def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> Replay | NoReplay:
     """Return a replay with its arguments."""
-    named = bare.name
     try:
         arguments = tuple(_arguments(inputs, seen.how, unfilled))
         leaves = (leaf for _, leaf in (*seen.inputs, *seen.outputs) if leaf.device)
@@ -233,9 +223,9 @@ def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> 
         if not _DEVICE.fullmatch(device):
             raise _UnknownError
     except _UnknownError:
-        return NoReplay(of=named, missing="inputs")
+        return NoReplay(of=bare.name, missing="inputs")
     if sum(_bytes_of(argument) for _, argument in arguments) > _MOST_BYTES:
-        return NoReplay(of=named, missing="size")
+        return NoReplay(of=bare.name, missing="size")
     return replace(bare, arguments=arguments, device=device)
 
 

@@ -87,10 +87,18 @@ class Sources:
         """The folders in which a file is looked for: none where nothing is looked for any more."""
         if held.closed or check.closed or check.record.compared:
             self._roots = []
-        self.notebook = self._named(_notebook(check))
-        self.script = self._named(_script(check))
-        """The script of the entry point, "" where it is not known, and the notebook that it is, ""
-        where it is none.
+        words = check.record.entry_point.command
+        notebook = next((word for word in words[1:2] if word.endswith(NOTEBOOK)), "")
+        script = ""
+        if not notebook:
+            # what the first process that trains says, else the word of the command that is one
+            traces = chain.from_iterable(run.traces for run in check.runs[:1])
+            programs = map(attrgetter("process.program"), traces)
+            scripts = (word for word in words if word.endswith(".py"))
+            script = next(filter(None, chain(programs, scripts)), "")
+        self.notebook, self.script = self._named(notebook), self._named(script)
+        """The notebook that the entry point is, "" where it is none, and its script, "" where it is
+        not known.
         """
 
     def _named(self, word: str) -> str:
@@ -153,7 +161,13 @@ class Sources:
         if path is None:
             return None
         try:
-            text = _read_shareable(path, name)
+            if path.suffix == NOTEBOOK:
+                source = _cells(path)[name.partition(CELL)[2]]
+            else:
+                source = path.read_text(encoding="utf-8", errors="replace")
+            # as it may leave this machine: without names of home, user and host, without secrets
+            is_python = path.suffix in (".py", NOTEBOOK)
+            text = Redaction("folder", identity=identity()).source(source, python=is_python)
         except (OSError, LookupError):
             return None
         together = sum(map(len, filter(None, self._texts.values())))
@@ -172,18 +186,6 @@ class Sources:
                 if unchanged and state.st_size <= most:
                     return path
         return None
-
-
-def _read_shareable(path: Path, name: str) -> str:
-    """Source as it may leave this machine: without names of home, user and host, and without
-    secrets. LookupError where a notebook has no such cell.
-    """
-    if path.suffix == NOTEBOOK:
-        text = _cells(path)[name.partition(CELL)[2]]
-    else:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    is_python = path.suffix in (".py", NOTEBOOK)
-    return Redaction("folder", identity=identity()).source(text, python=is_python)
 
 
 def _cells(path: Path) -> dict[str, str]:
@@ -276,21 +278,3 @@ def _write(file: Path, held: _Held) -> bool:
             stream.write(json.dumps(plain, indent=1, sort_keys=True).encode())
         return True
     return False
-
-
-def _notebook(check: Recorded) -> str:
-    """Return the notebook that was run; "" where it is none."""
-    words = check.record.entry_point.command[1:2]
-    return next((word for word in words if word.endswith(NOTEBOOK)), "")
-
-
-def _script(check: Recorded) -> str:
-    """Return the script that was run: what the first process that trains says, else the word of the
-    command that is one; "" for a notebook.
-    """
-    if _notebook(check):
-        return ""
-    traces = chain.from_iterable(run.traces for run in check.runs[:1])
-    programs = map(attrgetter("process.program"), traces)
-    words = (word for word in check.record.entry_point.command if word.endswith(".py"))
-    return next(filter(None, chain(programs, words)), "")

@@ -6,6 +6,7 @@ Imports the model, and the grouping that it shares with the recorder.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -63,7 +64,12 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         workdir=_told(folder / record.trace, "workdir"),
         level=_told(folder / record.trace, "level"),
         environment=next((one.environment for one in first if one.environment), {}),
-        own_variables=_own_variables(recorded),
+        # the last that each process set
+        own_variables={
+            event.p: OwnVariable(value=event.v, line=event.l)
+            for process in recorded
+            for event in process.variables
+        },
         controls=controls.gather(one.controls for one in recorded),
         stdout_tail=_tail(folder / record.stdout),
         stderr_tail=_tail(folder / record.stderr),
@@ -83,17 +89,6 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         broken=next((one.broken for one in recorded if one.broken), ""),
         refused_loss=next((one.refused for one in recorded if one.refused), ""),
     )
-
-
-def _own_variables(recorded: Iterable[Recorded]) -> dict[str, OwnVariable]:
-    """Return what the processes set in their own environments, by name: the last that each set."""
-    written = chain.from_iterable(one.variables for one in recorded)
-    return {event.p: OwnVariable(value=event.v, line=event.l) for event in written}
-
-
-def _last_known(*iterations: int | None) -> int | None:
-    """Return the first of the iterations after which nothing is known; None where there is none."""
-    return min((one for one in iterations if one is not None), default=None)
 
 
 def _told(folder: Path, name: str) -> str:
@@ -131,7 +126,9 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
     if own_stop is None:
         own_stop = stopped_at
     grouping = recorded.grouping
-    losses = loss_series(recorded, _last_known(own_stop, recorded.broken_after))
+    # nothing is known after the first of them
+    ends = [end for end in (own_stop, recorded.broken_after) if end is not None]
+    losses = loss_series(recorded, min(ends, default=None))
     shortened = len(losses) < len(grouping.ends)
     shown_stop = recorded.stopped_at
     if shortened and not recorded.broken:
@@ -193,44 +190,30 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
 
 
 def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
-    """Return files that were read before the run wrote them.
-
-    What another machine wrote is none of them: two clocks tell no order.
-    """
-    nodes: dict[int | None, list[Recorded]] = {}
-    for one in recorded:
-        nodes.setdefault(one.node, []).append(one)
-    written = {
-        node: {event.p for one in found for event in one.opened if event.m == "w"}
-        for node, found in nodes.items()
-    }
-    read: set[str] = set()
-    for node, found in nodes.items():
-        elsewhere = set().union(*(paths for other, paths in written.items() if other != node))
-        read |= _read_first(found) - elsewhere
-    return tuple(sorted(read))
-
-
-def _read_first(recorded: Sequence[Recorded]) -> set[str]:
-    """Return the files that the processes of one machine read before any of them wrote them, by the
-    time of each event, or the start of its process where it has none.
+    """Return files that were read before the run wrote them, by the time of each event, or the
+    start of its process where it has none.
 
     Appending is neither reading nor writing: what stood in the file before stays there to be read.
+    What another machine wrote is none of them: two clocks tell no order.
     """
-    events = [
-        (event.time if event.time is not None else one.process.time, number, place, event)
-        for number, one in enumerate(recorded)
-        for place, event in enumerate(one.opened)
+    openings = [
+        (process.process.time if event.time is None else event.time, number, place)
+        for number, process in enumerate(recorded)
+        for place, event in enumerate(process.opened)
     ]
-    events.sort(key=lambda entry: entry[:3])
-    written: set[str] = set()
-    read: set[str] = set()
-    for _, _, _, event in events:
+    read: defaultdict[int | None, set[str]] = defaultdict(set)
+    written: defaultdict[int | None, set[str]] = defaultdict(set)
+    for _, number, place in sorted(openings):
+        node, event = recorded[number].node, recorded[number].opened[place]
         if event.m == "w":
-            written.add(event.p)
-        elif event.m == "r" and event.p not in written:
-            read.add(event.p)
-    return read
+            written[node].add(event.p)
+        elif event.m == "r" and event.p not in written[node]:
+            read[node].add(event.p)
+    paths: set[str] = set()
+    for node, read_there in read.items():
+        elsewhere = (there for other, there in written.items() if other != node)
+        paths |= read_there.difference(*elsewhere)
+    return tuple(sorted(paths))
 
 
 def _tail(path: Path) -> str:

@@ -372,7 +372,11 @@ def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
                 if waiting <= LONGEST_LINE:
                     rest.append(chunk)
                 continue
-            whole = _whole(rest, waiting, chunk[:end], reading)
+            # what waits for its end, and what has come with it
+            whole = b"".join((*rest, chunk[:end]))
+            if waiting > LONGEST_LINE:
+                reading.garbage += 1
+                whole = chunk[chunk.index(b"\n") + 1 : end]
             rest, waiting = [chunk[end:]], len(chunk) - end
             if whole:
                 yield _decode(whole, reading)
@@ -384,17 +388,6 @@ def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
     if last.strip():
         reading.cut = True
         yield _decode(last, Reading(budget=reading.budget))
-
-
-def _whole(rest: list[bytes], waiting: int, lines: bytes, reading: Reading) -> bytes:
-    """Whole lines: what waits for its end, and what has come with it.
-
-    A line that is too long is left out.
-    """
-    if waiting <= LONGEST_LINE:
-        return b"".join((*rest, lines))
-    reading.garbage += 1
-    return lines[lines.index(b"\n") + 1 :]
 
 
 def _decode(chunk: bytes, reading: Reading) -> list[AnyEvent]:
@@ -414,17 +407,11 @@ def _decode_each(chunk: bytes, reading: Reading) -> Iterator[AnyEvent]:
             reading.budget.spend(1, NO_EVENT, "lines that are no events")
             if reading.budget.excess:
                 return
-            kind = _unknown_event(line)
-            if kind:
+            try:
+                kind = _HEAD.decode(line).get("e")
+            except _ERRORS:
+                kind = None
+            if isinstance(kind, str) and kind and kind not in _KNOWN:
                 reading.unknown[kind] = reading.unknown.get(kind, 0) + 1
             else:
                 reading.garbage += 1
-
-
-def _unknown_event(line: bytes) -> str:
-    """Return the name of an event that is not known here, empty where the line is none."""
-    try:
-        kind = _HEAD.decode(line).get("e")
-    except _ERRORS:
-        return ""
-    return kind if isinstance(kind, str) and kind not in _KNOWN else ""

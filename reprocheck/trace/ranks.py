@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import isnan
 
 from reprocheck.model.statement import Statement
@@ -54,13 +55,12 @@ def _count_starts(trainers: Sequence[Recorded]) -> None:
     for recorded in trainers:
         groups[recorded.origin].append(recorded)
     for group in groups.values():
-        if len(group) > 1 and all(map(_over_before, group, group[1:])):
+        if len(group) > 1 and all(
+            one.over is not None and one.over <= other.process.time
+            for one, other in pairwise(group)
+        ):
             for number, recorded in enumerate(group, start=1):
                 recorded.origin = (*recorded.origin, f"start {number}")
-
-
-def _over_before(one: Recorded, other: Recorded) -> bool:
-    return one.over is not None and one.over <= other.process.time
 
 
 def numbered(by_rank: Mapping[int, Recorded]) -> list[Statement]:
