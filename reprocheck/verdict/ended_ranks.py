@@ -15,7 +15,7 @@ from itertools import groupby
 from math import inf
 from operator import attrgetter
 
-from reprocheck.model import Process, Run, Trace
+from reprocheck.model import Process, Run
 from reprocheck.model.statements.verdict import (
     LostOnNode,
     LostRank,
@@ -94,7 +94,16 @@ def lost(run: Run) -> RanksLost | RanksBehind | None:
 
     None where nothing of that is to be told.
     """
-    by_number = {trace.rank: _of_trace(trace) for trace in run.traces}
+    by_number = {}
+    for trace in run.traces:
+        by_number[trace.rank] = _Rank(
+            number=trace.rank,
+            process=trace.process,
+            reached=len(trace.losses),
+            unfinished=trace.unfinished,
+            stopped=trace.stopped_at is not None,
+            broken=bool(trace.broken),
+        )
     known = {(process.pid, process.rank, process.node) for process in run.processes}
     for process in run.processes:
         # data workers and helpers have their rank from the process that started them, and are none
@@ -123,17 +132,6 @@ def lost(run: Run) -> RanksLost | RanksBehind | None:
 
 def _ended_by_us(run: Run) -> bool:
     return run.record.ended in ("timed_out", "interrupted")
-
-
-def _of_trace(trace: Trace) -> _Rank:
-    return _Rank(
-        number=trace.rank,
-        process=trace.process,
-        reached=len(trace.losses),
-        unfinished=trace.unfinished,
-        stopped=trace.stopped_at is not None,
-        broken=bool(trace.broken),
-    )
 
 
 def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> LostOnNode | None:

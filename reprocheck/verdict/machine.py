@@ -77,10 +77,8 @@ def is_of_a_machine(name: str) -> bool:
         return True
     words = [word.lower() for word in _WORD.findall(name)]
     last = next((word for word in reversed(words) if word not in PASSED_OVER), "")
-    return last not in QUANTITIES and _says_so(words)
-
-
-def _says_so(words: list[str]) -> bool:
+    if last in QUANTITIES:
+        return False
     pairs = set(pairwise(words))
     if not DEVICES.isdisjoint(words) and not OF_A_DEVICE.isdisjoint(words):
         return True

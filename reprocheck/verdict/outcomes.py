@@ -19,7 +19,14 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
     """Group runs whose losses are equal in every bit, and find what the sample excludes."""
     if not any(map(attrgetter("traces"), runs)):
         return Outcomes(groups=(), bound=None)
-    groups = _groups(runs)
+    groups: list[list[Run]] = []
+    for run in runs:
+        alike = (group for group in groups if same_bits(run, group[0]))
+        group = next(alike, [])
+        if not group:
+            groups.append(group)
+        group.append(run)
+    # that of run 1 is the first
     others = len(runs) - 1
     different = others + 1 - len(groups[0])
     bound = None
@@ -67,18 +74,6 @@ def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
     shared = own.keys() & others.keys()
     found = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
     return filter(None, found)
-
-
-def _groups(runs: Sequence[Run]) -> list[list[Run]]:
-    """Return the runs, those of equal losses together; the group of run 1 is the first."""
-    groups: list[list[Run]] = []
-    for run in runs:
-        alike = (group for group in groups if same_bits(run, group[0]))
-        group = next(alike, [])
-        if not group:
-            groups.append(group)
-        group.append(run)
-    return groups
 
 
 def _longer(runs: Sequence[Run]) -> OneIsLonger | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import count, filterfalse
 from operator import attrgetter
 
@@ -31,8 +30,11 @@ def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
 
     What was compared as a set is one of the caveats of its run.
     """
-    later = (_renumbered(run, runs[0], tolerance) for run in runs[1:])
-    return (*runs[:1], *later)
+    under_ranks = list(runs[:1])
+    for run in runs[1:]:
+        numbers, as_set = partners(run, runs[0], tolerance)
+        under_ranks.append(_with_ranks(run, numbers, as_set) if numbers else run)
+    return tuple(under_ranks)
 
 
 def partners(
@@ -51,19 +53,22 @@ def partners(
     most = in_run | in_reference
     not_alone = {rank for rank, trace in own.items() if most[_ORIGIN(trace)] > 1}
     unsure = (own.keys() - pairs.keys()) | not_alone
-    unequal = {rank for rank, other in pairs.items() if _unequal(own[rank], others[other])}
+    unequal = {
+        rank
+        for rank, other in pairs.items()
+        if first_unequal(own[rank].losses, others[other].losses) is not None
+    }
     as_set = unsure | unequal
     found = _as_sets(own, others, pairs, unsure, unequal, tolerance)
     kept = {rank: other for rank, other in pairs.items() if rank not in as_set}
     changed = {other for rank, other in found.items() if rank in unsure or pairs.get(rank) != other}
-    return _numbers(run, own, {**kept, **found}), tuple(sorted(changed))
-
-
-def _renumbered(run: Run, reference: Run, tolerance: Tolerance) -> Run:
-    numbers, as_set = partners(run, reference, tolerance)
-    if not numbers:
-        return run
-    return _with_ranks(run, numbers, as_set)
+    numbers = {**kept, **found}
+    with_rank = run.by_rank.keys() - own.keys()
+    highest = max((*with_rank, *numbers.values()), default=-1)
+    # those without a partner come behind all others
+    without_partner = sorted(own.keys() - numbers.keys())
+    numbers |= zip(without_partner, count(highest + 1), strict=False)
+    return numbers, tuple(sorted(changed))
 
 
 def _without_rank(run: Run) -> dict[int, Trace]:
@@ -114,13 +119,17 @@ def _as_sets(
 
     settle(pair for pair in pairs.items() if pair[0] not in unequal)
     there = _by_losses(others, free)
-    for losses, alike in _by_losses(own, left).items():
-        settle(zip(alike, there[losses], strict=False))
+    for bits, alike in _by_losses(own, left).items():
+        settle(zip(alike, there[bits], strict=False))
     close: dict[int, list[int]] = {}
     if len(left) * len(free) <= MOST_COMPARED:
         for rank in left:
-            fits = partial(_within, own[rank], tolerance=tolerance)
-            near = [other for other in free if fits(others[other])]
+            losses = own[rank].losses
+            near = [
+                other
+                for other in free
+                if first_outside(losses, others[other].losses, tolerance) is None
+            ]
             close[rank] = sorted(near, key=lambda other: other != pairs.get(rank))
     settle(_matched(close))
     settle(pairs.items())
@@ -137,14 +146,6 @@ def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object
         columns = (series.values.tobytes(), series.ends.tobytes(), series.dtype_of.tobytes())
         found[columns, series.dtypes, *series.exact.items()].append(rank)
     return found
-
-
-def _within(trace: Trace, other: Trace, tolerance: Tolerance) -> bool:
-    return first_outside(trace.losses, other.losses, tolerance) is None
-
-
-def _unequal(trace: Trace, other: Trace) -> bool:
-    return first_unequal(trace.losses, other.losses) is not None
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
@@ -165,15 +166,6 @@ def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
     for rank in candidates:
         place(rank, set())
     return list(zip(partner.values(), partner.keys(), strict=True))
-
-
-def _numbers(run: Run, own: Mapping[int, Trace], pairs: _Pairs) -> dict[int, int]:
-    """Old rank -> new rank; those without a partner come behind all others."""
-    with_rank = run.by_rank.keys() - own.keys()
-    highest = max((*with_rank, *pairs.values()), default=-1)
-    without_partner = sorted(own.keys() - pairs.keys())
-    behind = zip(without_partner, count(highest + 1), strict=False)
-    return {**pairs, **dict(behind)}
 
 
 def _with_ranks(run: Run, numbers: Mapping[int, int], as_set: tuple[int, ...]) -> Run:

@@ -83,10 +83,16 @@ def align(series: LossSeries, reference: LossSeries) -> Aligned:
     breaks_at = None
     if good < longest:
         breaks_at = good + 1
+    codes = column(series.dtype_of, "uint8")[:count]
+    reference_codes = column(reference.dtype_of, "uint8")[:count]
+    if series.dtypes != reference.dtypes:
+        names = {name: code for code, name in enumerate(reference.dtypes)}
+        table = np.array([names.get(name, -1) for name in series.dtypes], dtype=np.int16)
+        codes = table[codes]
     return Aligned(
         values=column(series.values, "float64")[:count],
         reference=column(reference.values, "float64")[:count],
-        same_dtype=_same_dtype(series, reference, count),
+        same_dtype=np.asarray(codes == reference_codes),
         ends=ends[:good],
         breaks_at=breaks_at,
     )
@@ -159,15 +165,3 @@ def differs(
     with np.errstate(over="ignore", invalid="ignore"):
         within = np.abs(values - reference) <= tolerance.atol + tolerance.rtol * np.abs(reference)
     return np.asarray((finite & reference_finite & ~within) | (finite != reference_finite))
-
-
-def _same_dtype(series: LossSeries, reference: LossSeries, count: int) -> NDArray[np.bool_]:
-    import numpy as np
-
-    codes = column(series.dtype_of, "uint8")[:count]
-    reference_codes = column(reference.dtype_of, "uint8")[:count]
-    if series.dtypes != reference.dtypes:
-        names = {name: code for code, name in enumerate(reference.dtypes)}
-        table = np.array([names.get(name, -1) for name in series.dtypes], dtype=np.int16)
-        return np.asarray(table[codes] == reference_codes)
-    return np.asarray(codes == reference_codes)
