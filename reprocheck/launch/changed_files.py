@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
@@ -75,14 +75,13 @@ def note_files(folder: Path, after: FilesAfter) -> None:
     if after == FilesAfter():
         return
     shown = Redaction("folder", identity=identity()).path
-    masked = {field.name: _masked(getattr(after, field.name), shown) for field in fields(after)}
+    masked: dict[str, Any] = {}
+    for field in fields(after):
+        paths = getattr(after, field.name)
+        masked[field.name] = shown(paths) if isinstance(paths, str) else tuple(map(shown, paths))
     with suppress(ReportError):
         held = record.read(folder)
         record.write(folder, replace(held, files_after=(*held.files_after, FilesAfter(**masked))))
-
-
-def _masked(value: str | tuple[str, ...], shown: Callable[[str], str]) -> Any:
-    return shown(value) if isinstance(value, str) else tuple(map(shown, value))
 
 
 def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
