@@ -24,18 +24,8 @@ _ALLOCATES = (
 )
 """How operators begin that return memory of which a part is filled later, by others."""
 FILLS = {
-    "fill_",
-    "zero_",
-    "copy_",
-    "set_",
-    "uniform_",
-    "normal_",
-    "random_",
-    "bernoulli_",
-    "exponential_",
-    "log_normal_",
-    "cauchy_",
-    "geometric_",
+    *("fill_", "zero_", "copy_", "set_", "uniform_", "normal_", "random_", "bernoulli_"),
+    *("exponential_", "log_normal_", "cauchy_", "geometric_"),
 }
 """Operators for which it does not matter what was in `self`."""
 

@@ -22,12 +22,7 @@ from reprocheck.ladder.finding import Finding, Operation
 from reprocheck.ladder.operators import FILLS
 from reprocheck.ladder.pair import Pair
 from reprocheck.model import Check
-from reprocheck.model.evidence import (
-    CallDiffers,
-    GradientDiffers,
-    LossDiffers,
-    StateDiffers,
-)
+from reprocheck.model.evidence import CallDiffers, GradientDiffers, LossDiffers, StateDiffers
 from reprocheck.model.replay import Argument, Constant, OnDevice, Replay, TensorArgument
 from reprocheck.model.statements.ladder import Missing, NoReplay
 from reprocheck.trace.deep import How, Leaf, Leaves, Seen
@@ -43,17 +38,10 @@ _CONSTANT = re.compile(
 _DEVICE = re.compile(r"[a-z]+")
 _TEXT = re.compile(r"[\w .,>-]{0,40}", re.ASCII)
 _SIZES = {
-    "bool": 1,
-    "uint8": 1,
-    "int8": 1,
-    "int16": 2,
-    "int32": 4,
-    "int64": 8,
-    "float16": 2,
-    "bfloat16": 2,
-    "float32": 4,
-    "float64": 8,
-    "complex64": 8,
+    **dict.fromkeys(("bool", "uint8", "int8"), 1),
+    **dict.fromkeys(("int16", "float16", "bfloat16"), 2),
+    **dict.fromkeys(("int32", "float32"), 4),
+    **dict.fromkeys(("int64", "float64", "complex64"), 8),
     "complex128": 16,
 }
 """Bytes of an element, of the dtypes that can be made."""
@@ -63,16 +51,8 @@ _FORWARD = {"0": "input", "1": "hx"}
 """Place -> name of the arguments of `forward` of these modules."""
 _MODULES_OF_TORCH = frozenset(
     {
-        "AlphaDropout",
-        "Dropout",
-        "Dropout1d",
-        "Dropout2d",
-        "Dropout3d",
-        "FeatureAlphaDropout",
-        "GRU",
-        "LSTM",
-        "RNN",
-        "RReLU",
+        *("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"),
+        *("GRU", "LSTM", "RNN", "RReLU"),
     }
 )
 """Modules of PyTorch that draw, and whose `extra_repr` says all that they were made with."""

@@ -124,7 +124,11 @@ def read(folder: Path) -> CheckRecord:
         why = "it names no command"
     if why:
         raise _broken(path, why)
+    folders: set[PurePosixPath] = set()
     for run in _all_runs(record):
+        # with a file that stands for all of its traces
+        for file in (run.stdout, run.stderr, f"{run.trace}/1-1"):
+            folders.update(PurePosixPath(file).parents)
         for name, pattern in _PLACES.items():
             place = getattr(run, name)
             if pattern.fullmatch(place) is None:
@@ -132,17 +136,11 @@ def read(folder: Path) -> CheckRecord:
                     f"The record of {folder} names {place!r}, which is no place in a recording.",
                     "Do not use it.",
                 )
-    paths = chain.from_iterable(map(_paths, _all_runs(record)))
-    folders = {*chain.from_iterable(map(attrgetter("parents"), paths))} - {PurePosixPath()}
+    folders.discard(PurePosixPath())
     linked = next(filter(Path.is_symlink, map(folder.joinpath, sorted(folders))), None)
     if linked is not None:
         raise ReportError(f"{linked} is a link, and not read.", _DISTRUST)
     return record
-
-
-def _paths(run: RunRecord) -> tuple[PurePosixPath, ...]:
-    """Return the files of a run, with one that stands for all of its traces."""
-    return PurePosixPath(run.stdout), PurePosixPath(run.stderr), PurePosixPath(run.trace, "1-1")
 
 
 def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:

@@ -9,14 +9,7 @@ from math import isfinite
 from string import Template
 from textwrap import wrap
 
-from reprocheck.model.replay import (
-    Argument,
-    Constant,
-    Fill,
-    OnDevice,
-    Replay,
-    TensorArgument,
-)
+from reprocheck.model.replay import Argument, Constant, Fill, OnDevice, Replay, TensorArgument
 from reprocheck.replay.values import NAME
 
 INDENT = "    "

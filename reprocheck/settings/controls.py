@@ -140,7 +140,8 @@ def environment(
         for variable, pattern in found.environment.items():
             wanted = pattern.replace("{seed}", str(seed)).replace("{tmp}", tmp)
             theirs = user.get(variable, "")
-            if theirs and theirs.lower() in _serving(found, variable, wanted):
+            serving = (wanted, *found.accepts.get(variable, ()))
+            if theirs and theirs.lower() in map(str.lower, serving):
                 continue
             if theirs and added.get(variable) != wanted:
                 against.append(
@@ -171,7 +172,3 @@ def refuse(against: Iterable[Contradiction]) -> None:
         f"Take your value out of the environment (unset {variables}), or leave out the control"
         f" {names}.",
     )
-
-
-def _serving(found: Control, variable: str, wanted: str) -> tuple[str, ...]:
-    return tuple(value.lower() for value in (wanted, *found.accepts.get(variable, ())))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,14 +37,11 @@ def read_run(folder: Path, record: RunRecord) -> Run:
     from reprocheck.trace.trainings import trainings
 
     paths = _files(folder / record.trace)
-    found = [read_process(path) for path in paths]
-    order = sorted(
-        range(len(found)),
-        key=lambda index: (found[index].node or 0, found[index].process.time, index),
-    )
-    recorded = [found[index] for index in order]
+    files = [(read_process(path), path) for path in paths]
+    files.sort(key=lambda file: (file[0].node or 0, file[0].process.time))
+    recorded = [process for process, _ in files]
     ranks.inherit(recorded)
-    trained = chain.from_iterable(trainings(found[index], paths[index]) for index in order)
+    trained = chain.from_iterable(starmap(trainings, files))
     by_rank = ranks.assign([one for one in trained if one.trained], recorded)
     stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
     traces = tuple(

@@ -8,12 +8,8 @@ from dataclasses import replace
 from reprocheck.model import Conflict, ControlTrace, Override, SourceLine, Touch, TouchedLine
 from reprocheck.trace import events
 
-AnyControlEvent = (
-    events.Control | events.Override | events.Conflict | events.Unavailable | events.Patched
-)
 
-
-def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
+def gather(processes: Iterable[Sequence[events.OfControls]]) -> ControlTrace:
     """Return the events of each process as one account: of a touch the largest count a process,
     added up over processes; the rest once each.
     """
@@ -61,7 +57,7 @@ def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
     )
 
 
-def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
+def _touches(found: Sequence[events.OfControls]) -> list[Touch]:
     """Return the touches of one process, in the order in which they were first seen."""
     touches: dict[tuple[str, str], Touch] = {}
     for event in found:

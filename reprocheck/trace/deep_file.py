@@ -14,15 +14,7 @@ from reprocheck.child.reprocheck_child.shared.trainings import Trainings
 from reprocheck.files.limits import NO_EVENT, Budget
 from reprocheck.model.statements.trace import Unreadable
 from reprocheck.trace import events
-from reprocheck.trace.deep import (
-    UNREADABLE,
-    Again,
-    Fingerprints,
-    Leaf,
-    Opened,
-    Seen,
-    Unrecorded,
-)
+from reprocheck.trace.deep import UNREADABLE, Again, Fingerprints, Leaf, Opened, Seen, Unrecorded
 from reprocheck.trace.lines import is_whole, lines, opened
 from reprocheck.trace.numbers import number
 from reprocheck.trace.process import MOST_FILES, MOST_SENTENCES, Recorded, take_problem
@@ -35,30 +27,8 @@ take less room here than there.
 """
 
 
-_Line: TypeAlias = (
-    Seen
-    | Again
-    | Fingerprints
-    | Unrecorded
-    | events.Process
-    | events.Origin
-    | events.Left
-    | events.Enough
-    | events.Broken
-    | events.Rank
-    | events.Framework
-    | events.Optimizer
-    | events.Loss
-    | events.Update
-    | events.Moved
-    | events.Still
-    | events.Skip
-    | events.Open
-    | events.Wrote
-    | events.Problem
-    | events.Stop
-    | events.Exit
-)
+_Fact: TypeAlias = Seen | Again | Fingerprints | Unrecorded
+_Line: TypeAlias = _Fact | events.OfTraining | events.OfProcess | events.OfRecorder | events.OfFiles
 _DECODER: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
 _HEAD: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 

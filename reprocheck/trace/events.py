@@ -292,49 +292,15 @@ class Unrecorded(Event):
 
 OF_DEEPER_LEVELS: tuple[type[Event], ...] = (Again, Fingerprints, Ran, Seen, Unrecorded)
 
-AnyEvent: TypeAlias = (
-    Process
-    | Variable
-    | Origin
-    | Framework
-    | Rank
-    | Program
-    | Environment
-    | Optimizer
-    | Loss
-    | Update
-    | Regular
-    | Irregular
-    | Series
-    | Moved
-    | Still
-    | Skip
-    | Open
-    | Wrote
-    | Input
-    | Note
-    | Caveat
-    | Problem
-    | Control
-    | Override
-    | Conflict
-    | Unavailable
-    | Patched
-    | Deep
-    | Left
-    | Checkpoint
-    | Unkept
-    | Outside
-    | Enough
-    | Broken
-    | Stop
-    | Exit
-    | Again
-    | Fingerprints
-    | Ran
-    | Seen
-    | Unrecorded
+OfTraining: TypeAlias = (
+    Optimizer | Loss | Update | Regular | Irregular | Series | Moved | Still | Skip
 )
+OfProcess: TypeAlias = Process | Variable | Origin | Framework | Rank | Program | Environment
+OfRecorder: TypeAlias = Note | Caveat | Problem | Deep | Left | Enough | Broken | Stop | Exit
+OfFiles: TypeAlias = Open | Wrote | Input | Checkpoint | Unkept | Outside
+OfControls: TypeAlias = Control | Override | Conflict | Unavailable | Patched
+OfDeeperLevels: TypeAlias = Again | Fingerprints | Ran | Seen | Unrecorded
+AnyEvent: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls | OfDeeperLevels
 _KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in Event.__subclasses__())
 _DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _HEAD: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])

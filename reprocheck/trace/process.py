@@ -32,7 +32,6 @@ from reprocheck.model.statements.trace import (
     Unreadable,
 )
 from reprocheck.trace import events
-from reprocheck.trace.controls import AnyControlEvent
 from reprocheck.trace.events import Loss, Update
 from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
 from reprocheck.trace.series import Columns
@@ -93,7 +92,7 @@ class Recorded:
     notes: list[str] = field(default_factory=list)
     caveats: list[Statement | str] = field(default_factory=list)
     problems: list[Statement | str] = field(default_factory=list)
-    controls: list[AnyControlEvent] = field(default_factory=list)
+    controls: list[events.OfControls] = field(default_factory=list)
     series: Columns = field(default_factory=Columns)
     stopped_at: int | None = None
     deep: bool = False

@@ -7,14 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from math import isfinite
 
-from reprocheck.model import (
-    NOT_RECORDED,
-    Bitwise,
-    Comparison,
-    Run,
-    Trace,
-    VerdictName,
-)
+from reprocheck.model import NOT_RECORDED, Bitwise, Comparison, Run, Trace, VerdictName
 from reprocheck.model.ranks import together
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import (

@@ -11,15 +11,7 @@ from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from reprocheck.model import (
-    NOT_RECORDED,
-    Checked,
-    CheckKind,
-    Comparison,
-    Run,
-    Tolerance,
-    Trace,
-)
+from reprocheck.model import NOT_RECORDED, Checked, CheckKind, Comparison, Run, Tolerance, Trace
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import (
     BeyondDoubles,

@@ -7,14 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from reprocheck.model import (
-    LOSS_SERIES,
-    Run,
-    Series,
-    SeriesComparison,
-    SeriesPlace,
-    Tolerance,
-)
+from reprocheck.model import LOSS_SERIES, Run, Series, SeriesComparison, SeriesPlace, Tolerance
 from reprocheck.verdict.machine import is_of_a_machine
 from reprocheck.verdict.series import align, first_outside, first_unequal
 

@@ -18,8 +18,8 @@ from hypothesis import (  # noqa: E402
 )
 
 from reprocheck.child.reprocheck_child.deep_levels import leaves  # noqa: E402
-from reprocheck.ladder.size import difference, recorded  # noqa: E402
 from tests.child.frameworks.torch.test_fingerprints import PRINTS, generator, on_device  # noqa: E402
+from tests.ladder.fingerprints import difference, recorded  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
