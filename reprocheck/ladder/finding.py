@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isfinite
@@ -12,8 +12,8 @@ from reprocheck.ladder.align import Step
 from reprocheck.ladder.facts import place_of
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.size import relative_difference, size_of
-from reprocheck.model import RUNGS, RungName, Size, SourceLine, TracePosition
-from reprocheck.model.evidence import Evidence, Measured, OperatorDiffers
+from reprocheck.model import RUNGS, Rung, RungName, RungStatus, Size, SourceLine
+from reprocheck.model.evidence import Evidence, Measured
 from reprocheck.model.statements.difference import FirstDifference
 from reprocheck.trace.deep import Leaf, Seen, Sketched, sketched
 
@@ -32,30 +32,19 @@ class Operation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
-    """The first difference on a rung.
+class Finding(Rung):
+    """The first difference on a rung of one rank.
 
     `number` is its step in the merged order, -1 for what was there before the first iteration.
     """
 
-    rung: RungName
+    status: RungStatus = "differs"
     number: int
-    iteration: int | None
     rank: int
     place: str
     statement: FirstDifference
-    size: Size | None = None
-    relative_difference: float | None = None
-    source: SourceLine | None = None
     evidence: Evidence
-    measured: Measured = field(default_factory=Measured)
-    operator: OperatorDiffers | None = None
     operation: Operation | None = None
-    operations: tuple[str, ...] = ()
-    inside: str = ""
-    unused_generators: tuple[str, ...] = ()
-    iterations: Mapping[int, int | None] = field(default_factory=dict)
-    recorded_at: TracePosition | None = None
 
     @property
     def order(self) -> tuple[int, int]:

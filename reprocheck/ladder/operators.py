@@ -57,7 +57,15 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
         if backward not in (None, step.seen.backward):
             continue
         if not step.both:
-            return _alone(step)
+            seen = step.seen
+            statement = FirstOperator(
+                evidence=OperatorDiffers(name=seen.place, only_in_one_run=True),
+                fact=fact_of_step(step),
+                node=seen.node,
+                module=seen.module,
+                line=seen.line,
+            )
+            return Operator(statement=statement, source=SourceLine.of(seen.line))
         if differs:
             return _operator(pair, step, unfilled)
     return None
@@ -121,19 +129,6 @@ def _unequal_inputs(
         ignored.add("self")
         dirty = ()
     return [path for path in unequal if path not in ignored], dirty
-
-
-def _alone(step: Step) -> Operator:
-    """Return an operator that only one run calls."""
-    seen = step.seen
-    statement = FirstOperator(
-        evidence=OperatorDiffers(name=seen.place, only_in_one_run=True),
-        fact=fact_of_step(step),
-        node=seen.node,
-        module=seen.module,
-        line=seen.line,
-    )
-    return Operator(statement=statement, source=SourceLine.of(seen.line))
 
 
 def _base(name: str) -> str:

@@ -5,7 +5,7 @@ rung by rung.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from reprocheck.ladder.agreeing import agreeing, other_algorithms
@@ -174,25 +174,7 @@ def _rung(name: RungName, shown: _Shown) -> Rung:
     finding = shown.found.get(name)
     if finding is None:
         return agreeing(name, shown.ranks)
-    return Rung(
-        rung=name,
-        status="differs",
-        iteration=finding.iteration,
-        rank=finding.rank,
-        place=finding.place,
-        size=finding.size,
-        relative_difference=finding.relative_difference,
-        statement=finding.statement,
-        source=finding.source,
-        evidence=finding.evidence,
-        measured=finding.measured,
-        operator=finding.operator,
-        operations=finding.operations,
-        inside=finding.inside,
-        unused_generators=finding.unused_generators,
-        iterations=finding.iterations,
-        recorded_at=finding.recorded_at,
-    )
+    return Rung(**{of.name: getattr(finding, of.name) for of in fields(Rung)})
 
 
 def _beyond(check: Check, main: DeeperPair) -> bool:

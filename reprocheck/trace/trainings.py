@@ -31,7 +31,13 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
     if not recorded.in_threads:
         return [recorded]
     try:
-        found = _found(path)
+        found = Trainings()
+        for event in _events(path):
+            thread = getattr(event, "t", "")
+            if isinstance(event, (Loss, Regular)):
+                found.loss(thread)
+            if isinstance(event, (Update, Regular)):
+                found.update(thread, event.o)
         groups = found.several()
         if not groups:
             # several may run whose losses cannot be told apart
@@ -48,17 +54,6 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
         # The recorder looks at weights until it sees some that change, whosever they are.
         part.grouping.weights_seen |= recorded.grouping.weights_seen
     return parts
-
-
-def _found(path: Path) -> Trainings:
-    found = Trainings()
-    for event in _events(path):
-        thread = getattr(event, "t", "")
-        if isinstance(event, (Loss, Regular)):
-            found.loss(thread)
-        if isinstance(event, (Update, Regular)):
-            found.update(thread, event.o)
-    return found
 
 
 def _part(recorded: Recorded, group: set[Member]) -> Recorded:
