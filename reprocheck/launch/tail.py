@@ -162,7 +162,9 @@ class TraceTail:
         self._count(name, lines)
         if losses or name in self._closed:
             self.training.add(name)
-        if name in self.training or _names_a_rank(lines[:1]):
+        # whether the first line says which rank of a launcher it is
+        has_rank = any(line.startswith(_PROCESS) and _NO_RANK not in line for line in lines[:1])
+        if has_rank or name in self.training:
             self.ranks.add(name)
         for said in _events(line for line in lines if line.startswith((_PROCESS, b'{"e":"rank"'))):
             rank = said.get("rank")
@@ -248,11 +250,6 @@ def _alive(name: str) -> bool:
     except (OSError, ValueError, IndexError):
         return False
     return state not in (b"Z", b"X")
-
-
-def _names_a_rank(first: Iterable[bytes]) -> bool:
-    """Return whether the first line of a trace says which rank of a launcher it is."""
-    return any(line.startswith(_PROCESS) and _NO_RANK not in line for line in first)
 
 
 def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:

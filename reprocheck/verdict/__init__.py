@@ -21,7 +21,6 @@ from reprocheck.model import (
     Run,
     SeriesComparison,
     Tolerance,
-    Trace,
     Verdict,
     VerdictName,
     is_rule,
@@ -161,20 +160,16 @@ def _too_early(run: Run, reference: Run) -> bool:
         # the iterations that the checks need are missing or unfinished
         if ruling.backward is not None and trace.closed < ruling.backward.iteration:
             lacks = True
-        # Losses that cannot be paired, though all are there, are what is said of the runs: it does
-        # not matter any more which iterations the ranks behind this one lack.
-        if lacks or not _can_be_paired(trace, ruling, run.number):
-            return lacks
+        if lacks:
+            return True
+        try:
+            for kind in KINDS:
+                pair_up(trace, ruling, kind, run.number)
+        except CannotCompare:
+            # Losses that cannot be paired, though all are there, are what is said of the runs: it
+            # does not matter any more which iterations the ranks behind this one lack.
+            return False
     return False
-
-
-def _can_be_paired(trace: Trace, ruling: Trace, run: int) -> bool:
-    try:
-        for kind in KINDS:
-            pair_up(trace, ruling, kind, run)
-    except CannotCompare:
-        return False
-    return True
 
 
 def _ended_before(runs: Sequence[Run], why: Literal["interrupted", "broken"]) -> NotCompared | None:
