@@ -16,8 +16,8 @@ _OURS = "reprocheck"
 
 
 def modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """(level, dotted name) of what a file imports: level 0 is absolute, 1 means beside the file, 2
-    in the folder above.
+    """Return (level, dotted name) of what a file imports: level 0 is absolute, 1 means beside the
+    file, 2 in the folder above.
 
     Not reprocheck itself, wherever it lies: a script that says its losses imports it, and it is no
     code of the user's.

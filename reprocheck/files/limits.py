@@ -89,7 +89,7 @@ class Budget:
             self.excess = self.excess or what
 
     def check(self) -> None:
-        """TooMuchError where more was counted than the files explain."""
+        """Raise TooMuchError where more was counted than the files explain."""
         if self.excess:
             raise TooMuchError(
                 errno.EFBIG,

@@ -39,7 +39,7 @@ def agreeing(name: RungName, ranks: Sequence[Rank]) -> Rung:
 
 
 def _compared(name: RungName, kept: Sequence[Kept]) -> Rung:
-    """Equal, if anything of it was recorded."""
+    """Return a rung as equal, if anything of it was recorded."""
     if any(name in one.recorded for one in kept):
         return Rung(rung=name, status="equal")
     return Rung(rung=name, status="not_recorded", statement=_why_not(name, kept))

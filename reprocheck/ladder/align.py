@@ -97,7 +97,7 @@ def _key(seen: Seen) -> _Key:
 
 
 def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
-    """Indexes of both, aligned.
+    """Yield the indexes of both, aligned.
 
     What is the same at the start and at the end is taken first; between, iteration by iteration.
     """
@@ -114,13 +114,13 @@ def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
 
 
 def _same(a: Sequence[_Key], b: Sequence[_Key]) -> int:
-    """Length of the common beginning."""
+    """Return the length of the common beginning."""
     shorter = min(len(a), len(b))
     return next((i for i in range(shorter) if a[i] != b[i]), shorter)
 
 
 def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, int]]:
-    """Iteration -> half-open range of its keys.
+    """Return iteration -> half-open range of its keys.
 
     An iteration that comes again (it should not) is joined with what is between.
     """
@@ -137,7 +137,7 @@ def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, i
 def _stretch(
     a: Sequence[_Key], b: Sequence[_Key], span: tuple[int, int], other: tuple[int, int]
 ) -> Iterator[_Pair]:
-    """Indexes of the keys of one iteration in both, aligned by its anchors."""
+    """Yield the indexes of the keys of one iteration in both, aligned by its anchors."""
     (start_a, end_a), (start_b, end_b) = span, other
     done_a, done_b = start_a, start_b
     for x, y in _anchors(a[start_a:end_a], b[start_b:end_b]):

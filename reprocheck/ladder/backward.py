@@ -127,7 +127,7 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
 
 
 def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Several ranks: the gradient at the update, after it was reduced."""
+    """Return the first gradient that differs at the update, after several ranks reduced it."""
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)

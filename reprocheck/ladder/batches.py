@@ -140,7 +140,7 @@ def _told_apart(a: str, b: str) -> bool:
 
 
 def _by_content(loader: _Loader) -> BatchDiffers:
-    """Without an order of the epoch that differs: by the samples of the batches seen."""
+    """Return how batches differ by their samples, without an order of the epoch that differs."""
     content = loader.content
     if content.step.facts is None:
         return BatchDiffers()

@@ -36,7 +36,7 @@ def environment(check: Check) -> Rung:
 
 
 def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
-    """Losses beyond the iterations that were recorded deeply, as the first pair has them;
+    """Return losses beyond the iterations that were recorded deeply, as the first pair has them;
     `only_here`: nothing differs up to there.
     """
     recorded, unequal = False, None

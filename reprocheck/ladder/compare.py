@@ -145,10 +145,10 @@ def numbers(value: object) -> list[float] | None:
 
 
 def hashes(leaves: Leaves) -> frozenset[str]:
-    """Hashes of the tensors among leaves."""
+    """Return the hashes of the tensors among leaves."""
     return frozenset(leaf.hash for _, leaf in leaves if leaf.hash)
 
 
 def returned(facts: Iterable[Seen]) -> frozenset[str]:
-    """Hashes of the tensors that came out of several facts."""
+    """Return the hashes of the tensors that came out of several facts."""
     return frozenset(chain.from_iterable(hashes(seen.outputs) for seen in facts))

@@ -45,8 +45,8 @@ differ.
 
 
 def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Given, ...]:
-    """Arguments first, then variables, then files, but last what only names the run; nothing where
-    there is no second run.
+    """Return what two runs were not given alike: arguments first, then variables, then files, but
+    last what only names the run; nothing where there is no second run.
 
     `below` is the first rung of the training that differs. What a run makes itself may hold a date,
     and leads there only where a training begins with what it read. `loaded`, the file that this
@@ -97,7 +97,7 @@ def made_by_each_run(check: Check, path: str) -> bool:
 
 
 def _arguments(first: Run, second: Run) -> Iterator[Given]:
-    """Rank by rank; each difference once."""
+    """Yield each difference once, rank by rank."""
     for trace, other in rank_by_rank(first, second):
         unequal = _unequal_words(_words(first, trace), _words(second, other))
         yield from filterfalse(_is_harmless, unequal)
@@ -158,7 +158,9 @@ def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
 def _named(
     before: str, word: str | None, another: str | None, number: int
 ) -> tuple[str, str | None, str | None]:
-    """(name, values) of an argument: `--seed 3`, `--seed=3`, `seed=3`, or the word at a place."""
+    """Return (name, values) of an argument: `--seed 3`, `--seed=3`, `seed=3`, or the word at a
+    place.
+    """
     if word is None or another is None:
         return f"{BY_NUMBER}{number}", word, another
     key, sign, value = word.partition("=")
@@ -200,7 +202,7 @@ def _parts(name: str) -> list[str]:
 
 
 def _variables(first: Run, second: Run) -> Iterator[Given]:
-    """Environment variables that hold numbers, rank by rank.
+    """Yield environment variables that hold numbers, rank by rank.
 
     A rank that the program starts has those, too, that the program set: they are no input.
     """

@@ -118,7 +118,7 @@ _INPUTS, _OUTPUTS = 0, 1
 
 
 def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Measure:
-    """Size and kind of the first leaf that differs, among what came out or what went in."""
+    """Return size and kind of the first leaf that differs, among what came out or what went in."""
     side = {True: _INPUTS, False: _OUTPUTS}[inputs]
     paths = (difference.inputs, difference.outputs)[side]
     facts = difference.step.facts

@@ -87,8 +87,8 @@ def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _own(pair: Pair, difference: Difference) -> Finding:
-    """Equal inputs, another output: the module itself, or what lies between its last child and its
-    output.
+    """Return a module that returns something else for equal inputs: the module itself, or what lies
+    between its last child and its output, makes the difference.
     """
     seen, step = difference.seen, difference.step
     drawn = Generators()

@@ -132,6 +132,6 @@ def _unequal_inputs(
 
 
 def _base(name: str) -> str:
-    """`empty_like` of `aten.empty_like.default`."""
+    """Return the name of an operator alone: `empty_like` of `aten.empty_like.default`."""
     parts = name.replace("::", ".").split(".")
     return parts[:2][-1]

@@ -212,8 +212,8 @@ def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungNa
 
 
 def leads(rank: Rank) -> tuple[tuple[int, int], int]:
-    """No order of execution across ranks is known: the lowest iteration leads, then the lowest
-    rung.
+    """Return the order in which ranks lead: the lowest iteration, then the lowest rung, as no order
+    of execution across ranks is known.
     """
     first = rank.first
     assert first is not None

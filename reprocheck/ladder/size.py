@@ -40,8 +40,8 @@ _SKETCH_BYTES = 64 * 4
 
 
 def relative_difference(a: Sketched, b: Sketched) -> float | None:
-    """||a - b|| / ||b|| of two tensors that differ: exact where the trace holds their values, else
-    estimated from their sketches.
+    """Return ||a - b|| / ||b|| of two tensors that differ: exact where the trace holds their
+    values, else estimated from their sketches.
 
     The norm of `a` is taken where `b` is all zeros. Infinite where only one of them has an element
     that is not finite, or where the difference lies among such elements alone; None where nothing
@@ -83,8 +83,8 @@ def rounding_level(dtype: str) -> float:
 
 
 def size_of(relative: float | None, dtype: str) -> Size | None:
-    """Rounding-level or gross: integers and truth values are not rounded, so any difference of
-    theirs is gross.
+    """Return rounding-level or gross: integers and truth values are not rounded, so any difference
+    of theirs is gross.
     """
     level = rounding_level(dtype)
     if not level:
@@ -130,7 +130,7 @@ class _Estimated:
 
 
 def _estimated(side: Sketched) -> _Estimated | None:
-    """None where the norm or the sketch is not known."""
+    """Return norm and sketch; None where one is not known."""
     import numpy as np
 
     if side.norm is None:

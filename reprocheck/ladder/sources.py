@@ -236,8 +236,8 @@ def kept(folder: Path) -> dict[str, str]:
 
 
 def close(folder: Path) -> None:
-    """The recording in a report folder has ended: from now on its reports are drawn from the files
-    that it holds, and from no others.
+    """Note that the recording in a report folder has ended: from now on its reports are drawn from
+    the files that it holds, and from no others.
     """
     file = folder / NAME
     held = _held(file)

@@ -125,7 +125,7 @@ def record_of(made: Plan) -> CheckRecord:
 
 
 def _refuse(settings: Settings) -> None:
-    """UsageError for runs side by side that would disturb each other."""
+    """Raise UsageError for runs side by side that would disturb each other."""
     if settings.jobs == 1:
         return
     if settings.workdir != "copy":

@@ -72,7 +72,9 @@ def _written_until(path: Path, until: float) -> bool:
 
 
 def found_by_all(entry: EntryPoint, checks: Iterable[CheckRecord]) -> tuple[str, ...]:
-    """Caveats of a check that starts `entry`, masked as a record has it, after earlier checks."""
+    """Return caveats of a check that starts `entry`, masked as a record has it, after earlier
+    checks.
+    """
     same = (one for one in checks if one.entry_point.command == entry.command)
     left = {path for one in same for path in made_elsewhere(one.runs) if real(path).is_file()}
     if not left:

@@ -51,7 +51,7 @@ def prepare(output: Path, name: str) -> Path:
 
 
 def publish(folder: Path, keep: int | None = None) -> None:
-    """Points `latest` at the folder, and removes the oldest reports of the same name so that `keep`
+    """Point `latest` at the folder, and remove the oldest reports of the same name so that `keep`
     remain (None: all).
     """
     link = folder.parent / "latest"
@@ -79,7 +79,7 @@ def discard(folder: Path) -> None:
 
 
 def reports_of_same_name(folder: Path) -> list[Path]:
-    """Finished report folders beside this one with the same name, the oldest first.
+    """Return finished report folders beside this one with the same name, the oldest first.
 
     A folder that holds files of the user's is not among them.
     """

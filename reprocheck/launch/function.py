@@ -128,7 +128,7 @@ def refusal(trace: Path) -> EntryPointError | None:
 
 
 def _refuse(inner: Any, name: str, module: str) -> None:
-    """EntryPointError for what cannot be imported by its name, or does nothing when it is
+    """Raise EntryPointError for what cannot be imported by its name, or does nothing when it is
     called.
     """
     if "<lambda>" in name:
@@ -202,8 +202,8 @@ def _code(inner: Any) -> CodeType | None:
 
 
 def _search_path(cwd: Path, *, whole: bool) -> list[str]:
-    """`sys.path` of this process, entries in the working directory relative to it; not `whole`:
-    without what is the interpreter's own.
+    """Return `sys.path` of this process, entries in the working directory relative to it; not
+    `whole`: without what is the interpreter's own.
     """
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
     ours = str(Path(__file__).resolve().parents[2])

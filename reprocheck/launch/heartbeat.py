@@ -39,8 +39,8 @@ def make_scratch(folder: Path, cwd: Path) -> Path:
 
 
 def without_word() -> Iterator[Path]:
-    """Folders for the temporary files of checks that were killed while they made or removed them:
-    they hold no file of the user's, and no word of their check.
+    """Yield folders for the temporary files of checks that were killed while they made or removed
+    them: they hold no file of the user's, and no word of their check.
 
     Of this user alone: the folder that they lie in is everybody's.
     """
@@ -76,6 +76,6 @@ def point(scratch: Path, folder: Path, cwd: Path) -> None:
 
 
 def beat(folder: Path) -> None:
-    """A sign of life of a check, on the snapshot in its report folder."""
+    """Leave a sign of life of a check, on the snapshot in its report folder."""
     with contextlib.suppress(OSError):
         os.utime(folder / STORE / OWNER)

@@ -102,7 +102,7 @@ def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
 
 
 def _pointed(cwd: Path) -> Iterator[tuple[Path, Path]]:
-    """Report folders of checks of this folder that left word, and where the word lies.
+    """Yield report folders of checks of this folder that left word, and where the word lies.
 
     Of this user alone: the folder is everybody's.
     """

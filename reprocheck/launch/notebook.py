@@ -40,8 +40,8 @@ def is_notebook(script: str) -> bool:
 
 
 def refuse(path: Path, shown: str, *, ours: bool) -> None:
-    """EntryPointError for a notebook that cannot be run; `ours`: whether this interpreter runs it,
-    which then knows its syntax.
+    """Raise EntryPointError for a notebook that cannot be run; `ours`: whether this interpreter
+    runs it, which then knows its syntax.
     """
     for cell in _cells(path, shown, path.stat().st_mtime_ns):
         if ours and not cell.may_fail:

@@ -38,7 +38,7 @@ ADVICE: Mapping[int, str] = {
 
 @contextmanager
 def operation(doing: str) -> Iterator[None]:
-    """An OSError meanwhile becomes a ReportError that names `doing` (`starting run 1`), the file
+    """Turn an OSError meanwhile into a ReportError that names `doing` (`starting run 1`), the file
     and the reason.
     """
     try:

@@ -229,7 +229,7 @@ class _Watch:
             self.trace.files.written |= written_by(process.tree(), self.job.workdir.path)
 
     def _tell_of_ranks_that_ended(self) -> None:
-        """Said once, and again where more of them have ended: the others may wait for them without
+        """Tell once, and again where more of them have ended: the others may wait for them without
         end.
         """
         ranks, ended = len(self.trace.training), len(self.trace.training & self.trace.ended)
@@ -259,7 +259,9 @@ class _Watch:
         return bool(self.trace.stopped) and now - self.grown >= grace
 
     def how_it_ended(self, exit_status: int | None) -> Ended:
-        """`stopped` wherever a process stopped itself, whatever its launcher made of that."""
+        """Return how the run ended: `stopped` wherever a process stopped itself, whatever its
+        launcher made of that.
+        """
         if self.ending:
             return self.ending
         if self.trace.stopped:

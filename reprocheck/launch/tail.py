@@ -129,13 +129,13 @@ class TraceTail:
         return grown
 
     def close(self) -> None:
-        """Nothing is read any more."""
+        """Close the traces: nothing is read any more."""
         for file in self._open.values():
             file.close()
         self._open.clear()
 
     def _next_part(self, name: str) -> bytes:
-        """Empty where the trace cannot be read."""
+        """Read on; empty where the trace cannot be read."""
         file = self._open.get(name)
         try:
             if file is None:
@@ -180,7 +180,7 @@ class TraceTail:
             self.iteration = max(self.iteration, self._losses[name])
 
     def _count(self, name: str, lines: list[bytes]) -> None:
-        """Closed iterations: an update says how many."""
+        """Take note of closed iterations: an update says how many."""
         for event in _events(line for line in lines if line.startswith(_COUNTING)):
             closed = event.get("i")
             if isinstance(closed, int):

@@ -32,7 +32,7 @@ class Renewed:
         return self._found.hold if self._found is not None else Hold()
 
     def begin(self) -> None:
-        """Before a run."""
+        """Keep what stands there before a run."""
         self._found = self._find()
         self._found.begin()
         self.began = self._found.began

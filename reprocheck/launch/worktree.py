@@ -69,7 +69,7 @@ def find_commit(name: str, cwd: Path) -> Commit:
 def worktree(
     commit: Commit, cwd: Path, leave_out: Path, say: Say, *, inside: Path | None = None
 ) -> Iterator[Path]:
-    """The folder of `cwd` in a worktree of the commit, which is removed afterwards.
+    """Yield the folder of `cwd` in a worktree of the commit, which is removed afterwards.
 
     Files that git does not track are copied into it, but for `leave_out` and virtual environments.
     `inside`: where it is made; in the system's folder for temporary files by default.
@@ -171,7 +171,7 @@ def _git(cwd: Path, *words: str) -> str | None:
 
 
 def _kill(root: int) -> None:
-    """Kills a process with all below it."""
+    """Kill a process with all below it."""
     for number in (*(found for found, _ in descendants(root)), root):
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)

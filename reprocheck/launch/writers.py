@@ -57,7 +57,7 @@ def written_by(processes: Collection[int], root: Path) -> frozenset[str]:
 
 
 def own_output() -> frozenset[tuple[int, int]]:
-    """(device, inode) of what this process's stdout and stderr lead to."""
+    """Return (device, inode) of what this process's stdout and stderr lead to."""
     found = set()
     for descriptor in (1, 2):
         try:

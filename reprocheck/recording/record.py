@@ -162,7 +162,7 @@ def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> 
 
 
 def _refuse_large(folder: Path) -> None:
-    """ReportError for a folder in which a file that is read at once is larger than any that
+    """Raise ReportError for a folder in which a file that is read at once is larger than any that
     reprocheck writes.
     """
     for name in (NAME, "sources.json"):
@@ -205,8 +205,8 @@ def _broken(path: Path, why: object) -> ReportError:
 
 
 def _plain(value: Any) -> Any:
-    """`value` with non-finite floats as strings, since JSON has none, and bytes of names that are
-    no UTF-8 escaped, as `\\udcff`.
+    """Return `value` with non-finite floats as strings, since JSON has none, and bytes of names
+    that are no UTF-8 escaped, as `\\udcff`.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()

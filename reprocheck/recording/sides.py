@@ -142,7 +142,7 @@ def arguments(entry: EntryPoint) -> str:
 
 
 def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
-    """Settings of the recordings that bear on what can be compared."""
+    """Return caveats on settings of the recordings that bear on what can be compared."""
     one, other = (
         {setting.name: setting.value for setting in record.settings} for record in recorded
     )

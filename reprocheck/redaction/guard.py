@@ -103,11 +103,11 @@ class Redaction:
         return self._ways[how](text)
 
     def checked(self, text: str) -> str:
-        """Through the detector, in every level."""
+        """Return a text as the detector leaves it, in every level."""
         return self._detector.masked(text)
 
     def text(self, text: str) -> str:
-        """Free text, or a sentence that can hold parts of some."""
+        """Return what leaves of free text, or of a sentence that can hold parts of some."""
         if not self.strict:
             return self.checked(text)
         if text.strip():

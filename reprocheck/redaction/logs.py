@@ -248,5 +248,5 @@ def _goes_on(line: bytes) -> bool:
 
 
 def _as_latin(*names: str) -> tuple[str, ...]:
-    """Names as they look in text that was decoded from UTF-8 bytes as Latin-1."""
+    """Return names as they look in text that was decoded from UTF-8 bytes as Latin-1."""
     return tuple(name.encode("utf-8", "surrogateescape").decode("latin-1") for name in names)

@@ -272,8 +272,8 @@ def _from_files(cwd: Path) -> list[_Given]:
 
 
 def pyproject_table(path: Path) -> dict[str, object] | None:
-    """`[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not mention
-    it is not even parsed.
+    """Return `[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not
+    mention it is not even parsed.
     """
     try:
         # a pipe in its place would be waited for for ever

@@ -100,8 +100,8 @@ def _told(folder: Path, name: str) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Trace files in order of the nanoseconds in their names, so that equal start times still have
-    an order.
+    """Return trace files in order of the nanoseconds in their names, so that equal start times
+    still have an order.
     """
 
     def started(path: Path) -> tuple[int, str]:

@@ -61,12 +61,12 @@ class DeepFile:
 
 
 def everything(_: bytes) -> bool:
-    """Every line is wanted."""
+    """Return that every line is wanted."""
     return True
 
 
 def to_the_end(_: DeepFile) -> bool:
-    """No line is the last one that is wanted."""
+    """Return that no line is the last one that is wanted."""
     return False
 
 

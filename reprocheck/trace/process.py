@@ -149,7 +149,7 @@ class Recorded:
         return int(first)
 
     def breaks(self, why: Statement | str) -> None:
-        """Lines are missing behind those that were read so far."""
+        """Note that lines are missing behind those that were read so far."""
         if self.broken_after is None:
             _end_stretch(self, events.Irregular(u=False))
             self.broken, self.broken_after = why, self.grouping.closed
@@ -421,7 +421,7 @@ def _take_framework(recorded: Recorded, event: events.Framework) -> None:
 
 
 def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None:
-    """Rank and world, unless no machine has so many."""
+    """Take rank and world, unless no machine has so many."""
     world = event.world
     if world is None:
         world = recorded.world

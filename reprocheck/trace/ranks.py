@@ -23,7 +23,7 @@ from reprocheck.trace.process import Recorded
 
 
 def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[int, Recorded]:
-    """Rank -> process, in rank order.
+    """Return rank -> process, in rank order.
 
     `trainers` are in order of their start; `processes`: all of the run.
 
@@ -48,8 +48,8 @@ def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[
 
 
 def _count_starts(trainers: Sequence[Recorded]) -> None:
-    """Where one began when the one before had ended, their order is no race and tells them
-    apart.
+    """Number trainers of one origin where one began when the one before had ended: their order is
+    no race and tells them apart.
     """
     groups: dict[tuple[str, ...], list[Recorded]] = defaultdict(list)
     for recorded in trainers:
@@ -94,8 +94,8 @@ def _order(recorded: Recorded) -> tuple[object, ...]:
 
 
 def inherit(processes: Sequence[Recorded]) -> None:
-    """A fork has its frameworks from the process that it was forked from, which alone saw them
-    being imported.
+    """Give a fork the frameworks of the process that it was forked from, which alone saw them being
+    imported.
     """
     by_pid = {(one.node, one.process.pid): one for one in processes}
     for one in processes:
@@ -137,6 +137,6 @@ def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> l
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
-    """`fork 10` after `fork 9`."""
+    """Return a key that sorts `fork 10` after `fork 9`."""
     pieces = re.findall(r"(\D*)(\d{0,18})", name)
     return [(text, int(digits or -1)) for text, digits in pieces]

@@ -41,8 +41,8 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
 
 
 def upper_bound(different: int, others: int) -> float:
-    """Exact one-sided 95 % bound (Clopper-Pearson) on the share of runs that differ from run 1,
-    `different` of `others` having done so.
+    """Return the exact one-sided 95 % bound (Clopper-Pearson) on the share of runs that differ from
+    run 1, `different` of `others` having done so.
     """
     if different >= others:
         return 1.0
@@ -111,7 +111,7 @@ def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
 
 
 def _mean_and_deviation(sums: list[float]) -> tuple[float, float]:
-    """NaN where one is not finite; exact where all are the same."""
+    """Return both; NaN where a sum is not finite, exact where all are the same."""
     if not all(map(math.isfinite, sums)):
         return math.nan, math.nan
     if len(set(sums)) == 1:

@@ -40,8 +40,8 @@ def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
 def partners(
     run: Run, reference: Run, tolerance: Tolerance
 ) -> tuple[dict[int, int], tuple[int, ...]]:
-    """Rank in a run -> rank of its partner in run 1, of processes without ranks; and those that
-    were compared as a set.
+    """Return rank in a run -> rank of its partner in run 1, of processes without ranks; and those
+    that were compared as a set.
     """
     own, others = _without_rank(run), _without_rank(reference)
     if not own or not others:
@@ -103,8 +103,8 @@ def _as_sets(
     unequal: set[int],
     tolerance: Tolerance,
 ) -> _Pairs:
-    """Partners for the ranks whose pair is unsure or unequal: first of equal losses, then of losses
-    within the tolerance, then by where they come from, then in order.
+    """Find partners for the ranks whose pair is unsure or unequal: first of equal losses, then of
+    losses within the tolerance, then by where they come from, then in order.
     """
     left = dict.fromkeys(sorted(unsure | unequal))
     taken = {other for rank, other in pairs.items() if rank not in left}

@@ -155,7 +155,7 @@ def first_outside(
 def differs(
     values: NDArray[np.float64], reference: NDArray[np.float64], tolerance: Tolerance
 ) -> NDArray[np.bool_]:
-    """|a - b| > atol + rtol * |b|, or finite on one side only.
+    """Return where |a - b| > atol + rtol * |b|, or a value is finite on one side only.
 
     Where both are not finite, nothing is said: False.
     """

@@ -67,8 +67,8 @@ def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
 
 
 def _place_e4m3(size: NDArray[np.float64]) -> NDArray[Any]:
-    """Four bits of exponent (bias 7), three of fraction: steps of 2^-9 up to 2^-6, then eight steps
-    for each power of two.
+    """Return the places of values with four bits of exponent (bias 7) and three of fraction: steps
+    of 2^-9 up to 2^-6, then eight steps for each power of two.
     """
     import numpy as np
 
