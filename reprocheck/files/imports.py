@@ -97,5 +97,5 @@ def _folders(level: int, file: str, program: str) -> Iterable[PurePath]:
     path = PurePath(file)
     if level:
         return path.parents[level - 1 : level]
-    beside = (path.parent, PurePath(program).parent)
-    return dict.fromkeys((*beside, *path.parents[:MOST_ABOVE]))
+    folders = (path.parent, PurePath(program).parent)
+    return dict.fromkeys((*folders, *path.parents[:MOST_ABOVE]))

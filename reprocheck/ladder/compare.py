@@ -62,8 +62,8 @@ def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
     alone = ones.keys() ^ others.keys()
     common = ones.keys() & others.keys()
     unequal = {path for path in common if equal(ones[path], others[path], algorithms) is False}
-    found = alone | unequal
-    return tuple(path for path in {**ones, **others} if path in found)
+    different = alone | unequal
+    return tuple(path for path in {**ones, **others} if path in different)
 
 
 def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:

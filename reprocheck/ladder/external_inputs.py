@@ -64,8 +64,8 @@ def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Gi
     # two machines: each has variables of its own, which no training reads
     if check.record.compared:
         at_start = [one for one in at_start if one.kind != "variable" or not one.of_one_run]
-    found = dict.fromkeys([*at_start, *read])
-    return tuple(sorted(found, key=lambda one: one.names_the_run))
+    given = dict.fromkeys([*at_start, *read])
+    return tuple(sorted(given, key=lambda one: one.names_the_run))
 
 
 def given_at_start(first: Run, second: Run) -> tuple[Given, ...]:
@@ -189,8 +189,8 @@ def names_the_run(name: str) -> bool:
     go, which changes no number by itself.
     """
     *before, last = _parts(name)
-    whole = "_".join([*before, last])
-    if whole in _NAMING:
+    joined = "_".join([*before, last])
+    if joined in _NAMING:
         return True
     stand_before = _NAMING_BEHIND.get(last, frozenset())
     return not stand_before.isdisjoint(before)
@@ -237,15 +237,15 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
         other = second.inputs.get(name)
         if other is None or one.same(other):
             continue
-        made = one.made and other.made
-        if name in left and not made:
+        is_made = one.made and other.made
+        if name in left and not is_made:
             continue
         yield Given(
             kind="input",
             name=name,
             first=_state(one, other),
             second=_state(other, one),
-            made=made,
+            made=is_made,
             line=one.line,
             written=one.written,
         )

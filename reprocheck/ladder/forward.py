@@ -212,8 +212,10 @@ def _label_names(difference: Difference) -> list[str]:
     if named or "Loss" not in difference.seen.place:
         return named
     integers = ("int", "uint", "bool")
-    whole = {path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(integers)}
-    return [path for path in difference.inputs if path in whole]
+    whole_numbers = {
+        path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(integers)
+    }
+    return [path for path in difference.inputs if path in whole_numbers]
 
 
 def structure(pair: Pair, difference: Difference) -> Finding:

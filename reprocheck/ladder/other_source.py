@@ -23,12 +23,12 @@ def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
     """
     if not all(side.sources for side in check.record.compared):
         return ()
-    found = [
+    differences = [
         _difference(name, first, second)
         for name, first, second in both_sides(check, folder)
         if first != second
     ]
-    return tuple(sorted(found, key=lambda one: (one.same_code, one.file))[:MOST_FILES])
+    return tuple(sorted(differences, key=lambda one: (one.same_code, one.file))[:MOST_FILES])
 
 
 def _difference(name: str, first: str | None, second: str | None) -> SourceDifference:
@@ -41,15 +41,15 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
     )
     if first is None or second is None:
         return replace(shown, only_in=2 if first is None else 1)
-    found = []
+    lines_changed = []
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     for tag, start, end, other_start, other_end in blocks:
         if tag == "equal":
             continue
         lines = _lines(name, one, start, end)
         both = zip_longest(lines, _lines(name, other, other_start, other_end))
-        found += [ChangedLine(first=first, second=second) for first, second in both]
-    changed = tuple(found)[:MOST_CHANGED]
+        lines_changed += [ChangedLine(first=first, second=second) for first, second in both]
+    changed = tuple(lines_changed)[:MOST_CHANGED]
     try:
         same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
     except (SyntaxError, ValueError, RecursionError):

@@ -260,10 +260,10 @@ def _nested(parts: Sequence[tuple[str, Argument]]) -> Argument:
 
 def _argument(path: str, leaf: Leaf, how: How, unfilled: Sequence[str], highest: int) -> Argument:
     if leaf.shape is not None:
-        made = _tensor(path, leaf, how, highest)
+        tensor = _tensor(path, leaf, how, highest)
         if path in unfilled:
-            made = replace(made, fill="nothing")
-        return made
+            tensor = replace(tensor, fill="nothing")
+        return tensor
     value = leaf.value
     if value is None or isinstance(value, bool | int | float):
         return value
@@ -290,17 +290,17 @@ def _tensor(path: str, leaf: Leaf, how: How, highest: int) -> TensorArgument:
     strides = how.strides.get(path, tuple(reversed(contiguous)))
     if len(strides) != len(shape) or any(stride < 0 for stride in strides):
         raise _UnknownError
-    made = TensorArgument(
+    tensor = TensorArgument(
         shape=shape, strides=strides, dtype=leaf.dtype, fill="floats", fingerprint=leaf.hash
     )
     if leaf.dtype == "bool":
-        return replace(made, fill="booleans")
+        return replace(tensor, fill="booleans")
     if "int" not in leaf.dtype:
-        return made
+        return tensor
     low, high = how.ranges.get(path, (0, highest))
     if not -(1 << 63) <= low <= high < (1 << 63) - 1:
         raise _UnknownError
-    return replace(made, fill="integers", low=low, high=high)
+    return replace(tensor, fill="integers", low=low, high=high)
 
 
 def _highest(inputs: Leaves) -> int:

@@ -116,7 +116,7 @@ def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
     lead = _lead(ranks)
     if leading is None or lead is None or lead.first is None:
         return _Shown(ranks=ranks)
-    found = _earliest(ranks, lead.first)
+    findings = _earliest(ranks, lead.first)
     first = refined(check, folder, lead.first, leading)
     if len(ranks) > 1:
         first = across_ranks(first, pairs.of_place)
@@ -124,14 +124,14 @@ def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
     places = [fact.at for fact in of_run_1(leading.steps[: end + 1]) if fact.at >= 0]
     first = replace(
         first,
-        iterations=found[first.rung].iterations,
+        iterations=findings[first.rung].iterations,
         recorded_at=TracePosition(trace=leading.first.path.name, at=next(reversed(places), 0)),
     )
     return _Shown(
         ranks=ranks,
         lead=leading,
         first=first,
-        found={**found, first.rung: first},
+        found={**findings, first.rung: first},
         independent=lead.independent,
     )
 
@@ -219,8 +219,8 @@ def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: boo
     if not shown.ranks:
         return NotDiverged(why="nothing recorded")
     verdict = check.verdict
-    asked = verdict.failing_series(check.record.fail_on)
-    series = next(filter(None, (asked, *verdict.unequal_series)), None)
+    failing = verdict.failing_series(check.record.fail_on)
+    series = next(filter(None, (failing, *verdict.unequal_series)), None)
     if series is not None and rung is None:
         return NotDiverged(why="hidden", series=series.name)
     first = shown.first if came_back else None

@@ -79,13 +79,13 @@ class Sources:
         with suppress(ValueError):
             # the record holds whole seconds
             self._started = datetime.fromisoformat(check.record.started).timestamp() + 1
-        held = _held(self._file)
-        self._texts: dict[str, str | None] = dict(held.files)
-        self._changed = held is _NOTHING_HELD
+        kept_files = _held(self._file)
+        self._texts: dict[str, str | None] = dict(kept_files.files)
+        self._changed = kept_files is _NOTHING_HELD
         self._first = next(iter(check.runs), None)
         self._roots = [Path.cwd(), folder.resolve().parent.parent]
         """The folders in which a file is looked for: none where nothing is looked for any more."""
-        if held.closed or check.closed or check.record.compared:
+        if kept_files.closed or check.closed or check.record.compared:
             self._roots = []
         words = check.record.entry_point.command
         notebook = next((word for word in words[1:2] if word.endswith(NOTEBOOK)), "")
@@ -240,23 +240,23 @@ def close(folder: Path) -> None:
     the files that it holds, and from no others.
     """
     file = folder / NAME
-    held = _held(file)
-    if held is _NOTHING_HELD or held.closed:
+    kept_files = _held(file)
+    if kept_files is _NOTHING_HELD or kept_files.closed:
         return
-    _write(file, replace(held, closed=True))
+    _write(file, replace(kept_files, closed=True))
 
 
 def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield, of two recordings, each file by name, as the first and as the second has it; None
     where a side has no such file.
     """
-    held, sides = _held(folder / NAME), check.record.compared
+    kept_files, sides = _held(folder / NAME), check.record.compared
     if len(sides) != 2:
         return
-    first, second = ({name: held.files.get(name) for name in side.sources} for side in sides)
-    second |= {name: text for name, text in held.second.items() if name in second}
+    first, second = ({name: kept_files.files.get(name) for name in side.sources} for side in sides)
+    second |= {name: text for name, text in kept_files.second.items() if name in second}
     for name in sorted({*first, *second}):
-        if held.files.get(name) is not None:
+        if kept_files.files.get(name) is not None:
             yield name, first.get(name), second.get(name)
 
 

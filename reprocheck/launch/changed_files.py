@@ -80,20 +80,22 @@ def note_files(folder: Path, after: FilesAfter) -> None:
         paths = getattr(after, field.name)
         masked[field.name] = shown(paths) if isinstance(paths, str) else tuple(map(shown, paths))
     with suppress(ReportError):
-        held = record.read(folder)
-        record.write(folder, replace(held, files_after=(*held.files_after, FilesAfter(**masked))))
+        before = record.read(folder)
+        record.write(
+            folder, replace(before, files_after=(*before.files_after, FilesAfter(**masked)))
+        )
 
 
 def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
     """Yield what the user has to know at once; the rest stands in the report."""
     if after.others:
-        said = (
+        sentence = (
             "Changed during the runs by another program, or by one that cannot be watched, and"
             f" left as they are: {summary(after.others, MOST_NAMED)}."
         )
         if after.kept:
-            said += f" As they were before: {os.path.relpath(folder / after.before, cwd)}."
-        yield said
+            sentence += f" As they were before: {os.path.relpath(folder / after.before, cwd)}."
+        yield sentence
     if after.lost:
         store = os.path.relpath(folder / STORE, cwd)
         yield (

@@ -132,11 +132,11 @@ def _refuse(settings: Settings) -> None:
         raise UsageError(
             "--jobs runs the script side by side in one working directory.", "Add --workdir copy."
         )
-    found = accelerators(users_environment())
-    if found and not settings.jobs_on_accelerator:
+    devices = accelerators(users_environment())
+    if devices and not settings.jobs_on_accelerator:
         raise UsageError(
             f"--jobs {settings.jobs} would run the script side by side on an accelerator"
-            f" ({summary(found)}), which can change its results.",
+            f" ({summary(devices)}), which can change its results.",
             "Leave --jobs at 1, hide the device from the script (CUDA_VISIBLE_DEVICES=-1, for"
             " example), or add --jobs-on-accelerator.",
         )

@@ -94,5 +94,5 @@ def git(cwd: Path) -> dict[str, object]:
         return {}
     lines = answer.stdout.decode("utf-8", "replace").splitlines()
     commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), None)
-    found = {"git.commit": commit, "git.dirty": any(not line.startswith("#") for line in lines)}
-    return {key: value for key, value in found.items() if value is not None}
+    answers = {"git.commit": commit, "git.dirty": any(not line.startswith("#") for line in lines)}
+    return {key: value for key, value in answers.items() if value is not None}

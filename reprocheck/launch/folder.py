@@ -87,7 +87,7 @@ def reports_of_same_name(folder: Path) -> list[Path]:
     if match is None:
         return []
     pattern = re.compile(re.escape(match[1]) + r"-(\d{8}-\d{6})(?:-(\d+))?")
-    found = []
+    reports = []
     for path in folder.parent.iterdir():
         same = pattern.fullmatch(path.name)
         # folders in a report folder that hold what may stand nowhere else
@@ -97,8 +97,8 @@ def reports_of_same_name(folder: Path) -> list[Path]:
             and (path / "record.json").is_file()
             and not any((path / name).exists() for name in ("snapshot", "before", "meanwhile"))
         ):
-            found.append((same[1], int(same[2] or 1), path))
-    return [path for _, _, path in sorted(found)]
+            reports.append((same[1], int(same[2] or 1), path))
+    return [path for _, _, path in sorted(reports)]
 
 
 def _made(output: Path) -> bool:

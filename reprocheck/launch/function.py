@@ -118,10 +118,10 @@ def function_call(
 def refusal(trace: Path) -> EntryPointError | None:
     """Return why a run did not call the function; None where it did."""
     try:
-        said = json.loads((trace / REFUSED).read_text(encoding="utf-8"))
+        message = json.loads((trace / REFUSED).read_text(encoding="utf-8"))
         return EntryPointError(
-            str(said["message"]),
-            f"{said['fix']} The log of the run is {trace.parent / 'stderr.log'}.",
+            str(message["message"]),
+            f"{message['fix']} The log of the run is {trace.parent / 'stderr.log'}.",
         )
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -207,7 +207,7 @@ def _search_path(cwd: Path, *, whole: bool) -> list[str]:
     """
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
     ours = str(Path(__file__).resolve().parents[2])
-    found = []
+    entries = []
     for entry in sys.path:
         path = _absolute(entry)
         installed = entry.endswith(".zip") or any(
@@ -217,8 +217,8 @@ def _search_path(cwd: Path, *, whole: bool) -> list[str]:
             continue
         if not installed:
             path = _from(cwd, path)
-        found.append(path)
-    return found
+        entries.append(path)
+    return entries
 
 
 def _absolute(path: str) -> str:
@@ -231,7 +231,7 @@ def _from(cwd: Path, path: str) -> str:
     """
     if not path:
         return ""
-    for found in (path, os.path.realpath(path)):
-        if Path(found).is_relative_to(cwd):
-            return os.path.relpath(found, cwd)
+    for place in (path, os.path.realpath(path)):
+        if Path(place).is_relative_to(cwd):
+            return os.path.relpath(place, cwd)
     return path

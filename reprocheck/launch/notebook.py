@@ -86,16 +86,16 @@ def _cells(path: Path, shown: str, changed: int) -> tuple[CodeCell, ...]:
             f"{shown} is a notebook of {language}, not of Python.",
             "Name a notebook with a Python kernel.",
         )
-    found = [
+    cells = [
         _cell(number, str(cell.source), cell.get("metadata", {}).get("tags", ()), to_python)
         for number, cell in enumerate(notebook.cells, start=1)
         if cell.cell_type == "code"
         and str(cell.source).strip()
         and SKIP not in cell.get("metadata", {}).get("tags", ())
     ]
-    if not found:
+    if not cells:
         raise EntryPointError(f"{shown} has no code cells.", "Name a notebook that trains.")
-    return tuple(found)
+    return tuple(cells)
 
 
 def _cell(number: int, source: str, tags: Iterable[str], to_python: Any) -> CodeCell:
@@ -122,9 +122,9 @@ def _read(path: Path, shown: str) -> Any:
     except OSError as error:
         raise EntryPointError(f"{shown} cannot be read: {error.strerror}.", fix) from None
     except Exception as error:  # whatever nbformat makes of a broken file
-        said = str(error).strip().split("\n")[0][:200]
+        reason = str(error).strip().split("\n")[0][:200]
         raise EntryPointError(
-            f"{shown} is not a notebook: {said or type(error).__name__}.", fix
+            f"{shown} is not a notebook: {reason or type(error).__name__}.", fix
         ) from None
 
 

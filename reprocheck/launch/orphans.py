@@ -95,9 +95,9 @@ def _adopt() -> None:
     global _adopted_before
     if _guards:
         return
-    held = ctypes.c_int(0)
-    _library().prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(held), 0, 0, 0)
-    _adopted_before = bool(held.value)
+    was_set = ctypes.c_int(0)
+    _library().prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(was_set), 0, 0, 0)
+    _adopted_before = bool(was_set.value)
     _library().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 

@@ -29,11 +29,11 @@ def surround(root: Path, source: Path) -> None:
     for name in source.parts[1:]:
         copy.mkdir(parents=True)
         try:
-            beside = os.listdir(original)  # noqa: PTH208 - names alone, of what may be a large folder
+            names = os.listdir(original)  # noqa: PTH208 - names alone, of what may be a large folder
         except OSError:
-            beside = []
-        if len(beside) <= MOST_LINKS:
-            for other in beside:
+            names = []
+        if len(names) <= MOST_LINKS:
+            for other in names:
                 if other != name:
                     (copy / other).symlink_to(original / other)
         original, copy = original / name, copy / name

@@ -166,8 +166,10 @@ class TraceTail:
         has_rank = any(line.startswith(_PROCESS) and _NO_RANK not in line for line in lines[:1])
         if has_rank or name in self.training:
             self.ranks.add(name)
-        for said in _events(line for line in lines if line.startswith((_PROCESS, b'{"e":"rank"'))):
-            rank = said.get("rank")
+        for event_of_rank in _events(
+            line for line in lines if line.startswith((_PROCESS, b'{"e":"rank"'))
+        ):
+            rank = event_of_rank.get("rank")
             if isinstance(rank, int):
                 self._rank_of[name] = rank
         if any(line.startswith(_OPTIMIZER) for line in lines):
@@ -253,15 +255,15 @@ def _alive(name: str) -> bool:
 
 
 def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:
-    found = []
+    events = []
     for line in lines:
         try:
             event = json.loads(line)
         except ValueError:
             continue
         if isinstance(event, dict):
-            found.append(event)
-    return found
+            events.append(event)
+    return events
 
 
 def _number(value: Any) -> float | None:

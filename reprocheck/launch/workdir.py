@@ -293,9 +293,9 @@ def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
     """Return files outside of the working directory that can be set aside, by their whole paths:
     none where they are large together.
     """
-    found = {str(real(path)): entry_of(real(path)) for path in elsewhere}
+    entries = {str(real(path)): entry_of(real(path)) for path in elsewhere}
     files = {
-        path: entry for path, entry in found.items() if entry is not None and entry.kind == "file"
+        path: entry for path, entry in entries.items() if entry is not None and entry.kind == "file"
     }
     if sum(entry.size for entry in files.values()) <= snapshot.COPY_LIMIT:
         return files

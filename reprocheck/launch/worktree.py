@@ -56,13 +56,15 @@ def find_commit(name: str, cwd: Path) -> Commit:
             f"--against {name}: {cwd} is not in a git repository.",
             "Record each side with `reprocheck record`, and compare those.",
         )
-    found = _git(cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    if found is None:
+    full_hash = _git(
+        cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+    )
+    if full_hash is None:
         raise UsageError(
             f"--against {name}: there is no such commit.",
             "`git log --oneline` lists commits; a branch or a tag works, too.",
         )
-    return Commit(name=name, hash=found.strip(), root=Path(top.rstrip("\n")))
+    return Commit(name=name, hash=full_hash.strip(), root=Path(top.rstrip("\n")))
 
 
 @contextmanager
@@ -172,6 +174,6 @@ def _git(cwd: Path, *words: str) -> str | None:
 
 def _kill(root: int) -> None:
     """Kill a process with all below it."""
-    for number in (*(found for found, _ in descendants(root)), root):
+    for number in (*(pid for pid, _ in descendants(root)), root):
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)

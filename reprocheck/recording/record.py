@@ -147,8 +147,8 @@ def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
     """Return the runs of the check, of its deeper levels, under its controls, and of compared
     sides.
     """
-    beside = map(attrgetter("runs"), (*record.deeper, *record.arms, *record.compared))
-    return chain(record.runs, chain.from_iterable(beside))
+    groups = map(attrgetter("runs"), (*record.deeper, *record.arms, *record.compared))
+    return chain(record.runs, chain.from_iterable(groups))
 
 
 def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> T:
@@ -193,7 +193,8 @@ def _too_many(record: CheckRecord) -> str:
         "deeper pairs": (len(record.deeper), MOST_RUNS),
     }
     return next(
-        (f"it holds {found:,} {what}" for what, (found, most) in counts.items() if found > most), ""
+        (f"it holds {number:,} {what}" for what, (number, most) in counts.items() if number > most),
+        "",
     )
 
 

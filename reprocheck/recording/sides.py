@@ -269,9 +269,9 @@ def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None
 
 def _held(folder: Path) -> dict[str, object]:
     try:
-        held = json.loads(content(folder / SOURCES))
+        facts = json.loads(content(folder / SOURCES))
     except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(held, dict):
+    if not isinstance(facts, dict):
         return {}
-    return held
+    return facts

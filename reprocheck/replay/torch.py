@@ -115,9 +115,9 @@ def script(replay: Replay) -> str:
     settings = ""
     if replay.deterministic:
         settings = f"{INDENT}torch.use_deterministic_algorithms(True)\n"
-    made, reader, inputs, told = _MADE, "", _INPUTS, ""
+    values, reader, inputs, says_values = _MADE, "", _INPUTS, ""
     if replay.values:
-        made, reader, inputs, told = _made(replay), _reader(replay), _FILLED, _TOLD
+        values, reader, inputs, says_values = _made(replay), _reader(replay), _FILLED, _TOLD
     names = ["argparse", "sys"]
     if replay.reads_unfilled:
         names.append("itertools")
@@ -145,7 +145,7 @@ def script(replay: Replay) -> str:
         NAME=replay.name,
         DEVICE=replay.device,
         THREADS=threads,
-        MADE=made,
+        MADE=values,
         IMPORTS=imports,
         STATE=state,
         OPERATION=operation,
@@ -153,7 +153,7 @@ def script(replay: Replay) -> str:
         MAKERS=makers,
         READER=reader,
         INPUTS=inputs,
-        TOLD=told,
+        TOLD=says_values,
         RESEED_PARAMETER=reseed_parameter,
         RESEED=reseed,
         SETTINGS=settings,
@@ -163,8 +163,8 @@ def script(replay: Replay) -> str:
 
 @cache
 def _template() -> str:
-    found = resources.files("reprocheck.replay").joinpath("templates/torch.txt")
-    return found.read_text("utf-8")
+    template = resources.files("reprocheck.replay").joinpath("templates/torch.txt")
+    return template.read_text("utf-8")
 
 
 def _made(replay: Replay) -> str:

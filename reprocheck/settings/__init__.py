@@ -166,10 +166,10 @@ def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
     given_options = [
         option for option in ASKING if values[option] is not None and values[option] is not False
     ]
-    asked = [name for option in given_options for name in ASKING[option]()]
+    wanted = [name for option in given_options for name in ASKING[option]()]
     given = values["control"]
     assert isinstance(given, tuple)
-    return {**left, "controls": controls.ordered([*given, *asked]), "seed": values["seed"] or 0}
+    return {**left, "controls": controls.ordered([*given, *wanted]), "seed": values["seed"] or 0}
 
 
 ASKING: Mapping[str, Callable[[], tuple[str, ...]]] = {

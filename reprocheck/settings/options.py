@@ -166,7 +166,7 @@ def _names(value: object) -> object:
     if not all(isinstance(word, str) for word in words):
         raise ValueError
     names = [name.strip() for word in words for name in str(word).split(",")]
-    known = [found.name for found in controls.table()]
+    known = [row.name for row in controls.table()]
     for name in names:
         if name not in known and name != "none":
             meant = nearest(name, known)

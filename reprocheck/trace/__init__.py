@@ -93,8 +93,8 @@ def _told(folder: Path, name: str) -> str:
     import json
 
     try:
-        told = json.loads(content(folder / "recorder.json"))
-        return str(told.get(name) or "")
+        facts = json.loads(content(folder / "recorder.json"))
+        return str(facts.get(name) or "")
     except (OSError, ValueError, AttributeError, RecursionError):
         return ""
 
@@ -163,14 +163,14 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
 
 
 def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process:
-    said = recorded.process
+    event = recorded.process
     return Process(
-        pid=said.pid,
-        ppid=said.ppid,
-        argv=tuple(said.argv),
+        pid=event.pid,
+        ppid=event.ppid,
+        argv=tuple(event.argv),
         program=recorded.program,
-        python=said.python,
-        name=said.name,
+        python=event.python,
+        name=event.name,
         rank=rank,
         world=recorded.world,
         ended=recorded.ended,
@@ -179,7 +179,7 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
         gone=record.gone.get(recorded.name),
         origin=recorded.origin,
         in_thread=bool(recorded.training),
-        started=said.time,
+        started=event.time,
         began=recorded.began,
         left=recorded.left,
         node=recorded.node,

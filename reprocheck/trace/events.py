@@ -339,13 +339,13 @@ def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
                     rest.append(chunk)
                 continue
             # what waits for its end, and what has come with it
-            whole = b"".join((*rest, chunk[:end]))
+            complete = b"".join((*rest, chunk[:end]))
             if waiting > LONGEST_LINE:
                 reading.garbage += 1
-                whole = chunk[chunk.index(b"\n") + 1 : end]
+                complete = chunk[chunk.index(b"\n") + 1 : end]
             rest, waiting = [chunk[end:]], len(chunk) - end
-            if whole:
-                yield _decode(whole, reading)
+            if complete:
+                yield _decode(complete, reading)
                 reading.budget.check()
     if waiting > LONGEST_LINE:
         reading.garbage += 1

@@ -34,11 +34,11 @@ class ById:
         self, node: int | None, pid: int, *, before: float, how: str = ""
     ) -> Recorded | None:
         """Return what recorded last under a process id, of those that began before."""
-        found = self._found.get((node, pid, how), [])
-        earlier = bisect_right(found, before, key=_time)
+        candidates = self._found.get((node, pid, how), [])
+        earlier = bisect_right(candidates, before, key=_time)
         if not earlier:
             return None
-        return found[earlier - 1]
+        return candidates[earlier - 1]
 
     def family(self, one: Recorded) -> Iterator[Recorded]:
         """Return a process and those that it descends from, itself first: the latest of each

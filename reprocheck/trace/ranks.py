@@ -84,13 +84,13 @@ def in_threads(by_rank: Mapping[int, Recorded]) -> list[Statement]:
 
 
 def _order(recorded: Recorded) -> tuple[object, ...]:
-    said = recorded.rank
-    if said is None:
-        said = -1
+    rank = recorded.rank
+    if rank is None:
+        rank = -1
     # NaN is neither below nor above a number: without the first of the pair, sorting would depend
     # on the order in which the processes are looked at.
     losses = list(zip(map(isnan, recorded.values), recorded.values, strict=True))
-    return (said, list(map(_natural, recorded.origin)), losses)
+    return (rank, list(map(_natural, recorded.origin)), losses)
 
 
 def inherit(processes: Sequence[Recorded]) -> None:
@@ -112,10 +112,10 @@ def world(by_rank: Mapping[int, Recorded]) -> int:
 
 def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
     """Return the ranks of the world that recorded nothing."""
-    said = world(by_rank)
-    if said <= len(by_rank):
+    ranks = world(by_rank)
+    if ranks <= len(by_rank):
         return ()
-    return tuple(sorted(set(range(said)) - by_rank.keys()))
+    return tuple(sorted(set(range(ranks)) - by_rank.keys()))
 
 
 def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[Statement]:

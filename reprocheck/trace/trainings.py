@@ -31,17 +31,17 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
     if not recorded.in_threads:
         return [recorded]
     try:
-        found = Trainings()
+        members = Trainings()
         for event in _events(path):
             thread = getattr(event, "t", "")
             if isinstance(event, (Loss, Regular)):
-                found.loss(thread)
+                members.loss(thread)
             if isinstance(event, (Update, Regular)):
-                found.update(thread, event.o)
-        groups = found.several()
+                members.update(thread, event.o)
+        groups = members.several()
         if not groups:
             # several may run whose losses cannot be told apart
-            of_optimizers = [group for group in found.groups if group - found.losses.keys()]
+            of_optimizers = [group for group in members.groups if group - members.losses.keys()]
             if len(of_optimizers) > 1:
                 recorded.caveats.append(LossesOfSeveral())
             return [recorded]

@@ -26,11 +26,11 @@ def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
     ranks = {frozenset(run.by_rank) for run in runs}
     if len(ranks) > 1:
         return Bitwise(equal=False, first_iteration=1), None
-    found = list(_unequal(runs))
-    if not found:
+    differences = list(_unequal(runs))
+    if not differences:
         return Bitwise(equal=True), None
-    first = min(map(attrgetter("iteration"), found))
-    there = [unequal for unequal in found if unequal.iteration == first]
+    first = min(map(attrgetter("iteration"), differences))
+    there = [unequal for unequal in differences if unequal.iteration == first]
     ends = all(map(attrgetter("ends"), there))
     bitwise = Bitwise(equal=False, first_iteration=first, one_is_longer=ends)
     distances = [unequal.ulp for unequal in there if unequal.ulp is not None]

@@ -72,8 +72,8 @@ def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
     """Return where each of the ranks that both runs have is first not equal in every bit."""
     own, others = run.by_rank, other.by_rank
     shared = own.keys() & others.keys()
-    found = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
-    return filter(None, found)
+    differences = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
+    return filter(None, differences)
 
 
 def _longer(runs: Sequence[Run]) -> OneIsLonger | None:
@@ -95,19 +95,19 @@ def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
     by_rank = [run.by_rank for run in runs]
     if len(runs) < 2:
         return ()
-    found = []
+    rows = []
     for rank in sorted(set.intersection(*map(set, by_rank))):
         series = [traces[rank].losses for traces in by_rank]
         shortest = min(MOST_ITERATIONS, *map(len, series))
         for iteration in range(1, shortest + 1):
             sums = [sum(losses.losses(iteration)) for losses in series]
             mean, deviation = _mean_and_deviation(sums)
-            found.append(
+            rows.append(
                 LossStatistics(
                     iteration=iteration, rank=rank, mean=mean, standard_deviation=deviation
                 )
             )
-    return tuple(found)
+    return tuple(rows)
 
 
 def _mean_and_deviation(sums: list[float]) -> tuple[float, float]:

@@ -59,10 +59,12 @@ def partners(
         if first_unequal(own[rank].losses, others[other].losses) is not None
     }
     as_set = unsure | unequal
-    found = _as_sets(own, others, pairs, unsure, unequal, tolerance)
+    settled = _as_sets(own, others, pairs, unsure, unequal, tolerance)
     kept = {rank: other for rank, other in pairs.items() if rank not in as_set}
-    changed = {other for rank, other in found.items() if rank in unsure or pairs.get(rank) != other}
-    numbers = {**kept, **found}
+    changed = {
+        other for rank, other in settled.items() if rank in unsure or pairs.get(rank) != other
+    }
+    numbers = {**kept, **settled}
     with_rank = run.by_rank.keys() - own.keys()
     highest = max((*with_rank, *numbers.values()), default=-1)
     # those without a partner come behind all others
@@ -109,12 +111,12 @@ def _as_sets(
     left = dict.fromkeys(sorted(unsure | unequal))
     taken = {other for rank, other in pairs.items() if rank not in left}
     free = dict.fromkeys(sorted(others.keys() - taken))
-    found: _Pairs = {}
+    settled: _Pairs = {}
 
     def settle(partners: Iterable[tuple[int, int]]) -> None:
         for rank, other in partners:
             if rank in left and other in free:
-                found[rank] = other
+                settled[rank] = other
                 del left[rank], free[other]
 
     settle(pair for pair in pairs.items() if pair[0] not in unequal)
@@ -135,17 +137,17 @@ def _as_sets(
     settle(pairs.items())
     # Copies, as both change while partners are settled.
     settle(zip(list(left), list(free), strict=False))
-    return found
+    return settled
 
 
 def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object, list[int]]:
     """Return the ranks in order, by their losses in every bit."""
-    found: dict[object, list[int]] = defaultdict(list)
+    ranks_of: dict[object, list[int]] = defaultdict(list)
     for rank in ranks:
         series = traces[rank].losses
         columns = (series.values.tobytes(), series.ends.tobytes(), series.dtype_of.tobytes())
-        found[columns, series.dtypes, *series.exact.items()].append(rank)
-    return found
+        ranks_of[columns, series.dtypes, *series.exact.items()].append(rank)
+    return ranks_of
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:

@@ -61,8 +61,8 @@ def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
         return np.asarray(_place_e4m3(size), dtype=np.uint64)
     holds, bits, zeros = _HELD[dtype]
     with np.errstate(over="ignore", under="ignore"):
-        held = size.astype(holds, copy=False)
-    places = held.view(bits).astype(np.uint64)
+        holding = size.astype(holds, copy=False)
+    places = holding.view(bits).astype(np.uint64)
     return np.asarray(places >> np.uint64(zeros))
 
 
