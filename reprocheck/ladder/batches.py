@@ -118,9 +118,8 @@ def _change(loader: _Loader) -> BatchDiffers:
         return replace(shown, samples="other samples")
     is_cut = a.cut or b.cut
     if a.indices != b.indices and not is_cut:
-        of_subset = _unequal_subsets(loader.epoch)
         shown = BatchDiffers(shown_by="epoch", samples="other samples", whole_epoch=True)
-        if of_subset:
+        if _unequal_subsets(loader.epoch):
             shown = replace(shown, shown_by="subset", built=True)
         if _count(a.indices) == _count(b.indices):
             return replace(shown, samples="other order")
@@ -158,13 +157,10 @@ def _by_content(loader: _Loader) -> BatchDiffers:
         return BatchDiffers(samples="other samples", shown_by="number of samples")
     if set(content.outputs) < dict(a.outputs).keys():
         return BatchDiffers(samples="other content", shown_by="rest of the batch")
-    if hashed:
-        changed = _unequal_samples(one, other)
-        if 2 * changed < len(one):
-            return BatchDiffers(samples="other content", shown_by="few samples")
-        if set(one).isdisjoint(other):
-            return BatchDiffers(samples="unknown", shown_by="no sample")
-        return BatchDiffers(samples="other samples", shown_by="batch")
+    if hashed and 2 * _unequal_samples(one, other) < len(one):
+        return BatchDiffers(samples="other content", shown_by="few samples")
+    if hashed and set(one).isdisjoint(other):
+        return BatchDiffers(samples="unknown", shown_by="no sample")
     return BatchDiffers(samples="other samples", shown_by="batch")
 
 

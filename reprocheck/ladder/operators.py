@@ -49,9 +49,9 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
     unfilled: set[str] = set()
     for step in pair.operators:
         differs = step.both and bool(compare.outputs(step, pair.algorithms))
+        name = step.seen.place
         # what an allocation returns is nothing yet, nor what a collective returns under way
-        is_allocation = _base(step.seen.place).startswith(_ALLOCATES)
-        if differs and (is_allocation or step.seen.place.startswith("c10d.")):
+        if differs and (name.startswith("c10d.") or _base(name).startswith(_ALLOCATES)):
             unfilled |= compare.returned(step.known)
             differs = False
         if backward not in (None, step.seen.backward):
