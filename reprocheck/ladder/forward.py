@@ -56,7 +56,9 @@ def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
             evidence=InputsDiffer(),
             inside=difference.seen.place,
         )
+    # other inputs although nothing recorded before differs: something between was not recorded
     enters = difference.seen
+    # the outermost call around it into which the differing inputs came
     for step in pair.after_in_iteration(difference.step, "call"):
         seen = step.seen
         if not step.both or not is_inside(enters.place, seen.place):

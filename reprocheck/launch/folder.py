@@ -31,7 +31,13 @@ def prepare(output: Path, name: str) -> Path:
     stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
         ours = _made(output)
-        folder = _make_new(output, stem)
+        folder = output / stem
+        for number in itertools.count(2):
+            try:
+                folder.mkdir()
+                break
+            except FileExistsError:
+                folder = output / f"{stem}-{number}"
         hidden = folder
         if ours:
             hidden = output
@@ -109,14 +115,3 @@ def _made(output: Path) -> bool:
         output.mkdir(exist_ok=True)  # raises where it is no folder
         return False
     return True
-
-
-def _make_new(output: Path, stem: str) -> Path:
-    folder = output / stem
-    for number in itertools.count(2):
-        try:
-            folder.mkdir()
-            break
-        except FileExistsError:
-            folder = output / f"{stem}-{number}"
-    return folder

@@ -47,7 +47,10 @@ def without_word() -> Iterator[Path]:
     for scratch in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*.*"):
         with contextlib.suppress(OSError, ValueError):
             is_mine = scratch.is_dir() and scratch.stat().st_uid == os.getuid()
-            if is_mine and _maker_is_dead(scratch) and not (scratch / POINTER).exists():
+            # ValueError where the name does not say who made it
+            maker = scratch.name.removeprefix(SCRATCH).partition(".")[0]
+            is_dead = _of_process(int(maker[:-4], 16)) != maker
+            if is_mine and is_dead and not (scratch / POINTER).exists():
                 yield scratch
 
 
@@ -56,12 +59,6 @@ def _of_process(pid: int) -> str:
     began.
     """
     return f"{pid:x}{int(started(pid) or 0) % _WRAP:04x}"
-
-
-def _maker_is_dead(scratch: Path) -> bool:
-    """Raise ValueError where the name does not say who made it."""
-    maker = scratch.name.removeprefix(SCRATCH).partition(".")[0]
-    return _of_process(int(maker[:-4], 16)) != maker
 
 
 def point(scratch: Path, folder: Path, cwd: Path) -> None:
