@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
-    """A binary file that takes the place of `path` when the block ends, with these permissions or
-    those that the user's umask leaves.
+    """Yield a binary file that takes the place of `path` when the block ends, with these
+    permissions or those that the user's umask leaves.
 
     Where the block raises, `path` is as it was and nothing is left beside it. Raises OSError.
     """
@@ -51,7 +51,7 @@ def put(path: Path, data: bytes) -> None:
 
 
 def try_to_put(path: Path) -> None:
-    """Whether `put` can write it later, without a trace of having tried. Raises OSError."""
+    """Check that `put` can write it later, without a trace of having tried. Raises OSError."""
     is_new = not path.exists() and not path.is_symlink()
     with path.open("ab"):
         pass

@@ -16,8 +16,8 @@ _OURS = "reprocheck"
 
 
 def modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """(level, dotted name) of what a file imports: level 0 is absolute, 1 means beside the file, 2
-    in the folder above.
+    """Return (level, dotted name) of what a file imports: level 0 is absolute, 1 means beside the
+    file, 2 in the folder above.
 
     Not reprocheck itself, wherever it lies: a script that says its losses imports it, and it is no
     code of the user's.
@@ -97,5 +97,5 @@ def _folders(level: int, file: str, program: str) -> Iterable[PurePath]:
     path = PurePath(file)
     if level:
         return path.parents[level - 1 : level]
-    beside = (path.parent, PurePath(program).parent)
-    return dict.fromkeys((*beside, *path.parents[:MOST_ABOVE]))
+    folders = (path.parent, PurePath(program).parent)
+    return dict.fromkeys((*folders, *path.parents[:MOST_ABOVE]))

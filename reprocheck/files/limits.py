@@ -89,7 +89,7 @@ class Budget:
             self.excess = self.excess or what
 
     def check(self) -> None:
-        """TooMuchError where more was counted than the files explain."""
+        """Raise TooMuchError where more was counted than the files explain."""
         if self.excess:
             raise TooMuchError(
                 errno.EFBIG,
@@ -169,6 +169,8 @@ def unpacked_too_large(files: Iterable[tuple[str, int, int]]) -> str:
     for kind in KINDS:
         allowed = kind.free + kind.ratio * packed[kind]
         if unpacked[kind] > allowed:
-            said = f"{unpacked[kind] // MIB:,} MiB of {kind.name} files from {packed[kind]:,} bytes"
-            return f"it would unpack to {said}, which no recording does"
+            sizes_text = (
+                f"{unpacked[kind] // MIB:,} MiB of {kind.name} files from {packed[kind]:,} bytes"
+            )
+            return f"it would unpack to {sizes_text}, which no recording does"
     return ""

@@ -27,29 +27,22 @@ def agreeing(name: RungName, ranks: Sequence[Rank]) -> Rung:
         names = (generators_of(one.evidence).names for one in weights if one is not None)
         return _states(kept, next(filter(None, names), ()))
     if name == "initial weights":
-        return _weights(kept)
+        compared = _compared("initial weights", kept)
+        unseen = dict.fromkeys(chain.from_iterable(one.unseen_weights for one in kept))
+        if not unseen:
+            return compared
+        why = _why_not("initial weights", kept) or NotCompared(
+            why="unseen weights", names=tuple(unseen), others_agree=compared.status == "equal"
+        )
+        return Rung(rung="initial weights", status="not_recorded", statement=why)
     return _compared(name, kept)
 
 
 def _compared(name: RungName, kept: Sequence[Kept]) -> Rung:
-    """Equal, if anything of it was recorded."""
+    """Return a rung as equal, if anything of it was recorded."""
     if any(name in one.recorded for one in kept):
         return Rung(rung=name, status="equal")
     return Rung(rung=name, status="not_recorded", statement=_why_not(name, kept))
-
-
-def _weights(kept: Sequence[Kept]) -> Rung:
-    """Return the initial weights, which are not all known where one was not seen before its first
-    update.
-    """
-    compared = _compared("initial weights", kept)
-    unseen = dict.fromkeys(chain.from_iterable(one.unseen_weights for one in kept))
-    if not unseen:
-        return compared
-    why = _why_not("initial weights", kept) or NotCompared(
-        why="unseen weights", names=tuple(unseen), others_agree=compared.status == "equal"
-    )
-    return Rung(rung="initial weights", status="not_recorded", statement=why)
 
 
 def _why_not(name: RungName, kept: Sequence[Kept]) -> NotCompared | None:

@@ -71,7 +71,12 @@ def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
     2 where nothing moved.
     """
     pairs = list(_pairs(list(map(_key, first)), list(map(_key, second))))
-    partner = _moved(first, second, pairs)
+    of_first = [a for a, b in pairs if b == _ALONE]
+    of_second = [b for a, b in pairs if a == _ALONE]
+    waiting = {_key(second[b]): b for b in of_second}
+    # a name that comes again is taken once
+    partners = ((a, waiting.pop(_key(first[a]), None)) for a in of_first)
+    partner = {a: b for a, b in partners if b is not None}
     taken = {(_ALONE, b) for b in partner.values()}
     # the index of a fact that a run does not have leads to this None, behind all others
     ones, others = (*first, None), (*second, None)
@@ -92,7 +97,7 @@ def _key(seen: Seen) -> _Key:
 
 
 def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
-    """Indexes of both, aligned.
+    """Yield the indexes of both, aligned.
 
     What is the same at the start and at the end is taken first; between, iteration by iteration.
     """
@@ -109,13 +114,13 @@ def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
 
 
 def _same(a: Sequence[_Key], b: Sequence[_Key]) -> int:
-    """Length of the common beginning."""
+    """Return the length of the common beginning."""
     shorter = min(len(a), len(b))
     return next((i for i in range(shorter) if a[i] != b[i]), shorter)
 
 
 def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, int]]:
-    """Iteration -> half-open range of its keys.
+    """Return iteration -> half-open range of its keys.
 
     An iteration that comes again (it should not) is joined with what is between.
     """
@@ -132,7 +137,7 @@ def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, i
 def _stretch(
     a: Sequence[_Key], b: Sequence[_Key], span: tuple[int, int], other: tuple[int, int]
 ) -> Iterator[_Pair]:
-    """Indexes of the keys of one iteration in both, aligned by its anchors."""
+    """Yield the indexes of the keys of one iteration in both, aligned by its anchors."""
     (start_a, end_a), (start_b, end_b) = span, other
     done_a, done_b = start_a, start_b
     for x, y in _anchors(a[start_a:end_a], b[start_b:end_b]):
@@ -190,15 +195,3 @@ def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         chain.append(pairs[n])
         n = before[n]
     return chain[::-1]
-
-
-def _moved(first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[_Pair]) -> dict[int, int]:
-    """Return facts that stand alone in each run and are the same fact: index in run 1 -> index in
-    run 2.
-    """
-    of_first = [a for a, b in pairs if b == _ALONE]
-    of_second = [b for a, b in pairs if a == _ALONE]
-    waiting = {_key(second[b]): b for b in of_second}
-    # a name that comes again is taken once
-    partners = ((a, waiting.pop(_key(first[a]), None)) for a in of_first)
-    return {a: b for a, b in partners if b is not None}

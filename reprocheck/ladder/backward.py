@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
@@ -32,33 +32,28 @@ def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
     if difference.structural:
         return structure(pair, difference)
     if difference.seen.kind == "reduced":
-        return _changed_afterwards(pair, difference)
+        # one rank: the gradient as it was accumulated, and as the optimizer uses it
+        place = difference.seen.place
+        accumulated = pair.before(difference.step.number, "gradient")
+        evidence = ChangedAfterBackward(
+            agreed_before=any(step.seen.place == place for step in accumulated),
+            loss_agrees=_loss_agrees(pair, difference),
+        )
+        return _behind(pair, difference, evidence)
     if difference.seen.kind == "outgrad":
-        return _of_output(pair, _innermost(difference, differences))
+        innermost = difference
+        # modules that return the same tensor have one gradient
+        for other in differences[1:]:
+            outer, inner = innermost.seen, other.seen
+            in_one_pass = (inner.kind, inner.iteration) == ("outgrad", outer.iteration)
+            below = not outer.place or inner.place.startswith(f"{outer.place}.")
+            if other.structural or not in_one_pass or not below:
+                break
+            if compare.hashes(outer.outputs) != compare.hashes(inner.outputs):
+                break
+            innermost = other
+        return _of_output(pair, innermost)
     return _of_parameter(pair, difference)
-
-
-def _innermost(difference: Difference, differences: Sequence[Difference]) -> Difference:
-    """Return, of the modules that returned the same tensor, the innermost, its gradient is that
-    of all of them.
-    """
-    best = difference
-    for other in differences[1:]:
-        below = not best.seen.place or other.seen.place.startswith(f"{best.seen.place}.")
-        if not below or not _same_gradient(best, other):
-            break
-        best = other
-    return best
-
-
-def _same_gradient(a: Difference, b: Difference) -> bool:
-    """Return whether two outputs, the first of both runs, have one gradient in one iteration of run
-    1.
-    """
-    in_one_pass = (b.seen.kind, b.seen.iteration) == ("outgrad", a.seen.iteration)
-    if b.structural or not in_one_pass:
-        return False
-    return compare.hashes(a.seen.outputs) == compare.hashes(b.seen.outputs)
 
 
 def _of_output(pair: Pair, difference: Difference) -> Finding:
@@ -107,9 +102,13 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
     path = seen.place.rpartition(".")[0]
     calls = reversed(pair.calls(seen.iteration))
     module = next((call for call in calls if call.place == path), None)
-    own, operations = None, nodes
-    if module is not None and _incoming_agrees(pair, difference, module):
-        own, operations = fact_of(module), [*nodes, module.class_]
+    own, operations, inside = None, nodes, ""
+    if module is not None:
+        inside = module.place
+        outputs = pair.before_in_iteration(difference.step, "outgrad")
+        incoming = next((step for step in outputs if step.seen.place == inside), None)
+        if incoming is not None and not pair.differs(incoming):
+            own, operations = fact_of(module), [*nodes, module.class_]
     before = pair.before_in_iteration(difference.step, "outgrad", "gradient")
     return _finding(
         pair,
@@ -123,25 +122,12 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
         ),
         GradientDiffers(),
         operations=operations,
-        inside=module.place if module is not None else "",
+        inside=inside,
     )
-
-
-def _changed_afterwards(pair: Pair, difference: Difference) -> Finding:
-    """Return one rank, gradients as they were accumulated agree, those that the optimizer uses do
-    not.
-    """
-    seen = difference.seen
-    in_backward = pair.before(difference.step.number, "gradient")
-    evidence = ChangedAfterBackward(
-        agreed_before=any(step.seen.place == seen.place for step in in_backward),
-        loss_agrees=_loss_agrees(pair, difference),
-    )
-    return _behind(pair, difference, evidence)
 
 
 def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Several ranks: the gradient at the update, after it was reduced."""
+    """Return the first gradient that differs at the update, after several ranks reduced it."""
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
@@ -171,51 +157,28 @@ def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]])
         return first
     if not first.evidence.local_equal or not first.statement.blames:
         return first
-    pairs = of_place(first.place, first.iteration)
-    weights, reduced = _on_each(pairs, first.place, first.iteration)
-    replicas = all(map(_is_one, weights))
-    recorded = "" not in chain(*weights, *reduced)
+    # the hashes of both runs on each rank; "" where a rank has none
+    weights: list[tuple[str, str]] = []
+    sums: list[tuple[str, str]] = []
+    for pair in of_place(first.place, first.iteration):
+        weights.append(_hashes(pair.at(first.place, "weights")))
+        of_iteration = pair.at(first.place, "reduced")
+        sums.append(_hashes(s for s in of_iteration if s.seen.iteration == first.iteration))
+    replicas = bool(weights) and all(len(set(run)) == 1 for run in zip(*weights, strict=True))
+    recorded = "" not in chain(*weights, *sums)
     if not replicas or not recorded:
         return first
-    one, other = map(_is_one, reduced)
-    evidence = replace(first.evidence, one_sum=(one, other))
+    one_sum, other_sum = (len(set(run)) == 1 for run in zip(*sums, strict=True))
+    evidence = replace(first.evidence, one_sum=(one_sum, other_sum))
     statement = BehindBackward(evidence=evidence, place=first.place, iteration=first.iteration)
     return replace(first, statement=statement, evidence=evidence)
 
 
-def _is_one(hashes: Sequence[str]) -> bool:
-    """Return whether all ranks hold the same."""
-    return len(set(hashes)) == 1
-
-
-_OfRuns: TypeAlias = tuple[list[str], list[str]]
-"""The hashes of a fact on all ranks, of run 1 and of run 2; "" where a rank has none."""
-
-
-def _on_each(pairs: Iterable[Pair], place: str, iteration: int) -> tuple[_OfRuns, _OfRuns]:
-    """Return, of both runs, the first values of a weight on each rank, and its gradient as it
-    was reduced in an iteration.
-    """
-    weights: _OfRuns = [], []
-    reduced: _OfRuns = [], []
-    for pair in pairs:
-        _add(weights, _first_of(pair, "weights", place, None))
-        _add(reduced, _first_of(pair, "reduced", place, iteration))
-    return weights, reduced
-
-
-def _add(hashes: _OfRuns, facts: tuple[Seen | None, Seen | None]) -> None:
-    for of_run, seen in zip(hashes, facts, strict=True):
-        of_run.append(compare.first_output(seen).hash)
-
-
-def _first_of(
-    pair: Pair, kind: str, place: str, iteration: int | None
-) -> tuple[Seen | None, Seen | None]:
-    for step in pair.at(place, kind):
-        if iteration in (None, step.seen.iteration):
-            return step.first, step.second
-    return None, None
+def _hashes(steps: Iterable[Step]) -> tuple[str, str]:
+    """Return the hashes of the first of several facts in both runs; "" where there is none."""
+    for step in steps:
+        return compare.first_output(step.first).hash, compare.first_output(step.second).hash
+    return "", ""
 
 
 def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
@@ -246,19 +209,15 @@ def _written(pair: Pair, difference: Difference) -> Finding:
     iterations = (step.seen.iteration for step in pair.before(number, "update"))
     iteration = next(iterations, seen.iteration)
     own = (step for step in pair.before(number, "update") if step.seen.place == seen.place)
-    evidence = WeightWritten(
-        after_update=_after_update(pair, next(own, None)), only_in_one_run=difference.structural
-    )
+    update = next(own, None)
+    after_update: Literal["agrees", "differs", "no update"] = "differs"
+    if update is None:
+        after_update = "no update"
+    elif pair.agrees(update):
+        after_update = "agrees"
+    evidence = WeightWritten(after_update=after_update, only_in_one_run=difference.structural)
     statement = BehindBackward(evidence=evidence, place=seen.place, iteration=iteration)
     return replace(_finding(pair, difference, statement, evidence), iteration=iteration)
-
-
-def _after_update(pair: Pair, update: Step | None) -> Literal["agrees", "differs", "no update"]:
-    if update is None:
-        return "no update"
-    if pair.agrees(update):
-        return "agrees"
-    return "differs"
 
 
 def _behind(
@@ -309,15 +268,12 @@ def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
     calls: dict[str, Seen] = {}
     for call in pair.calls(iteration):
         calls.setdefault(call.place, call)
-    parents = set(chain.from_iterable(map(_parents, calls)))
+    # `a` and `a.b` of `a.b.c`
+    paths = (accumulate(place.split(".")[:-1], "{}.{}".format) for place in calls)
+    parents = set(chain.from_iterable(paths))
     if len(calls) > 1:
         parents.add("")
     return [call for place, call in calls.items() if place not in parents]
-
-
-def _parents(place: str) -> Iterator[str]:
-    """Return the paths of the modules around a module: `a` and `a.b` of `a.b.c`."""
-    return accumulate(place.split(".")[:-1], "{}.{}".format)
 
 
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
@@ -326,12 +282,3 @@ def _nodes(pair: Pair, difference: Difference) -> list[str]:
     """
     between = pair.before_in_iteration(difference.step, "between")
     return list(dict.fromkeys(step.seen.place for step in between))
-
-
-def _incoming_agrees(pair: Pair, difference: Difference, module: Seen) -> bool:
-    """Return whether the gradient of the output of a module that came last before a gradient
-    agrees.
-    """
-    before = pair.before_in_iteration(difference.step, "outgrad")
-    incoming = next((step for step in before if step.seen.place == module.place), None)
-    return incoming is not None and not pair.differs(incoming)

@@ -46,6 +46,11 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
     early = None
     if change.built:
         early = drawn_before_seed(pair, number)
+    a, b = (seen.private for seen in loader.epoch)
+    # a text where they could not be read
+    private: list[str] = []
+    if not isinstance(a, str) and not isinstance(b, str):
+        private = sorted(compare.unequal_states(a, b))
     evidence = replace(
         change,
         only_in_one_run=difference.structural,
@@ -55,7 +60,7 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         worker=worker,
         worker_seeds={name: (seed.first, seed.second) for name, seed in own_seeds.items()},
         seed_line=next(map(attrgetter("line"), own_seeds.values()), ""),
-        private_generators=_private(loader.epoch),
+        private_generators=tuple(private),
         seeded=tuple(sorted(seedings(pair, number))),
         drawn_before_seed=early,
     )
@@ -105,10 +110,20 @@ def _change(loader: _Loader) -> BatchDiffers:
         return BatchDiffers()
     a, b = loader.epoch
     if _told_apart(a.held, b.held):
-        return _by_held(a, b)
+        shown = BatchDiffers(shown_by="data set", built=True)
+        if a.bag == b.bag:
+            return replace(shown, samples="other order", whole_epoch=True)
+        if a.indices == b.indices:
+            return replace(shown, samples="other content")
+        return replace(shown, samples="other samples")
     is_cut = a.cut or b.cut
     if a.indices != b.indices and not is_cut:
-        return _by_epoch(a, b, of_subset=_unequal_subsets(loader.epoch))
+        shown = BatchDiffers(shown_by="epoch", samples="other samples", whole_epoch=True)
+        if _unequal_subsets(loader.epoch):
+            shown = replace(shown, shown_by="subset", built=True)
+        if _count(a.indices) == _count(b.indices):
+            return replace(shown, samples="other order")
+        return shown
     return _by_content(loader)
 
 
@@ -123,30 +138,8 @@ def _told_apart(a: str, b: str) -> bool:
     return "" not in (a, b) and a != b
 
 
-def _by_held(a: Seen, b: Seen) -> BatchDiffers:
-    """Return what the data set itself holds, where it is in memory and not the same in both
-    runs.
-    """
-    shown = BatchDiffers(shown_by="data set", built=True)
-    if a.bag == b.bag:
-        return replace(shown, samples="other order", whole_epoch=True)
-    if a.indices == b.indices:
-        return replace(shown, samples="other content")
-    return replace(shown, samples="other samples")
-
-
-def _by_epoch(a: Seen, b: Seen, *, of_subset: bool) -> BatchDiffers:
-    """Return two orders of an epoch; `of_subset`: the subset itself does not take the same."""
-    shown = BatchDiffers(shown_by="epoch", samples="other samples", whole_epoch=True)
-    if of_subset:
-        shown = replace(shown, shown_by="subset", built=True)
-    if _count(a.indices) == _count(b.indices):
-        return replace(shown, samples="other order")
-    return shown
-
-
 def _by_content(loader: _Loader) -> BatchDiffers:
-    """Without an order of the epoch that differs: by the samples of the batches seen."""
+    """Return how batches differ by their samples, without an order of the epoch that differs."""
     content = loader.content
     if content.step.facts is None:
         return BatchDiffers()
@@ -164,8 +157,10 @@ def _by_content(loader: _Loader) -> BatchDiffers:
         return BatchDiffers(samples="other samples", shown_by="number of samples")
     if set(content.outputs) < dict(a.outputs).keys():
         return BatchDiffers(samples="other content", shown_by="rest of the batch")
-    if hashed:
-        return _by_hashes(one, other)
+    if hashed and 2 * _unequal_samples(one, other) < len(one):
+        return BatchDiffers(samples="other content", shown_by="few samples")
+    if hashed and set(one).isdisjoint(other):
+        return BatchDiffers(samples="unknown", shown_by="no sample")
     return BatchDiffers(samples="other samples", shown_by="batch")
 
 
@@ -204,18 +199,6 @@ def _count_together(
     return first, second
 
 
-def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
-    """Return, by the hashes of the samples of one batch, as many in both runs, whether few of
-    them are not the same, or all.
-    """
-    changed = _unequal_samples(one, other)
-    if 2 * changed < len(one):
-        return BatchDiffers(samples="other content", shown_by="few samples")
-    if set(one).isdisjoint(other):
-        return BatchDiffers(samples="unknown", shown_by="no sample")
-    return BatchDiffers(samples="other samples", shown_by="batch")
-
-
 def _unequal_samples(one: Sequence[str], other: Sequence[str]) -> int:
     """Return how many samples of a batch are not the same, place by place."""
     return sum(x != y for x, y in zip(one, other, strict=False))
@@ -225,14 +208,3 @@ def _count(values: Iterable[object] | None) -> Counter[Hashable]:
     """Return how often each sample comes; indices may be lists."""
     each = values or ()
     return Counter(value if isinstance(value, Hashable) else repr(value) for value in each)
-
-
-def _private(epoch: tuple[Seen, Seen]) -> tuple[str, ...]:
-    """Return the generators of the loader's own whose states were not the same when the epoch
-    began, by where they hang.
-    """
-    a, b = (seen.private for seen in epoch)
-    # a text where they could not be read
-    if isinstance(a, str) or isinstance(b, str):
-        return ()
-    return tuple(sorted(compare.unequal_states(a, b)))

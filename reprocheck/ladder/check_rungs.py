@@ -10,7 +10,7 @@ from operator import attrgetter
 from reprocheck.ladder.agreeing import BY_RECORD
 from reprocheck.ladder.drift import classes, of_libraries
 from reprocheck.ladder.external_inputs import rank_by_rank
-from reprocheck.model import Check, DeeperPair, LossSeries, Rung
+from reprocheck.model import Check, DeeperPair, Rung
 from reprocheck.model.statements.given import OtherEnvironment
 from reprocheck.model.statements.ladder import LaterLosses
 
@@ -36,16 +36,18 @@ def environment(check: Check) -> Rung:
 
 
 def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
-    """Losses beyond the iterations that were recorded deeply, as the first pair has them;
+    """Return losses beyond the iterations that were recorded deeply, as the first pair has them;
     `only_here`: nothing differs up to there.
     """
-    pairs = []
-    if len(check.runs) > 1:
-        first, second, *_ = check.runs
-        pairs = [(one.losses, other.losses) for one, other in rank_by_rank(first, second)]
-    recorded = any(min(len(one), len(other)) > deeper.iterations for one, other in pairs)
-    found = [_unequal(one, other, deeper.iterations + 1) for one, other in pairs]
-    unequal = min(filter(None, found), default=None)
+    recorded, unequal = False, None
+    pairs = rank_by_rank(*check.runs[:2]) if len(check.runs) > 1 else ()
+    for one, other in pairs:
+        losses, others = one.losses, other.losses
+        for iteration in range(deeper.iterations + 1, min(len(losses), len(others)) + 1):
+            recorded = True
+            if losses.losses(iteration).tobytes() != others.losses(iteration).tobytes():
+                unequal = iteration if unequal is None else min(unequal, iteration)
+                break
     if unequal is None:
         return Rung(rung="later", status=BY_RECORD[recorded])
     return Rung(
@@ -55,10 +57,3 @@ def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
         place="loss",
         statement=LaterLosses(iteration=unequal, agreeing=deeper.iterations if only_here else None),
     )
-
-
-def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:
-    """Return the first iteration from `start` on whose losses differ in any bit."""
-    iterations = range(start, min(len(one), len(other)) + 1)
-    unequal = (n for n in iterations if one.losses(n).tobytes() != other.losses(n).tobytes())
-    return next(unequal, None)

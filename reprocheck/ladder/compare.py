@@ -62,8 +62,8 @@ def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
     alone = ones.keys() ^ others.keys()
     common = ones.keys() & others.keys()
     unequal = {path for path in common if equal(ones[path], others[path], algorithms) is False}
-    found = alone | unequal
-    return tuple(path for path in {**ones, **others} if path in found)
+    different = alone | unequal
+    return tuple(path for path in {**ones, **others} if path in different)
 
 
 def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:
@@ -145,10 +145,10 @@ def numbers(value: object) -> list[float] | None:
 
 
 def hashes(leaves: Leaves) -> frozenset[str]:
-    """Hashes of the tensors among leaves."""
+    """Return the hashes of the tensors among leaves."""
     return frozenset(leaf.hash for _, leaf in leaves if leaf.hash)
 
 
 def returned(facts: Iterable[Seen]) -> frozenset[str]:
-    """Hashes of the tensors that came out of several facts."""
+    """Return the hashes of the tensors that came out of several facts."""
     return frozenset(chain.from_iterable(hashes(seen.outputs) for seen in facts))

@@ -22,7 +22,7 @@ def kind(name: object) -> str:
 
 def device_of(check: Check) -> str:
     """Return the accelerator that a run used, else the CPU."""
-    return next((found for found in _used(check) if found != CPU), CPU)
+    return next((name for name in _used(check) if name != CPU), CPU)
 
 
 def _used(check: Check) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from reprocheck.ladder.external_inputs import of_the_user
-from reprocheck.model import Between, Check, Drift, EnvironmentDifference, Noise
+from reprocheck.model import Between, Check, Drift, EnvironmentDifference
 from reprocheck.model.statements import drift as statements
 from reprocheck.model.statements.drift import SidesCompared
 from reprocheck.rules import drift_class, drift_classes
@@ -23,7 +23,34 @@ def between(check: Check) -> Between:
     """Return the drift between the two recordings of a check, after its ladder has been made."""
     known = check.between or Between()
     drift = classes(check.environment_differences)
-    return replace(known, statement=_compared(check, drift, known.noise), drift=drift)
+    acting = [one for one in drift if one.expects != "nothing"]
+    quiet = tuple(side.runs for side in known.noise if side.equal)
+    loud = [side for side in known.noise if side.equal is False]
+    row, rung = check.verdict.largest, check.first_rung
+    apart = None if row is None else row.max_difference
+    noise = None
+    if loud:
+        noise = statements.Noise(
+            sides=tuple(check.record.compared[side.side - 1].name for side in loud),
+            most=max(filter(None, map(attrgetter("largest"), loud)), default=0.0),
+            between=apart,
+        )
+    # by the ladder, else by the losses
+    rounding = False
+    if rung is not None and rung.size is not None:
+        rounding = rung.size == "rounding"
+    elif row is not None and apart is not None and row.reference:
+        rounding = apart <= _ROUNDING * abs(row.reference)
+    statement = SidesCompared(
+        equal=check.verdict.bitwise.equal,
+        beside=tuple(row.name for row in check.verdict.unequal_series),
+        acting=tuple(one.title for one in acting),
+        noise=noise,
+        quiet=quiet if len(quiet) == 2 else (),
+        anything="anything" in map(attrgetter("expects"), acting),
+        rounding=rounding,
+    )
+    return replace(known, statement=statement, drift=drift)
 
 
 def of_libraries(differences: Sequence[EnvironmentDifference]) -> list[EnvironmentDifference]:
@@ -35,67 +62,24 @@ def classes(differences: Sequence[EnvironmentDifference]) -> tuple[Drift, ...]:
     """Return the differences by class, in the order of the table; what both sides have comes before
     what one lacks, packages last.
     """
-    found: dict[str, list[EnvironmentDifference]] = defaultdict(list)
-    for one in sorted(of_libraries(differences), key=_weight):
-        found[drift_class(one.key).name].append(one)
+
+    def order(difference: EnvironmentDifference) -> tuple[bool, bool, bool]:
+        key = difference.key
+        one_lacks_it = None in (difference.reference, difference.value)
+        return key.startswith("package."), one_lacks_it, not key.endswith(".version")
+
+    of_class: dict[str, list[EnvironmentDifference]] = defaultdict(list)
+    for difference in sorted(of_libraries(differences), key=order):
+        of_class[drift_class(difference.key).name].append(difference)
     return tuple(
         Drift(
-            name=one.name,
-            title=one.title,
-            expects=one.expects,
-            why=one.why,
-            reference=one.reference,
-            differences=tuple(found[one.name]),
+            name=kind.name,
+            title=kind.title,
+            expects=kind.expects,
+            why=kind.why,
+            reference=kind.reference,
+            differences=tuple(of_class[kind.name]),
         )
-        for one in drift_classes()
-        if one.name in found
+        for kind in drift_classes()
+        if kind.name in of_class
     )
-
-
-def _weight(one: EnvironmentDifference) -> tuple[bool, bool, bool]:
-    return (
-        one.key.startswith("package."),
-        None in (one.reference, one.value),
-        not one.key.endswith(".version"),
-    )
-
-
-def _compared(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> SidesCompared:
-    """Return what of the drift and the noise says whether the difference was to be expected."""
-    acting = [one for one in drift if one.expects != "nothing"]
-    quiet = tuple(one.runs for one in noise if one.equal)
-    return SidesCompared(
-        equal=check.verdict.bitwise.equal,
-        beside=tuple(row.name for row in check.verdict.unequal_series),
-        acting=tuple(one.title for one in acting),
-        noise=_noise(check, noise),
-        quiet=quiet if len(quiet) == 2 else (),
-        anything="anything" in map(attrgetter("expects"), acting),
-        rounding=_rounding(check),
-    )
-
-
-def _noise(check: Check, noise: Sequence[Noise]) -> statements.Noise | None:
-    """Return the noise within the sides; None where there is none."""
-    loud = [one for one in noise if one.equal is False]
-    if not loud:
-        return None
-    row = check.verdict.largest
-    return statements.Noise(
-        sides=tuple(check.record.compared[one.side - 1].name for one in loud),
-        most=max(filter(None, map(attrgetter("largest"), loud)), default=0.0),
-        between=None if row is None else row.max_difference,
-    )
-
-
-def _rounding(check: Check) -> bool:
-    """Return whether the first difference is of rounding level: by the ladder, else by the
-    losses.
-    """
-    rung = check.first_rung
-    if rung is not None and rung.size is not None:
-        return rung.size == "rounding"
-    row = check.verdict.largest
-    if row is None or row.max_difference is None or not row.reference:
-        return False
-    return row.max_difference <= _ROUNDING * abs(row.reference)

@@ -36,6 +36,8 @@ _SPAWNED = (
     "from multiprocessing.forkserver import",
     "from multiprocessing.resource_tracker import",
 )
+_WORDS_OF_STARTERS = {"reprocheck_child.notebook": 2, "reprocheck_child.call": 3}
+"""Modules of the recorder that start a notebook or a function -> the number of their words."""
 _OF_FILES = frozenset({"", "hyper-parameters", "initial weights", "batch", "loss"})
 """Rungs that may hold what a training reads from files; "" where none of the training is known to
 differ.
@@ -43,8 +45,8 @@ differ.
 
 
 def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Given, ...]:
-    """Arguments first, then variables, then files, but last what only names the run; nothing where
-    there is no second run.
+    """Return what two runs were not given alike: arguments first, then variables, then files, but
+    last what only names the run; nothing where there is no second run.
 
     `below` is the first rung of the training that differs. What a run makes itself may hold a date,
     and leads there only where a training begins with what it read. `loaded`, the file that this
@@ -62,8 +64,8 @@ def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Gi
     # two machines: each has variables of its own, which no training reads
     if check.record.compared:
         at_start = [one for one in at_start if one.kind != "variable" or not one.of_one_run]
-    found = dict.fromkeys([*at_start, *read])
-    return tuple(sorted(found, key=lambda one: one.names_the_run))
+    given = dict.fromkeys([*at_start, *read])
+    return tuple(sorted(given, key=lambda one: one.names_the_run))
 
 
 def given_at_start(first: Run, second: Run) -> tuple[Given, ...]:
@@ -95,7 +97,7 @@ def made_by_each_run(check: Check, path: str) -> bool:
 
 
 def _arguments(first: Run, second: Run) -> Iterator[Given]:
-    """Rank by rank; each difference once."""
+    """Yield each difference once, rank by rank."""
     for trace, other in rank_by_rank(first, second):
         unequal = _unequal_words(_words(first, trace), _words(second, other))
         yield from filterfalse(_is_harmless, unequal)
@@ -118,36 +120,24 @@ def _words(run: Run, trace: Trace) -> list[str]:
         process = by_pid.pop(process.ppid)
     if _is_spawned(process):
         return []
-    return [_plain(run, word) for word in _behind_program(process.argv[1:])]
-
-
-def _plain(run: Run, word: str) -> str:
-    """Return a word in which a path within the working directory is relative to it: each run may
-    have had a copy of its own.
-    """
-    key, sign, value = word.rpartition("=")
-    if not value.startswith(("/", "~")):
-        return word
-    return f"{key}{sign}{run.shown(value)}"
+    started = list(dropwhile(lambda word: word.startswith("-") and word != "-m", process.argv[1:]))
+    own_words = 1
+    if started[:1] == ["-m"]:
+        module = "".join(started[1:2])
+        own_words = 2 + _WORDS_OF_STARTERS.get(module, 0)
+    words = []
+    for word in started[own_words:]:
+        # each run may have had a copy of the working directory of its own
+        key, sign, value = word.rpartition("=")
+        if value.startswith(("/", "~")):
+            value = run.shown(value)
+        words.append(f"{key}{sign}{value}")
+    return words
 
 
 def _is_spawned(process: Process) -> bool:
     words = "\n".join(process.argv)
     return any(text in words for text in _SPAWNED)
-
-
-def _behind_program(words: Sequence[str]) -> list[str]:
-    """Return the arguments of the program: what stands behind the script, or behind the module of
-    -m.
-    """
-    started = list(dropwhile(lambda word: word.startswith("-") and word != "-m", words))
-    own = 1
-    if started[:1] == ["-m"]:
-        module = "".join(started[1:2])
-        # modules of the recorder that start a notebook or a function, with the number of their
-        # words
-        own = 2 + {"reprocheck_child.notebook": 2, "reprocheck_child.call": 3}.get(module, 0)
-    return started[own:]
 
 
 def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
@@ -168,7 +158,9 @@ def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
 def _named(
     before: str, word: str | None, another: str | None, number: int
 ) -> tuple[str, str | None, str | None]:
-    """(name, values) of an argument: `--seed 3`, `--seed=3`, `seed=3`, or the word at a place."""
+    """Return (name, values) of an argument: `--seed 3`, `--seed=3`, `seed=3`, or the word at a
+    place.
+    """
     if word is None or another is None:
         return f"{BY_NUMBER}{number}", word, another
     key, sign, value = word.partition("=")
@@ -197,8 +189,8 @@ def names_the_run(name: str) -> bool:
     go, which changes no number by itself.
     """
     *before, last = _parts(name)
-    whole = "_".join([*before, last])
-    if whole in _NAMING:
+    joined = "_".join([*before, last])
+    if joined in _NAMING:
         return True
     stand_before = _NAMING_BEHIND.get(last, frozenset())
     return not stand_before.isdisjoint(before)
@@ -210,37 +202,29 @@ def _parts(name: str) -> list[str]:
 
 
 def _variables(first: Run, second: Run) -> Iterator[Given]:
-    """Environment variables that hold numbers, rank by rank.
+    """Yield environment variables that hold numbers, rank by rank.
 
     A rank that the program starts has those, too, that the program set: they are no input.
     """
     own = first.own_variables.keys() | second.own_variables.keys()
     for trace, other in rank_by_rank(first, second):
         # where one has none, the environment was not recorded
-        if trace.environment and other.environment:
-            unequal = _unequal_variables(trace.environment, other.environment)
-            yield from (one for one in unequal if one.name not in own)
-
-
-def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -> Iterator[Given]:
-    for key in sorted(one.keys() | other.keys()):
-        first, second = one.get(key), other.get(key)
-        if first != second and of_the_user(key, first, second):
+        one, another = trace.environment, other.environment
+        if not one or not another:
+            continue
+        for key in sorted(one.keys() | another.keys()):
             name = key.removeprefix(VARIABLE)
+            values = one.get(key), another.get(key)
+            if values[0] == values[1] or name in own or not of_the_user(key, *values):
+                continue
+            first_text, second_text = (None if value is None else str(value) for value in values)
             yield Given(
                 kind="variable",
                 name=name,
-                first=_text(first),
-                second=_text(second),
+                first=first_text,
+                second=second_text,
                 names_the_run=names_the_run(name),
             )
-
-
-def _text(value: object) -> str | None:
-    """Return a value as a text; None where there is none."""
-    if value is None:
-        return None
-    return str(value)
 
 
 def _files(first: Run, second: Run) -> Iterator[Given]:
@@ -253,15 +237,15 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
         other = second.inputs.get(name)
         if other is None or one.same(other):
             continue
-        made = one.made and other.made
-        if name in left and not made:
+        is_made = one.made and other.made
+        if name in left and not is_made:
             continue
         yield Given(
             kind="input",
             name=name,
             first=_state(one, other),
             second=_state(other, one),
-            made=made,
+            made=is_made,
             line=one.line,
             written=one.written,
         )

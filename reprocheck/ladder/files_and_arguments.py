@@ -20,13 +20,7 @@ from reprocheck.model.evidence import (
     generators_of,
     loaded_file,
 )
-from reprocheck.model.statement import Statement
-from reprocheck.model.statements.given import (
-    Given,
-    LeftFiles,
-    LeftWithoutEffect,
-    NotGivenAlike,
-)
+from reprocheck.model.statements.given import LeftFiles, LeftWithoutEffect, NotGivenAlike
 
 
 def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:
@@ -37,8 +31,11 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
     below = ""
     if first is not None:
         evidence, below = first.evidence, first.rung
-    anew = _written_anew(check, evidence)
-    left = [path for path in check.state_left if path != anew]
+    loaded = loaded_file(evidence)
+    left = list(check.state_left)
+    # what each run writes before it loads it is nothing that run 1 left
+    if loaded in left and made_by_each_run(check, loaded):
+        left.remove(loaded)
     in_time = [path for path in left if _in_time(path, first, lead)]
     same: set[str] = set()
     # One that was seeded equally does not explain it: making a file may have moved it in run 1
@@ -57,25 +54,14 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
             statement=LeftFiles(paths=tuple(paths), says=state),
             evidence=LeftBehind(says=state.line if state else ""),
         )
-    given = _given_otherwise(check, below, loaded_file(evidence))
+    given = _given_otherwise(check, below, loaded)
     if given is not None:
         return given
-    statement: Statement | None = None
+    statement = None
     if left:
         # run 1 itself read the same from all that are in time
-        alike = bool(in_time)
-        statement = LeftWithoutEffect(paths=tuple(in_time or left), alike=alike)
+        statement = LeftWithoutEffect(paths=tuple(in_time or left), alike=bool(in_time))
     return Rung(rung="files and arguments", status="equal", statement=statement)
-
-
-def _written_anew(check: Check, evidence: Evidence | None) -> str:
-    """Return a file of weights that each run wrote before it loaded it, which is therefore nothing
-    that run 1 left.
-    """
-    loaded = loaded_file(evidence)
-    if not loaded or not made_by_each_run(check, loaded):
-        return ""
-    return loaded
 
 
 def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
@@ -90,6 +76,11 @@ def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
     names = [*map(attrgetter("file"), code), *map(attrgetter("name"), others)]
     if not names:
         return None
+    evidence = GivenOtherwise(kind="source")
+    if not code:
+        only_names = all(map(attrgetter("names_the_run"), others))
+        first = others[0]
+        evidence = GivenOtherwise(kind=first.kind, names_the_run=only_names, made=first.made)
     written = [*map(attrgetter("written"), others), ""]
     changed = map(attrgetter("first"), chain.from_iterable(one.changed for one in code))
     return Rung(
@@ -98,15 +89,8 @@ def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
         place=names[0],
         statement=NotGivenAlike(code=tuple(code), others=others),
         source=next(filter(None, changed), None) or SourceLine.of(written[0]),
-        evidence=_evidence(code, others),
+        evidence=evidence,
     )
-
-
-def _evidence(code: Sequence[SourceDifference], others: Sequence[Given]) -> GivenOtherwise:
-    if code:
-        return GivenOtherwise(kind="source")
-    only_names = all(map(attrgetter("names_the_run"), others))
-    return GivenOtherwise(kind=others[0].kind, names_the_run=only_names, made=others[0].made)
 
 
 def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:
@@ -118,11 +102,7 @@ def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:
         return True
     positions = (one.position for one in lead.second.opened if (one.path, one.mode) == (path, "r"))
     # by the first time that it was opened
-    return next(positions, 0) <= _reached(lead, first)
-
-
-def _reached(pair: Pair, first: Finding) -> int:
-    """Return how many facts run 2 had recorded when the first difference came."""
-    number = step_number(pair, first)
-    steps = (*pair.steps, *pair.operators)
-    return sum(step.second is not None for step in steps if step.number < number)
+    number = step_number(lead, first)
+    steps = (*lead.steps, *lead.operators)
+    reached = sum(step.second is not None for step in steps if step.number < number)
+    return next(positions, 0) <= reached

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isfinite
@@ -12,8 +12,8 @@ from reprocheck.ladder.align import Step
 from reprocheck.ladder.facts import place_of
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.size import relative_difference, size_of
-from reprocheck.model import RUNGS, RungName, Size, SourceLine, TracePosition
-from reprocheck.model.evidence import Evidence, Measured, OperatorDiffers
+from reprocheck.model import RUNGS, Rung, RungName, RungStatus, Size, SourceLine
+from reprocheck.model.evidence import Evidence, Measured
 from reprocheck.model.statements.difference import FirstDifference
 from reprocheck.trace.deep import Leaf, Seen, Sketched, sketched
 
@@ -32,30 +32,19 @@ class Operation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
-    """The first difference on a rung.
+class Finding(Rung):
+    """The first difference on a rung of one rank.
 
     `number` is its step in the merged order, -1 for what was there before the first iteration.
     """
 
-    rung: RungName
+    status: RungStatus = "differs"
     number: int
-    iteration: int | None
     rank: int
     place: str
     statement: FirstDifference
-    size: Size | None = None
-    relative_difference: float | None = None
-    source: SourceLine | None = None
     evidence: Evidence
-    measured: Measured = field(default_factory=Measured)
-    operator: OperatorDiffers | None = None
     operation: Operation | None = None
-    operations: tuple[str, ...] = ()
-    inside: str = ""
-    unused_generators: tuple[str, ...] = ()
-    iterations: Mapping[int, int | None] = field(default_factory=dict)
-    recorded_at: TracePosition | None = None
 
     @property
     def order(self) -> tuple[int, int]:
@@ -129,7 +118,7 @@ _INPUTS, _OUTPUTS = 0, 1
 
 
 def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Measure:
-    """Size and kind of the first leaf that differs, among what came out or what went in."""
+    """Return size and kind of the first leaf that differs, among what came out or what went in."""
     side = {True: _INPUTS, False: _OUTPUTS}[inputs]
     paths = (difference.inputs, difference.outputs)[side]
     facts = difference.step.facts
@@ -139,10 +128,14 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
     a, b = (compare.leaf((seen.inputs, seen.outputs)[side], path) for seen in facts)
     leaves = list(filter(None, (a, b)))
     norms = chain.from_iterable(map(_norms, leaves))
+    shapes = None
+    # only tensors have a type
+    if a is not None and b is not None and a.dtype and a.shape != b.shape:
+        shapes = tuple(a.shape or ()), tuple(b.shape or ())
     measured = Measured(
         device=leaves[0].device,
         dtype=leaves[0].dtype,
-        shapes=_shapes(a, b),
+        shapes=shapes,
         values=compare.values(a, b),
         like_left_over_memory=any(norm != 0 and not _TINY <= norm <= _HUGE for norm in norms),
     )
@@ -150,25 +143,24 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
         return Measure(of=measured)
     if (a.shape, a.dtype) != (b.shape, b.dtype):
         return Measure(size="gross", of=measured)
-    relative = _between_numbers(a, b)
-    if relative is None:
-        relative = _between_sketches(pair, *facts, side, path)
+    first, second = facts
+    sketches: tuple[Sketched | None, Sketched | None]
+    x, y = _number(a), _number(b)
+    if x is not None and y is not None:
+        sketches = Sketched(value=[x], dtype=a.dtype), Sketched(value=[y], dtype=b.dtype)
+    else:
+        # from what the trace files hold
+        of_first = sketched(pair.first, first)[side].get(path)
+        sketches = of_first, sketched(pair.second, second)[side].get(path)
+    relative = None
+    if sketches[0] is not None and sketches[1] is not None:
+        relative = relative_difference(sketches[0], sketches[1])
     if relative is None:
         return Measure(of=measured)
     # how numbers of Python, and what has no type that is known, are rounded
     size = size_of(relative, {"": "float64", "unknown": "float64"}.get(a.dtype, a.dtype))
     # what is not finite has a size, and no number
     return Measure(size=size, relative=relative if isfinite(relative) else None, of=measured)
-
-
-def _shapes(a: Leaf | None, b: Leaf | None) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return both shapes, where the leaves are tensors that are not of one shape."""
-    if a is None or b is None:
-        return None
-    is_tensor = bool(a.dtype)
-    if not is_tensor or a.shape == b.shape:
-        return None
-    return tuple(a.shape or ()), tuple(b.shape or ())
 
 
 def _norms(leaf: Leaf) -> list[float]:
@@ -178,26 +170,6 @@ def _norms(leaf: Leaf) -> list[float]:
         values = compare.numbers(leaf.value) or []
     norm = compare.numbers(leaf.norm) or []
     return [*norm, *map(abs, values)]
-
-
-def _between_numbers(a: Leaf, b: Leaf) -> float | None:
-    """Relative difference of two plain numbers; None where one is something else."""
-    x, y = _number(a), _number(b)
-    if x is None or y is None:
-        return None
-    one, other = Sketched(value=[x], dtype=a.dtype), Sketched(value=[y], dtype=b.dtype)
-    return relative_difference(one, other)
-
-
-def _between_sketches(pair: Pair, first: Seen, second: Seen, side: int, path: str) -> float | None:
-    """Relative difference of two leaves, from what the trace files hold of them, sketches
-    included.
-    """
-    one = sketched(pair.first, first)[side].get(path)
-    other = sketched(pair.second, second)[side].get(path)
-    if one is None or other is None:
-        return None
-    return relative_difference(one, other)
 
 
 def _number(leaf: Leaf) -> float | None:

@@ -62,11 +62,11 @@ class _Fork:
     def answer(self) -> dict[Any, Any]:
         """Return what it made of each item of its share; empty where it failed."""
         try:
-            found = pickle.load(self.pipe)  # it comes from a fork of this process
+            results = pickle.load(self.pipe)  # it comes from a fork of this process
         except (EOFError, OSError, pickle.UnpicklingError):
             return {}
-        assert isinstance(found, dict)
-        return found
+        assert isinstance(results, dict)
+        return results
 
     def end(self) -> None:
         """Leave no process behind, whatever it is doing."""

@@ -47,13 +47,50 @@ def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
     if not difference.inputs:
         return _own(pair, difference)
     if _is_loss(pair, difference.step):
-        return _labels_of_module(pair, difference)
-    return _victim(pair, difference)
+        return found(
+            pair,
+            difference.step,
+            difference.rung,
+            OtherLabels(call=fact_of(difference.seen), agreed=_agreed(pair)),
+            measure(pair, difference, inputs=True),
+            evidence=InputsDiffer(),
+            inside=difference.seen.place,
+        )
+    # other inputs although nothing recorded before differs: something between was not recorded
+    enters = difference.seen
+    # the outermost call around it into which the differing inputs came
+    for step in pair.after_in_iteration(difference.step, "call"):
+        seen = step.seen
+        if not step.both or not is_inside(enters.place, seen.place):
+            continue
+        if not compare.inputs(step, pair.algorithms):
+            break
+        enters = seen
+    # no place begins with a dot: around the model itself, which has no path, every call counts
+    inside = f"{enters.place}."
+    agreeing = filter(pair.agrees, pair.before_in_iteration(difference.step, "call", "batch"))
+    before = next((one.seen for one in agreeing if not one.seen.place.startswith(inside)), None)
+    around = enters.place.rpartition(".")[0]
+    if before is not None and before.kind == "call":
+        around = module_around([before.place, enters.place])
+    return found(
+        pair,
+        difference.step,
+        difference.rung,
+        OtherInputs(
+            call=fact_of(difference.seen),
+            enters=fact_of(enters),
+            before=None if before is None else fact_of(before),
+        ),
+        measure(pair, difference, inputs=True),
+        evidence=InputsDiffer(),
+        inside=around,
+    )
 
 
 def _own(pair: Pair, difference: Difference) -> Finding:
-    """Equal inputs, another output: the module itself, or what lies between its last child and its
-    output.
+    """Return a module that returns something else for equal inputs: the module itself, or what lies
+    between its last child and its output, makes the difference.
     """
     seen, step = difference.seen, difference.step
     drawn = Generators()
@@ -76,28 +113,6 @@ def _own(pair: Pair, difference: Difference) -> Finding:
     )
 
 
-def _victim(pair: Pair, difference: Difference) -> Finding:
-    """Other inputs although nothing recorded before differs: something between was not recorded."""
-    enters = _enclosing(pair, difference)
-    # no place begins with a dot: around the model itself, which has no path, every call counts
-    inside = f"{enters.place}."
-    agreeing = filter(pair.agrees, pair.before_in_iteration(difference.step, "call", "batch"))
-    before = next((one.seen for one in agreeing if not one.seen.place.startswith(inside)), None)
-    return found(
-        pair,
-        difference.step,
-        difference.rung,
-        OtherInputs(
-            call=fact_of(difference.seen),
-            enters=fact_of(enters),
-            before=None if before is None else fact_of(before),
-        ),
-        measure(pair, difference, inputs=True),
-        evidence=InputsDiffer(),
-        inside=_shared(before, enters),
-    )
-
-
 def _children(pair: Pair, step: Step) -> Iterator[Seen]:
     """Yield the calls that a call made, the last first: those that returned before it, down to the
     end of its previous call.
@@ -109,26 +124,6 @@ def _children(pair: Pair, step: Step) -> Iterator[Seen]:
         if elsewhere or not is_inside(other.place, seen.place):
             return
         yield other
-
-
-def _enclosing(pair: Pair, difference: Difference) -> Seen:
-    """Return the outermost call around a call into which the differing inputs came."""
-    outermost = difference.seen
-    for step in pair.after_in_iteration(difference.step, "call"):
-        seen = step.seen
-        if not step.both or not is_inside(outermost.place, seen.place):
-            continue
-        if not compare.inputs(step, pair.algorithms):
-            break
-        outermost = seen
-    return outermost
-
-
-def _shared(before: Seen | None, after: Seen) -> str:
-    """Return the module whose forward holds the stretch between two calls."""
-    if before is None or before.kind != "call":
-        return after.place.rpartition(".")[0]
-    return module_around([before.place, after.place])
 
 
 def _is_loss(pair: Pair, step: Step) -> bool:
@@ -150,18 +145,6 @@ def _is_loss(pair: Pair, step: Step) -> bool:
 def _is_single(leaf: Leaf) -> bool:
     """Return whether a leaf is a tensor of one element."""
     return leaf.shape is not None and set(leaf.shape) <= {1}
-
-
-def _labels_of_module(pair: Pair, difference: Difference) -> Finding:
-    return found(
-        pair,
-        difference.step,
-        difference.rung,
-        OtherLabels(call=fact_of(difference.seen), agreed=_agreed(pair)),
-        measure(pair, difference, inputs=True),
-        evidence=InputsDiffer(),
-        inside=difference.seen.place,
-    )
 
 
 def _agreed(pair: Pair) -> Agreed:
@@ -231,8 +214,10 @@ def _label_names(difference: Difference) -> list[str]:
     if named or "Loss" not in difference.seen.place:
         return named
     integers = ("int", "uint", "bool")
-    whole = {path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(integers)}
-    return [path for path in difference.inputs if path in whole]
+    whole_numbers = {
+        path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(integers)
+    }
+    return [path for path in difference.inputs if path in whole_numbers]
 
 
 def structure(pair: Pair, difference: Difference) -> Finding:

@@ -15,7 +15,6 @@ from reprocheck.ladder.seeds import drawn_from, seedings, unequal_before, unequa
 from reprocheck.model.evidence import StateDiffers
 from reprocheck.model.statements.batches import INPUTS_OF
 from reprocheck.model.statements.generators import UnequalState
-from reprocheck.trace.deep import Seen
 
 LOADS = ("batch", "epoch")
 DRAWERS = ("call", *LOADS)
@@ -86,9 +85,15 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
     seen = step.seen
     seeded = seedings(pair, step.number)
     before = (one.facts for one in pair.before(step.number, "rng", *DRAWERS))
-    of_both = filter(None, before)
-    # the last fact before the step at which the states still agreed
-    agreed = (fact_of(first) for first, second in of_both if _agree(first, second, names))
+    # the last fact before the step at which the states still agreed, as far as both say
+    agreed = None
+    for first, second in filter(None, before):
+        states, others = first.after, second.after
+        if first.kind == "rng":
+            states, others = first.before, second.before
+        if dict(states.items() & others.items()).keys() >= set(names):
+            agreed = fact_of(first)
+            break
     # what a function is given draws nothing itself
     is_given = seen.place.startswith(INPUTS_OF)
     return found(
@@ -99,7 +104,7 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
             names=tuple(names),
             fact=fact_of(seen),
             seeded=tuple(seeded.values()),
-            agreed=next(agreed, None),
+            agreed=agreed,
             outside=is_given,
         ),
         line=unequal_line(seeded, names) or seen.line,
@@ -110,11 +115,3 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
             outside=is_given,
         ),
     )
-
-
-def _agree(first: Seen, second: Seen, names: Sequence[str]) -> bool:
-    """Return whether both leave all these generators in the same states, as far as they say."""
-    a, b = first.after, second.after
-    if first.kind == "rng":
-        a, b = first.before, second.before
-    return dict(a.items() & b.items()).keys() >= set(names)

@@ -24,15 +24,11 @@ def of_found_state(check: Check) -> FoundState | None:
         return None
     before = set(_lines(check.runs[0].record, check.folder))
     for run in check.runs[1:]:
-        new = (line for line in _lines(run.record, check.folder) if line not in before)
-        line = next(filter(_speaks_of_state, new), None)
-        if line is not None:
-            return FoundState(run=run.record.number, line=line[:LONGEST])
+        for line in _lines(run.record, check.folder):
+            speaks_of_state = any(sign in line.lower() for sign in SIGNS)
+            if speaks_of_state and line not in before:
+                return FoundState(run=run.record.number, line=line[:LONGEST])
     return None
-
-
-def _speaks_of_state(line: str) -> bool:
-    return any(sign in line.lower() for sign in SIGNS)
 
 
 def _lines(run: RunRecord, folder: Path) -> Iterator[str]:

@@ -9,8 +9,8 @@ from reprocheck.ladder import operators
 from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import read_pairs
-from reprocheck.model import Check, DeeperPair
-from reprocheck.model.evidence import CallDiffers, Evidence, Generators, StateDiffers
+from reprocheck.model import Check
+from reprocheck.model.evidence import CallDiffers, StateDiffers
 from reprocheck.model.statements.operators import Refined
 
 _BACKWARD = {"RNG state": False, "forward": False, "loss": False, "gradient": True, "update": None}
@@ -26,8 +26,13 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     deeper = next((one for one in check.record.deeper if one.level == "op"), None)
     if deeper is None:
         return first
-    recorded = _with_operators(deeper, folder, pair)
-    if recorded is None:
+    recorded = pair
+    if not pair.operators:
+        pairs = read_pairs(folder, deeper)
+        if pair.rank not in pairs.ranks:
+            return first
+        recorded = pairs.read(pair.rank)
+    if not recorded.operators:
         return first
     # what made the weights differ that these runs began with came before
     differ_before = any(one.rung == "initial weights" for one in recorded.differences)
@@ -40,6 +45,18 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
         return replace(first, statement=refined)
     statement = operator.statement
     in_same = statement.fact.iteration == first.iteration
+    evidence, drawn = first.evidence, operator.generators
+    if drawn.drawn and isinstance(evidence, StateDiffers):
+        # the seeds stay those of the runs that named the module: arguments are compared with them
+        evidence = replace(evidence, generators=evidence.generators.of(drawn.names))
+    elif drawn.drawn and isinstance(evidence, CallDiffers):
+        evidence = replace(evidence, generators=drawn)
+    operations = first.operations
+    if statement.node and first.rung == "loss":
+        # it stands for the one that the loss is taken by
+        operations = (statement.node,)
+    elif statement.node:
+        operations = (statement.node, *operations)
     return replace(
         first,
         statement=Refined(
@@ -48,46 +65,8 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
             elsewhere=None if in_same else statement.fact.iteration,
         ),
         source=operator.source or first.source,
-        evidence=_with_draws(first.evidence, operator.generators),
+        evidence=evidence,
         operator=statement.evidence,
         operation=operator.itself,
-        operations=_with_node(first, statement.node),
+        operations=operations,
     )
-
-
-def _with_operators(deeper: DeeperPair, folder: Path, pair: Pair) -> Pair | None:
-    """Return the traces of a rank that hold operators; None where none do."""
-    if pair.operators:
-        return pair
-    pairs = read_pairs(folder, deeper)
-    if pair.rank not in pairs.ranks:
-        return None
-    with_operators = pairs.read(pair.rank)
-    if not with_operators.operators:
-        return None
-    return with_operators
-
-
-def _with_draws(evidence: Evidence, drawn: Generators) -> Evidence:
-    """Return the evidence of a module, with the generators that the operator inside it draws from.
-
-    The seeds stay those of the runs that named the module: arguments are compared with them.
-    """
-    if not drawn.drawn:
-        return evidence
-    if isinstance(evidence, StateDiffers):
-        return replace(evidence, generators=evidence.generators.of(drawn.names))
-    if isinstance(evidence, CallDiffers):
-        return replace(evidence, generators=drawn)
-    return evidence
-
-
-def _with_node(first: Finding, node: str) -> tuple[str, ...]:
-    """Return the operations that can have made the difference: the node of the operator before
-    those of the modules, and in place of the one that the loss is taken by.
-    """
-    if not node:
-        return first.operations
-    if first.rung == "loss":
-        return (node,)
-    return (node, *first.operations)

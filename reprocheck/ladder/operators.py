@@ -24,18 +24,8 @@ _ALLOCATES = (
 )
 """How operators begin that return memory of which a part is filled later, by others."""
 FILLS = {
-    "fill_",
-    "zero_",
-    "copy_",
-    "set_",
-    "uniform_",
-    "normal_",
-    "random_",
-    "bernoulli_",
-    "exponential_",
-    "log_normal_",
-    "cauchy_",
-    "geometric_",
+    *("fill_", "zero_", "copy_", "set_", "uniform_", "normal_", "random_", "bernoulli_"),
+    *("exponential_", "log_normal_", "cauchy_", "geometric_"),
 }
 """Operators for which it does not matter what was in `self`."""
 
@@ -58,28 +48,27 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
     """
     unfilled: set[str] = set()
     for step in pair.operators:
-        differs = _differs(pair, step, unfilled)
+        differs = step.both and bool(compare.outputs(step, pair.algorithms))
+        name = step.seen.place
+        # what an allocation returns is nothing yet, nor what a collective returns under way
+        if differs and (name.startswith("c10d.") or _base(name).startswith(_ALLOCATES)):
+            unfilled |= compare.returned(step.known)
+            differs = False
         if backward not in (None, step.seen.backward):
             continue
         if not step.both:
-            return _alone(step)
+            seen = step.seen
+            statement = FirstOperator(
+                evidence=OperatorDiffers(name=seen.place, only_in_one_run=True),
+                fact=fact_of_step(step),
+                node=seen.node,
+                module=seen.module,
+                line=seen.line,
+            )
+            return Operator(statement=statement, source=SourceLine.of(seen.line))
         if differs:
             return _operator(pair, step, unfilled)
     return None
-
-
-def _differs(pair: Pair, step: Step, unfilled: set[str]) -> bool:
-    """Return whether an output differs; what an allocation returns is nothing yet, nor what a
-    collective under way does, and is remembered.
-    """
-    if step.facts is None or not compare.outputs(step, pair.algorithms):
-        return False
-    name = step.seen.place
-    # what collectives return is filled while they are under way
-    filled_later = name.startswith("c10d.") or _base(name).startswith(_ALLOCATES)
-    if filled_later:
-        unfilled |= compare.returned(step.facts)
-    return not filled_later
 
 
 def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
@@ -101,8 +90,11 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
         states = compare.states(step)
     drawn = drawn_from(seedings(pair, step.number), states)
     unequal = None
-    if paths:
-        unequal = UnequalInput(path=paths[0], values=_plain(step, paths[0]))
+    if paths and step.facts is not None:
+        values = compare.values(*(compare.leaf(fact.inputs, paths[0]) for fact in step.facts))
+        if any(isinstance(value, (list, dict)) for value in values or ()):
+            values = None
+        unequal = UnequalInput(path=paths[0], values=values)
     statement = FirstOperator(
         evidence=evidence,
         fact=fact_of_step(step),
@@ -139,31 +131,7 @@ def _unequal_inputs(
     return [path for path in unequal if path not in ignored], dirty
 
 
-def _plain(step: Step, path: str) -> tuple[object, object] | None:
-    """Return the values of an input in both runs, where it is no tensor."""
-    if step.facts is None:
-        return None
-    first, second = step.facts
-    values = compare.values(compare.leaf(first.inputs, path), compare.leaf(second.inputs, path))
-    if values is None or any(isinstance(value, (list, dict)) for value in values):
-        return None
-    return values
-
-
-def _alone(step: Step) -> Operator:
-    """Return an operator that only one run calls."""
-    seen = step.seen
-    statement = FirstOperator(
-        evidence=OperatorDiffers(name=seen.place, only_in_one_run=True),
-        fact=fact_of_step(step),
-        node=seen.node,
-        module=seen.module,
-        line=seen.line,
-    )
-    return Operator(statement=statement, source=SourceLine.of(seen.line))
-
-
 def _base(name: str) -> str:
-    """`empty_like` of `aten.empty_like.default`."""
+    """Return the name of an operator alone: `empty_like` of `aten.empty_like.default`."""
     parts = name.replace("::", ".").split(".")
     return parts[:2][-1]

@@ -23,12 +23,12 @@ def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
     """
     if not all(side.sources for side in check.record.compared):
         return ()
-    found = [
+    differences = [
         _difference(name, first, second)
         for name, first, second in both_sides(check, folder)
         if first != second
     ]
-    return tuple(sorted(found, key=lambda one: (one.same_code, one.file))[:MOST_FILES])
+    return tuple(sorted(differences, key=lambda one: (one.same_code, one.file))[:MOST_FILES])
 
 
 def _difference(name: str, first: str | None, second: str | None) -> SourceDifference:
@@ -41,27 +41,20 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
     )
     if first is None or second is None:
         return replace(shown, only_in=2 if first is None else 1)
-    changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
-    try:
-        same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
-    except (SyntaxError, ValueError, RecursionError):
-        same_code = False
-    return replace(shown, same_code=same_code, changed=changed)
-
-
-def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:
-    """Return the lines that stand for each other where the texts differ; a line without a
-    counterpart is alone.
-    """
-    found = []
+    lines_changed = []
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     for tag, start, end, other_start, other_end in blocks:
         if tag == "equal":
             continue
         lines = _lines(name, one, start, end)
         both = zip_longest(lines, _lines(name, other, other_start, other_end))
-        found += [ChangedLine(first=first, second=second) for first, second in both]
-    return found
+        lines_changed += [ChangedLine(first=first, second=second) for first, second in both]
+    changed = tuple(lines_changed)[:MOST_CHANGED]
+    try:
+        same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
+    except (SyntaxError, ValueError, RecursionError):
+        same_code = False
+    return replace(shown, same_code=same_code, changed=changed)
 
 
 def _lines(name: str, lines: Sequence[str], start: int, end: int) -> list[SourceLine]:

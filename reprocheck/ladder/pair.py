@@ -87,9 +87,11 @@ class Pair:
         self.known_weights = known_weights
         """Those whose first values were recorded, although their facts may not be here."""
         self.algorithms: Algorithms = compare.algorithms(first, second)
-        sides = [first.seen, second.seen]
+        sides: list[Sequence[Seen]] = [first.seen, second.seen]
         if self.incomparable:
-            sides = [_without_states(side) for side in sides]
+            # hashes that say nothing beside those of another algorithm: states, contents of data
+            nothing = {"before": {}, "after": {}, "subset": "", "held": "", "bag": ""}
+            sides = [[msgspec.structs.replace(fact, **nothing) for fact in side] for side in sides]
         steps = align(*sides)
         self.operators = tuple(step for step in steps if step.seen.kind == "op")
         self.steps = tuple(step for step in steps if step.seen.kind != "op")
@@ -102,7 +104,14 @@ class Pair:
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """Everything that differs, in the order of execution."""
-        return tuple(self._differences())
+        differences: list[Difference] = []
+        for step in self.up_to(self._end(), *RUNG_OF):
+            inputs = compare.inputs(step, self.algorithms)
+            outputs = compare.outputs(step, self.algorithms)
+            if any((inputs, outputs, self._other_samples(step), not step.both)):
+                rung = self.rung_of(step)
+                differences.append(Difference(step=step, rung=rung, inputs=inputs, outputs=outputs))
+        return tuple(differences)
 
     @cached_property
     def recorded(self) -> frozenset[RungName]:
@@ -203,13 +212,6 @@ class Pair:
         by_outputs = compare.known(a.outputs, b.outputs, self.algorithms)
         return by_outputs or compare.known(a.inputs, b.inputs, self.algorithms)
 
-    def _differences(self) -> Iterator[Difference]:
-        for step in self.up_to(self._end(), *RUNG_OF):
-            inputs = compare.inputs(step, self.algorithms)
-            outputs = compare.outputs(step, self.algorithms)
-            if any((inputs, outputs, self._other_samples(step), not step.both)):
-                yield Difference(step=step, rung=self.rung_of(step), inputs=inputs, outputs=outputs)
-
     def _end(self) -> int:
         """Return the last step to look at: behind the last that both runs have, one run has gone on
         alone.
@@ -239,16 +241,6 @@ class Pair:
         if a.kind != "batch" or self.incomparable:
             return False
         return None not in (a.samples, b.samples) and a.samples != b.samples
-
-
-def _without_states(seen: Sequence[Seen]) -> tuple[Seen, ...]:
-    """Return facts without the hashes that say nothing beside those of another algorithm: states of
-    generators, contents of data sets.
-    """
-    return tuple(
-        msgspec.structs.replace(one, before={}, after={}, subset="", held="", bag="")
-        for one in seen
-    )
 
 
 def _of_kinds(steps: Iterable[Step], kinds: Container[str]) -> Iterator[Step]:

@@ -79,7 +79,9 @@ class Pairs:
     first: DeepRun
     second: DeepRun
     last: int | None = None
-    """The last iteration that both recorded deeply, where that is said."""
+    """The last iteration that both recorded deeply, where that is said: one run may have left the
+    level sooner.
+    """
 
     @property
     def ranks(self) -> list[int]:
@@ -121,49 +123,53 @@ class Pairs:
     def _pair(
         self, first: DeepTrace, second: DeepTrace, known_weights: Set[str] = frozenset()
     ) -> Pair:
-        if self.last is not None:
-            first, second = _up_to(self.last, first), _up_to(self.last, second)
+        last = self.last
+        if last is not None:
+            first, second = (
+                replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= last))
+                for trace in (first, second)
+            )
         ranks = max(len(self.first.ranks), len(self.second.ranks))
         return Pair(first, second, ranks=ranks, known_weights=known_weights)
-
-
-def _up_to(last: int, trace: DeepTrace) -> DeepTrace:
-    """Return a trace without the facts of later iterations: one run may have left the level
-    sooner.
-    """
-    return replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= last))
 
 
 def read_pairs(folder: Path, deeper: DeeperPair) -> Pairs:
     """Return the ranks of the first two runs; none where there are not two."""
     if len(deeper.runs) < 2:
         return Pairs(first=DeepRun({}), second=DeepRun({}))
-    one, other = (read_deep(folder, run) for run in deeper.runs[:2])
-    return Pairs(
-        first=one,
-        second=_under_the_ranks_of(one, other, folder, deeper),
-        last=deeper.iterations if deeper.of_check else None,
-    )
+    first, second = (read_deep(folder, run) for run in deeper.runs[:2])
+    have_ranks = first.have_ranks and second.have_ranks
+    if not have_ranks and len(second.ranks) > 1:
+        from reprocheck.trace import read_run
+        from reprocheck.verdict import partners
 
-
-def _under_the_ranks_of(one: DeepRun, other: DeepRun, folder: Path, deeper: DeeperPair) -> DeepRun:
-    """Return the traces of the second run, those of processes without ranks under the numbers of
-    their partners in the first.
-    """
-    from reprocheck.trace import read_run
-    from reprocheck.verdict import partners
-
-    have_ranks = one.have_ranks and other.have_ranks
-    if have_ranks or len(other.ranks) < 2:
-        return other
-    reference, run = (read_run(folder, record) for record in deeper.runs[:2])
-    numbers, _ = partners(run, reference, Tolerance())
-    return other.under(numbers)
+        # processes without ranks stand under the numbers of their partners in the first run
+        reference, run = (read_run(folder, record) for record in deeper.runs[:2])
+        numbers, _ = partners(run, reference, Tolerance())
+        second = second.under(numbers)
+    last = deeper.iterations if deeper.of_check else None
+    return Pairs(first=first, second=second, last=last)
 
 
 def rank_of(pair: Pair) -> Rank:
-    """Return what is said of a rank."""
-    findings = _findings(pair)
+    """Return what differs on each rung of a rank."""
+    grouped: defaultdict[RungName, list[Difference]] = defaultdict(list)
+    for difference in pair.differences:
+        grouped[difference.rung].append(difference)
+    findings = {rung: _DESCRIBE[rung](pair, differences) for rung, differences in grouped.items()}
+    # the generators are asked about what is drawn up to the next rung that differs
+    behind = [finding.number for rung, finding in findings.items() if rung in _BEHIND_STATES]
+    end = min(behind, default=-1)
+    drawn = generators.drawn(pair, end) or drawn_around(pair, findings, end)
+    used: tuple[str, ...] = ()
+    if drawn is not None:
+        findings["RNG state"] = drawn
+        used = generators_of(drawn.evidence).names
+    earliest = _earliest(findings)
+    if earliest is not None:
+        findings = _behind(findings, earliest)
+        unused = tuple(generators.unused(pair, max(end, 0), used))
+        findings[earliest.rung] = replace(earliest, unused_generators=unused)
     return Rank(number=pair.rank, findings=findings, kept=kept(pair, _first(findings)))
 
 
@@ -186,60 +192,28 @@ def _first(findings: Mapping[RungName, Finding]) -> Finding | None:
     return min(in_time, key=lambda finding: finding.order, default=earliest)
 
 
-def _findings(pair: Pair) -> dict[RungName, Finding]:
-    """Return what differs on each rung of a rank."""
-    grouped: defaultdict[RungName, list[Difference]] = defaultdict(list)
-    for difference in pair.differences:
-        grouped[difference.rung].append(difference)
-    found = {name: _DESCRIBE[name](pair, differences) for name, differences in grouped.items()}
-    # the generators are asked about what is drawn up to the next rung that differs
-    behind = [finding.number for name, finding in found.items() if name in _BEHIND_STATES]
-    end = min(behind, default=-1)
-    drawn = generators.drawn(pair, end) or drawn_around(pair, found, end)
-    used: tuple[str, ...] = ()
-    if drawn is not None:
-        found["RNG state"] = drawn
-        used = generators_of(drawn.evidence).names
-    first = _earliest(found)
-    if first is not None:
-        found = _behind(found, first)
-        unused = tuple(generators.unused(pair, max(end, 0), used))
-        found[first.rung] = replace(first, unused_generators=unused)
-    return found
-
-
 def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungName, Finding]:
     """Return the findings, where the first difference is this one: what comes behind it and can be
     its consequence is not explained, as that would blame a victim.
     """
-    found = dict(findings)
-    for name, finding in findings.items():
-        if _is_victim(finding, first):
-            consequence = Consequence(
-                place=finding.place,
-                first=first.rung,
-                rank=None if finding.rank == first.rank else first.rank,
-            )
-            found[name] = replace(finding, statement=consequence)
-    return found
-
-
-def _is_victim(finding: Finding, first: Finding) -> bool:
-    """Return whether a difference can follow from the first; ranks meet where gradients are
-    reduced.
-    """
-    if finding is first or not finding.statement.blames or finding.rung not in _CONSEQUENCES:
-        return False
-    if finding.rank == first.rank:
-        return finding.order >= first.order
-    in_later_iteration = finding.when[0] > first.when[0]
-    meeting = finding.rung in {"reduced gradient", "update"} and finding.when > first.when
-    return in_later_iteration or meeting
+    explained = dict(findings)
+    for rung, finding in findings.items():
+        follows = finding.order >= first.order
+        if finding.rank != first.rank:
+            # ranks meet where gradients are reduced
+            meets = rung in {"reduced gradient", "update"} and finding.when > first.when
+            follows = meets or finding.when[0] > first.when[0]
+        blames = finding is not first and finding.statement.blames
+        if follows and blames and rung in _CONSEQUENCES:
+            rank = None if finding.rank == first.rank else first.rank
+            consequence = Consequence(place=finding.place, first=first.rung, rank=rank)
+            explained[rung] = replace(finding, statement=consequence)
+    return explained
 
 
 def leads(rank: Rank) -> tuple[tuple[int, int], int]:
-    """No order of execution across ranks is known: the lowest iteration leads, then the lowest
-    rung.
+    """Return the order in which ranks lead: the lowest iteration, then the lowest rung, as no order
+    of execution across ranks is known.
     """
     first = rank.first
     assert first is not None
@@ -250,8 +224,8 @@ def earliest(ranks: Sequence[Rank], name: RungName) -> Finding | None:
     """Return the finding on a rung, of the rank where it comes in the lowest iteration, with the
     iterations of the others.
     """
-    found = [rank.findings[name] for rank in ranks if name in rank.findings]
-    first = min(found, key=lambda finding: (finding.when[0], finding.rank), default=None)
+    findings = [rank.findings[name] for rank in ranks if name in rank.findings]
+    first = min(findings, key=lambda finding: (finding.when[0], finding.rank), default=None)
     if first is None or len(ranks) < 2:
         return first
-    return replace(first, iterations={one.rank: one.iteration for one in found})
+    return replace(first, iterations={finding.rank: finding.iteration for finding in findings})

@@ -22,12 +22,7 @@ from reprocheck.ladder.finding import Finding, Operation
 from reprocheck.ladder.operators import FILLS
 from reprocheck.ladder.pair import Pair
 from reprocheck.model import Check
-from reprocheck.model.evidence import (
-    CallDiffers,
-    GradientDiffers,
-    LossDiffers,
-    StateDiffers,
-)
+from reprocheck.model.evidence import CallDiffers, GradientDiffers, LossDiffers, StateDiffers
 from reprocheck.model.replay import Argument, Constant, OnDevice, Replay, TensorArgument
 from reprocheck.model.statements.ladder import Missing, NoReplay
 from reprocheck.trace.deep import How, Leaf, Leaves, Seen
@@ -43,17 +38,10 @@ _CONSTANT = re.compile(
 _DEVICE = re.compile(r"[a-z]+")
 _TEXT = re.compile(r"[\w .,>-]{0,40}", re.ASCII)
 _SIZES = {
-    "bool": 1,
-    "uint8": 1,
-    "int8": 1,
-    "int16": 2,
-    "int32": 4,
-    "int64": 8,
-    "float16": 2,
-    "bfloat16": 2,
-    "float32": 4,
-    "float64": 8,
-    "complex64": 8,
+    **dict.fromkeys(("bool", "uint8", "int8"), 1),
+    **dict.fromkeys(("int16", "float16", "bfloat16"), 2),
+    **dict.fromkeys(("int32", "float32"), 4),
+    **dict.fromkeys(("int64", "float64", "complex64"), 8),
     "complex128": 16,
 }
 """Bytes of an element, of the dtypes that can be made."""
@@ -63,16 +51,8 @@ _FORWARD = {"0": "input", "1": "hx"}
 """Place -> name of the arguments of `forward` of these modules."""
 _MODULES_OF_TORCH = frozenset(
     {
-        "AlphaDropout",
-        "Dropout",
-        "Dropout1d",
-        "Dropout2d",
-        "Dropout3d",
-        "FeatureAlphaDropout",
-        "GRU",
-        "LSTM",
-        "RNN",
-        "RReLU",
+        *("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"),
+        *("GRU", "LSTM", "RNN", "RReLU"),
     }
 )
 """Modules of PyTorch that draw, and whose `extra_repr` says all that they were made with."""
@@ -94,18 +74,22 @@ def replay_of(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | N
     if check.record.compared:
         # what differs between two places need not be noise at either of them
         return None
-    found = _found(check, pair, first)
-    if not isinstance(found, Replay):
-        return found
-    facts = _environment(check, pair.rank)
+    replay = _without_settings(check, pair, first)
+    if not isinstance(replay, Replay):
+        return replay
+    # in run 1, as the rank says them
+    facts: dict[str, object] = {}
+    for run in check.runs[:1]:
+        of_rank = (trace.environment for trace in run.traces if trace.rank == pair.rank)
+        facts = {**run.environment, **next(of_rank, {})}
     threads = facts.get("torch.threads")
     if not isinstance(threads, int) or not 0 < threads < 1 << 16:
         threads = None
     deterministic = facts.get("torch.deterministic_algorithms") is True
-    return replace(found, threads=threads, deterministic=deterministic)
+    return replace(replay, threads=threads, deterministic=deterministic)
 
 
-def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
+def _without_settings(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
     if first.operation is not None:
         return _of_operator(first.operation)
     call = _drawing_call(pair, first)
@@ -117,7 +101,16 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
     if pair.first.path.name.startswith(NODE):
         # a run of several machines is recorded on each of them, and operators are not
         return None
-    return NoReplay(of=first.place, missing=_missing(check, pair, first))
+    missing: Missing = "not recorded"
+    if first.operator is not None:
+        missing = "from outside"
+    elif "torch" not in pair.first.frameworks:
+        missing = "no operators"
+    elif any(deeper.level == "op" for deeper in check.record.deeper):
+        missing = "of the script"
+    elif check.record.setting("level") == "op":
+        missing = "not recordable"
+    return NoReplay(of=first.place, missing=missing)
 
 
 def _is_by_an_operation(first: Finding) -> bool:
@@ -131,19 +124,6 @@ def _is_by_an_operation(first: Finding) -> bool:
     return isinstance(first.evidence, CallDiffers | GradientDiffers)
 
 
-def _missing(check: Check, pair: Pair, first: Finding) -> Missing:
-    """Return why no operator can be named that makes a difference."""
-    if first.operator is not None:
-        return "from outside"
-    if "torch" not in pair.first.frameworks:
-        return "no operators"
-    if any(deeper.level == "op" for deeper in check.record.deeper):
-        return "of the script"
-    if check.record.setting("level") == "op":
-        return "not recordable"
-    return "not recorded"
-
-
 def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
     """Return the call of a module that draws, or that returns something else for the same
     inputs.
@@ -154,14 +134,6 @@ def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
     if not steps or steps[0].seen.kind != "call":
         return None
     return steps[0].seen
-
-
-def _environment(check: Check, rank: int) -> Mapping[str, object]:
-    """Return the facts of the environment in run 1, as a rank says them."""
-    for run in check.runs[:1]:
-        own = (trace.environment for trace in run.traces if trace.rank == rank)
-        return {**run.environment, **next(own, {})}
-    return {}
 
 
 def _of_operator(operation: Operation) -> Replay | NoReplay:
@@ -201,8 +173,11 @@ def _of_module(seen: Seen, framework: str) -> Replay | NoReplay:
     constructor = seen.made or ""
     if not _is_of_literals(constructor):
         return NoReplay(of=seen.place, missing="inputs")
-    if framework == "mindspore" and not _is_one_tensor(seen.inputs):
-        return NoReplay(of=seen.place, missing="inputs")
+    if framework == "mindspore":
+        tensors = [leaf for _, leaf in seen.inputs if leaf.shape is not None]
+        # a single one, of a type that NumPy has
+        if len(seen.inputs) != 1 or [leaf.dtype in _FLOATS for leaf in tensors] != [True]:
+            return NoReplay(of=seen.place, missing="inputs")
     module = Replay(
         framework=framework,
         name=f"{framework}.nn.{seen.class_}",
@@ -211,32 +186,26 @@ def _of_module(seen: Seen, framework: str) -> Replay | NoReplay:
         constructor=constructor,
         draws=True,
     )
-    inputs = [(_keyword(path), leaf) for path, leaf in seen.inputs]
-    return _made(seen, inputs, module, ())
-
-
-def _is_one_tensor(inputs: Leaves) -> bool:
-    """Return whether this is a single tensor of a type that NumPy has."""
-    leaves = [leaf for _, leaf in inputs]
-    return len(leaves) == 1 and leaves[0].shape is not None and leaves[0].dtype in _FLOATS
-
-
-def _keyword(path: str) -> str:
-    """Return the path of an argument that was given by its place, by its name."""
-    name, dot, rest = path.partition(".")
-    return f"{_FORWARD.get(name, name)}{dot}{rest}"
+    named = []
+    for path, leaf in seen.inputs:
+        # arguments that were given by their place have the names of those of `forward`
+        name, dot, rest = path.partition(".")
+        named.append((f"{_FORWARD.get(name, name)}{dot}{rest}", leaf))
+    return _made(seen, named, module, ())
 
 
 def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> Replay | NoReplay:
     """Return a replay with its arguments."""
-    named = bare.name
     try:
         arguments = tuple(_arguments(inputs, seen.how, unfilled))
-        device = _device(seen)
+        leaves = (leaf for _, leaf in (*seen.inputs, *seen.outputs) if leaf.device)
+        device = next((leaf.device for leaf in leaves), "cpu").partition(":")[0]
+        if not _DEVICE.fullmatch(device):
+            raise _UnknownError
     except _UnknownError:
-        return NoReplay(of=named, missing="inputs")
+        return NoReplay(of=bare.name, missing="inputs")
     if sum(_bytes_of(argument) for _, argument in arguments) > _MOST_BYTES:
-        return NoReplay(of=named, missing="size")
+        return NoReplay(of=bare.name, missing="size")
     return replace(bare, arguments=arguments, device=device)
 
 
@@ -257,15 +226,6 @@ def _is_of_literals(text: str) -> bool:
     except (AssertionError, ValueError, SyntaxError, RecursionError, MemoryError):
         return False
     return True
-
-
-def _device(seen: Seen) -> str:
-    """Return the kind of device of its tensors."""
-    leaves = (leaf for _, leaf in (*seen.inputs, *seen.outputs) if leaf.device)
-    device = next((leaf.device for leaf in leaves), "cpu").partition(":")[0]
-    if not _DEVICE.fullmatch(device):
-        raise _UnknownError
-    return device
 
 
 def _arguments(inputs: Leaves, how: How, unfilled: Sequence[str]) -> Iterator[tuple[str, Argument]]:
@@ -300,15 +260,10 @@ def _nested(parts: Sequence[tuple[str, Argument]]) -> Argument:
 
 def _argument(path: str, leaf: Leaf, how: How, unfilled: Sequence[str], highest: int) -> Argument:
     if leaf.shape is not None:
-        made = _tensor(path, leaf, how, highest)
+        tensor = _tensor(path, leaf, how, highest)
         if path in unfilled:
-            made = replace(made, fill="nothing")
-        return made
-    return _plain(path, leaf)
-
-
-def _plain(path: str, leaf: Leaf) -> Argument:
-    """Return a number, a truth value, a constant or a text."""
+            tensor = replace(tensor, fill="nothing")
+        return tensor
     value = leaf.value
     if value is None or isinstance(value, bool | int | float):
         return value
@@ -335,17 +290,17 @@ def _tensor(path: str, leaf: Leaf, how: How, highest: int) -> TensorArgument:
     strides = how.strides.get(path, tuple(reversed(contiguous)))
     if len(strides) != len(shape) or any(stride < 0 for stride in strides):
         raise _UnknownError
-    made = TensorArgument(
+    tensor = TensorArgument(
         shape=shape, strides=strides, dtype=leaf.dtype, fill="floats", fingerprint=leaf.hash
     )
     if leaf.dtype == "bool":
-        return replace(made, fill="booleans")
+        return replace(tensor, fill="booleans")
     if "int" not in leaf.dtype:
-        return made
+        return tensor
     low, high = how.ranges.get(path, (0, highest))
     if not -(1 << 63) <= low <= high < (1 << 63) - 1:
         raise _UnknownError
-    return replace(made, fill="integers", low=low, high=high)
+    return replace(tensor, fill="integers", low=low, high=high)
 
 
 def _highest(inputs: Leaves) -> int:

@@ -5,7 +5,7 @@ rung by rung.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from reprocheck.ladder.agreeing import agreeing, other_algorithms
@@ -57,16 +57,12 @@ class _Shown:
     independent: RungName | None = None
 
 
+@collector.paused()
 def ladder_of(check: Check, folder: Path) -> Ladder | None:
     """Compare the runs that were recorded again. None where there are none."""
-    if not check.record.deeper:
-        return None
-    with collector.paused():
-        return _ladder(check, folder)
-
-
-def _ladder(check: Check, folder: Path) -> Ladder:
     deeper = check.record.deeper
+    if not deeper:
+        return None
     main = _main(check)
     pairs = read_pairs(folder, main)
     shown = _shown(check, folder, pairs)
@@ -81,16 +77,19 @@ def _ladder(check: Check, folder: Path) -> Ladder:
     says_it = shown.first is not None or not shown.ranks or _beyond(check, main)
     came_back = says_it or check.verdict.bitwise.equal is True
     first = _first(check, rungs, shown, came_back=came_back)
-    replay = _replay(check, shown, first)
-    levels = {pair.level for pair in deeper}
+    replay: Replay | NoReplay | None = None
+    # the operation that makes the difference, where that is the first of the ladder
+    is_first = first is not None and shown.first is not None and first.rung == shown.first.rung
+    if is_first and shown.lead is not None and shown.first is not None:
+        replay = replay_of(check, shown.lead, shown.first)
     level = main.level
-    if "op" in levels:
+    if any(pair.level == "op" for pair in deeper):
         level = "op"
-    lacking = []
+    unrecorded = _unrecorded(shown.ranks, pairs.alone)
     if isinstance(replay, NoReplay):
-        lacking = [replay]
+        unrecorded.append(replay)
     sources = Sources(check, folder)
-    with_texts = [replace(one, source=sources.with_text(one.source)) for one in rungs.values()]
+    with_texts = [replace(rung, source=sources.with_text(rung.source)) for rung in rungs.values()]
     sources.keep()
     return Ladder(
         rungs=tuple(with_texts),
@@ -99,7 +98,7 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         independent=shown.independent,
         came_back=came_back,
         statement=_statement(check, shown, first, came_back=came_back),
-        unrecorded=(*_unrecorded(shown.ranks, pairs.alone), *lacking),
+        unrecorded=tuple(unrecorded),
         replay=replay if isinstance(replay, Replay) else None,
     )
 
@@ -117,7 +116,7 @@ def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
     lead = _lead(ranks)
     if leading is None or lead is None or lead.first is None:
         return _Shown(ranks=ranks)
-    found = _earliest(ranks, lead.first)
+    findings = _earliest(ranks, lead.first)
     first = refined(check, folder, lead.first, leading)
     if len(ranks) > 1:
         first = across_ranks(first, pairs.of_place)
@@ -125,14 +124,14 @@ def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
     places = [fact.at for fact in of_run_1(leading.steps[: end + 1]) if fact.at >= 0]
     first = replace(
         first,
-        iterations=found[first.rung].iterations,
+        iterations=findings[first.rung].iterations,
         recorded_at=TracePosition(trace=leading.first.path.name, at=next(reversed(places), 0)),
     )
     return _Shown(
         ranks=ranks,
         lead=leading,
         first=first,
-        found={**found, first.rung: first},
+        found={**findings, first.rung: first},
         independent=lead.independent,
     )
 
@@ -167,33 +166,15 @@ def _lead(ranks: Iterable[Rank]) -> Rank | None:
 def _earliest(ranks: Iterable[Rank], first: Finding) -> dict[RungName, Finding]:
     """Return the first difference on each rung, of whatever rank; the first of all is `first`."""
     behind = [rank.behind(first) for rank in ranks]
-    found = ((name, earliest(behind, name)) for name in RUNGS)
-    return {name: finding for name, finding in found if finding is not None}
+    findings = {rung: earliest(behind, rung) for rung in RUNGS}
+    return {rung: finding for rung, finding in findings.items() if finding is not None}
 
 
 def _rung(name: RungName, shown: _Shown) -> Rung:
     finding = shown.found.get(name)
     if finding is None:
         return agreeing(name, shown.ranks)
-    return Rung(
-        rung=name,
-        status="differs",
-        iteration=finding.iteration,
-        rank=finding.rank,
-        place=finding.place,
-        size=finding.size,
-        relative_difference=finding.relative_difference,
-        statement=finding.statement,
-        source=finding.source,
-        evidence=finding.evidence,
-        measured=finding.measured,
-        operator=finding.operator,
-        operations=finding.operations,
-        inside=finding.inside,
-        unused_generators=finding.unused_generators,
-        iterations=finding.iterations,
-        recorded_at=finding.recorded_at,
-    )
+    return Rung(**{of.name: getattr(finding, of.name) for of in fields(Rung)})
 
 
 def _beyond(check: Check, main: DeeperPair) -> bool:
@@ -233,21 +214,13 @@ def _leads_to(check: Check, files: Rung, first: Finding, found: Mapping[RungName
     return drawn.seeded_unequally or not drawn.drawn
 
 
-def _replay(check: Check, shown: _Shown, first: Rung | None) -> Replay | NoReplay | None:
-    """Return the operation that makes the difference, where that is the first of the ladder."""
-    found = shown.first
-    if found is None or shown.lead is None or first is None or first.rung != found.rung:
-        return None
-    return replay_of(check, shown.lead, found)
-
-
 def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> Statement:
     """Return where, when, and what that means; `rung` is the one to look at first."""
     if not shown.ranks:
         return NotDiverged(why="nothing recorded")
     verdict = check.verdict
-    asked = verdict.failing_series(check.record.fail_on)
-    series = next(filter(None, (asked, *verdict.unequal_series)), None)
+    failing = verdict.failing_series(check.record.fail_on)
+    series = next(filter(None, (failing, *verdict.unequal_series)), None)
     if series is not None and rung is None:
         return NotDiverged(why="hidden", series=series.name)
     first = shown.first if came_back else None
@@ -259,32 +232,27 @@ def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: boo
         iterations = _main(check).iterations
         return NotDiverged(why="intermittent", iterations=iterations, although=statement)
     if first is not None:
-        ranks = tuple(_ranks_of(first, shown.ranks))
+        firsts = [rank.first for rank in shown.ranks if rank.first is not None]
+        same = [one.rank for one in firsts if one.when == first.when]
+        ranks = tuple(same or [first.rank])
         return Diverged(difference=first.statement, ranks=ranks, of=len(shown.ranks))
     if statement is not None:
         return Diverged(difference=statement)
     return NotDiverged(why="equal")
 
 
-def _ranks_of(first: Finding, ranks: Sequence[Rank]) -> list[int]:
-    """Return the ranks whose first difference stands on the first rung, in that iteration."""
-    firsts = [rank.first for rank in ranks if rank.first is not None]
-    same = [one.rank for one in firsts if one.when == first.when]
-    return same or [first.rank]
-
-
-def _unrecorded(ranks: Sequence[Rank], alone: Sequence[int]) -> tuple[Statement, ...]:
+def _unrecorded(ranks: Sequence[Rank], alone: Sequence[int]) -> list[Statement]:
     """Return what could not be recorded, and what was left out of the comparison."""
-    found: list[Statement] = []
+    statements: list[Statement] = []
     if alone:
-        found.append(OfOneRun(ranks=tuple(alone)))
-    of_line: dict[Statement | str, list[int]] = {}
+        statements.append(OfOneRun(ranks=tuple(alone)))
+    ranks_of: dict[Statement | str, set[int]] = {}
     for rank in ranks:
         for line in rank.kept.unrecorded:
-            of_line.setdefault(line, []).append(rank.number)
-    for line, numbers in of_line.items():
-        several = len(ranks) > 1
-        found.append(NotRecorded(line=line, ranks=tuple(sorted(set(numbers))) if several else ()))
+            ranks_of.setdefault(line, set()).add(rank.number)
+    for line, numbers in ranks_of.items():
+        shown = tuple(sorted(numbers)) if len(ranks) > 1 else ()
+        statements.append(NotRecorded(line=line, ranks=shown))
     algorithms = filter(None, (rank.kept.algorithms for rank in ranks))
-    found += map(other_algorithms, algorithms)
-    return tuple(dict.fromkeys(found))
+    statements += map(other_algorithms, algorithms)
+    return list(dict.fromkeys(statements))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 import msgspec
@@ -36,22 +36,24 @@ def seeded_before(pair: Pair, weight: Step) -> dict[str, Seeding]:
     differ.
     """
     before = [step for step in _seeds(pair, weight.number) if not _comes_later(step, weight)]
-    found = {step.seen.place: _seeding(step) for step in before}
+    seedings_before = {step.seen.place: _seeding(step) for step in before}
     if weight.seen.seeds is not None:
-        return found
+        return seedings_before
     unequal = unequal_before(weight)
-    return {name: one for name, one in found.items() if name not in unequal or not one.equal}
+    return {
+        name: one for name, one in seedings_before.items() if name not in unequal or not one.equal
+    }
 
 
 def seeded_later(pair: Pair, weight: Step) -> dict[str, Seeding]:
     """Return generator -> how it was first seeded after a weight was made, as far as the record
     shows the order.
     """
-    found: dict[str, Seeding] = {}
+    first_seedings: dict[str, Seeding] = {}
     for step in _seeds(pair, weight.number):
         if _comes_later(step, weight):
-            found.setdefault(step.seen.place, _seeding(step))
-    return found
+            first_seedings.setdefault(step.seen.place, _seeding(step))
+    return first_seedings
 
 
 def unequal_before(step: Step) -> list[str]:
@@ -66,19 +68,18 @@ def _seeds(pair: Pair, number: int) -> list[Step]:
     """Return the seeds before a step in their order, and the numbers that were folded into keys
     unequally.
     """
-    return list(_nearest_first(pair, number))[::-1]
-
-
-def _nearest_first(pair: Pair, number: int) -> Iterator[Step]:
-    for step in pair.before(number, "seed", _FOLD):
-        if step.seen.kind != _FOLD or not _seeding(step).equal:
-            yield step
+    seeds = [
+        step
+        for step in pair.before(number, "seed", _FOLD)
+        if step.seen.kind != _FOLD or not _seeding(step).equal
+    ]
+    return seeds[::-1]
 
 
 def _comes_later(seed: Step, weight: Step) -> bool:
     """Return whether a seed was set after a weight was made, as far as the record shows that."""
-    made, number = weight.seen.seeds, seed.seen.seeds
-    return made is not None and number is not None and number >= made
+    seeds_before, number = weight.seen.seeds, seed.seen.seeds
+    return seeds_before is not None and number is not None and number >= seeds_before
 
 
 def _seeding(step: Step) -> Seeding:
@@ -122,7 +123,7 @@ def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
         {seen.place: seen for seen in trace.worker_seeds if seen.worker == worker}
         for trace in (pair.first, pair.second)
     )
-    found = [
+    own_seeds = [
         Seeding(
             generator=name,
             first=_value(one[name]),
@@ -132,7 +133,9 @@ def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
         )
         for name in sorted(one.keys() & other.keys())
     ]
-    return {seed.generator: seed for seed in found if seed.by_system or seed.first != seed.second}
+    return {
+        seed.generator: seed for seed in own_seeds if seed.by_system or seed.first != seed.second
+    }
 
 
 def drawn_from(

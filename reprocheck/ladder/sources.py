@@ -79,18 +79,26 @@ class Sources:
         with suppress(ValueError):
             # the record holds whole seconds
             self._started = datetime.fromisoformat(check.record.started).timestamp() + 1
-        held = _held(self._file)
-        self._texts: dict[str, str | None] = dict(held.files)
-        self._changed = held is _NOTHING_HELD
+        kept_files = _held(self._file)
+        self._texts: dict[str, str | None] = dict(kept_files.files)
+        self._changed = kept_files is _NOTHING_HELD
         self._first = next(iter(check.runs), None)
         self._roots = [Path.cwd(), folder.resolve().parent.parent]
         """The folders in which a file is looked for: none where nothing is looked for any more."""
-        if held.closed or check.closed or check.record.compared:
+        if kept_files.closed or check.closed or check.record.compared:
             self._roots = []
-        self.notebook = self._named(_notebook(check))
-        self.script = self._named(_script(check))
-        """The script of the entry point, "" where it is not known, and the notebook that it is, ""
-        where it is none.
+        words = check.record.entry_point.command
+        notebook = next((word for word in words[1:2] if word.endswith(NOTEBOOK)), "")
+        script = ""
+        if not notebook:
+            # what the first process that trains says, else the word of the command that is one
+            traces = chain.from_iterable(run.traces for run in check.runs[:1])
+            programs = map(attrgetter("process.program"), traces)
+            scripts = (word for word in words if word.endswith(".py"))
+            script = next(filter(None, chain(programs, scripts)), "")
+        self.notebook, self.script = self._named(notebook), self._named(script)
+        """The notebook that the entry point is, "" where it is none, and its script, "" where it is
+        not known.
         """
 
     def _named(self, word: str) -> str:
@@ -153,7 +161,13 @@ class Sources:
         if path is None:
             return None
         try:
-            text = _read_shareable(path, name)
+            if path.suffix == NOTEBOOK:
+                source = _cells(path)[name.partition(CELL)[2]]
+            else:
+                source = path.read_text(encoding="utf-8", errors="replace")
+            # as it may leave this machine: without names of home, user and host, without secrets
+            is_python = path.suffix in (".py", NOTEBOOK)
+            text = Redaction("folder", identity=identity()).source(source, python=is_python)
         except (OSError, LookupError):
             return None
         together = sum(map(len, filter(None, self._texts.values())))
@@ -172,18 +186,6 @@ class Sources:
                 if unchanged and state.st_size <= most:
                     return path
         return None
-
-
-def _read_shareable(path: Path, name: str) -> str:
-    """Source as it may leave this machine: without names of home, user and host, and without
-    secrets. LookupError where a notebook has no such cell.
-    """
-    if path.suffix == NOTEBOOK:
-        text = _cells(path)[name.partition(CELL)[2]]
-    else:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    is_python = path.suffix in (".py", NOTEBOOK)
-    return Redaction("folder", identity=identity()).source(text, python=is_python)
 
 
 def _cells(path: Path) -> dict[str, str]:
@@ -234,27 +236,27 @@ def kept(folder: Path) -> dict[str, str]:
 
 
 def close(folder: Path) -> None:
-    """The recording in a report folder has ended: from now on its reports are drawn from the files
-    that it holds, and from no others.
+    """Note that the recording in a report folder has ended: from now on its reports are drawn from
+    the files that it holds, and from no others.
     """
     file = folder / NAME
-    held = _held(file)
-    if held is _NOTHING_HELD or held.closed:
+    kept_files = _held(file)
+    if kept_files is _NOTHING_HELD or kept_files.closed:
         return
-    _write(file, replace(held, closed=True))
+    _write(file, replace(kept_files, closed=True))
 
 
 def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield, of two recordings, each file by name, as the first and as the second has it; None
     where a side has no such file.
     """
-    held, sides = _held(folder / NAME), check.record.compared
+    kept_files, sides = _held(folder / NAME), check.record.compared
     if len(sides) != 2:
         return
-    first, second = ({name: held.files.get(name) for name in side.sources} for side in sides)
-    second |= {name: text for name, text in held.second.items() if name in second}
+    first, second = ({name: kept_files.files.get(name) for name in side.sources} for side in sides)
+    second |= {name: text for name, text in kept_files.second.items() if name in second}
     for name in sorted({*first, *second}):
-        if held.files.get(name) is not None:
+        if kept_files.files.get(name) is not None:
             yield name, first.get(name), second.get(name)
 
 
@@ -276,21 +278,3 @@ def _write(file: Path, held: _Held) -> bool:
             stream.write(json.dumps(plain, indent=1, sort_keys=True).encode())
         return True
     return False
-
-
-def _notebook(check: Recorded) -> str:
-    """Return the notebook that was run; "" where it is none."""
-    words = check.record.entry_point.command[1:2]
-    return next((word for word in words if word.endswith(NOTEBOOK)), "")
-
-
-def _script(check: Recorded) -> str:
-    """Return the script that was run: what the first process that trains says, else the word of the
-    command that is one; "" for a notebook.
-    """
-    if _notebook(check):
-        return ""
-    traces = chain.from_iterable(run.traces for run in check.runs[:1])
-    programs = map(attrgetter("process.program"), traces)
-    words = (word for word in check.record.entry_point.command if word.endswith(".py"))
-    return next(filter(None, chain(programs, words)), "")

@@ -63,8 +63,24 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
     seeded = seeded_before(pair, step)
     later = seeded_later(pair, step)
     measured = measure(pair, difference)
-    evidence = _evidence(pair, difference)
-    evidence = replace(evidence, generators=drawn_from(seeded, unequal_before(step), later))
+    unequal = unequal_before(step)
+    states_known = bool(step.first and step.first.before)
+    loads = pair.before(step.number, "load")
+    unequal_loads = (load.seen for load in loads if compare.outputs(load, pair.algorithms))
+    last_load = next(unequal_loads, None)
+    loaded = None
+    if last_load is not None and not unequal:
+        loaded = Loaded(file=last_load.place, line=last_load.line)
+    lacking = (load.seen for load in pair.of_kind("load") if _lacks(load.seen, seen.place))
+    first, second = _order_of_writes(pair.first), _order_of_writes(pair.second)
+    evidence = WeightsDiffer(
+        generators=drawn_from(seeded, unequal, later),
+        states_known=states_known,
+        filled_in_other_order=first != second and sorted(first) == sorted(second),
+        loaded=loaded,
+        missing_from=next((load.place for load in lacking), None),
+        drawn_before_seed=None if states_known else drawn_before_seed(pair, step.number),
+    )
     names = evidence.generators.names
     statement = OtherWeights(
         evidence=evidence,
@@ -90,60 +106,17 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
     return replace(finding, number=-1, iteration=None)
 
 
-def _evidence(pair: Pair, difference: Difference) -> WeightsDiffer:
-    """Return what the traces show of a weight that differs, but for its generators."""
-    step = difference.step
-    states_known = bool(step.first and step.first.before)
-    loaded, early = None, None
-    if not unequal_before(step):
-        loaded = _loaded(pair, step.number)
-    if not states_known:
-        early = drawn_before_seed(pair, step.number)
-    one, other = _order_of_writes(pair.first), _order_of_writes(pair.second)
-    return WeightsDiffer(
-        states_known=states_known,
-        filled_in_other_order=one != other and sorted(one) == sorted(other),
-        loaded=loaded,
-        missing_from=_missing(pair, difference.seen),
-        drawn_before_seed=early,
-    )
-
-
 def _order_of_writes(trace: DeepTrace) -> list[str]:
     weights = [seen for seen in trace.seen if seen.kind == "weights"]
     writes = [(seen.write, seen.place) for seen in weights if seen.write is not None]
     return [place for _, place in sorted(writes)]
 
 
-def _loaded(pair: Pair, number: int) -> Loaded | None:
-    """Return the last file with weights that was loaded before a step and did not hold the same in
-    both runs.
-    """
-    for step in pair.before(number, "load"):
-        if compare.outputs(step, pair.algorithms):
-            return Loaded(file=step.seen.place, line=step.seen.line)
-    return None
-
-
-def _missing(pair: Pair, seen: Seen) -> str | None:
-    """Return the module that a checkpoint which lacked this weight was loaded into."""
-    for step in pair.of_kind("load"):
-        if seen.place.removeprefix(f"{step.seen.place}.") in _lacked(step.seen):
-            return step.seen.place
-    return None
-
-
-def _lacked(load: Seen) -> list[str]:
-    """Return the names of the weights that a checkpoint lacks, in the module that it is loaded
-    into.
-    """
+def _lacks(load: Seen, weight: str) -> bool:
+    """Return whether a checkpoint lacks a weight of the module that it is loaded into."""
     leaf = compare.leaf(load.inputs, "missing")
-    if leaf is None:
-        return []
-    names = leaf.value
+    names = None if leaf is None else leaf.value
     # a trace holds a short list as it is, and a long one as text
     if isinstance(names, str):
         names = names.split(", ")
-    if not isinstance(names, list):
-        return []
-    return list(names)
+    return isinstance(names, list) and weight.removeprefix(f"{load.place}.") in names

@@ -15,11 +15,11 @@ def unseen_weights(pair: Pair) -> list[str]:
     """Return the weights that are updated and whose first values cannot be compared, in the order
     of their updates.
     """
-    told = {step.seen.place for step in pair.of_kind("weights") if pair.tells(step)}
-    told |= pair.known_weights
+    recorded = {step.seen.place for step in pair.of_kind("weights") if pair.tells(step)}
+    recorded |= pair.known_weights
     updates = (step.seen.place for step in pair.of_kind("reduced", "update"))
     # a colon stands in the name of what an optimizer keeps of a weight: `dense.kernel:momentum`
-    untold = [place for place in updates if ":" not in place and place not in told]
+    untold = [place for place in updates if ":" not in place and place not in recorded]
     return list(dict.fromkeys(untold))
 
 
@@ -30,7 +30,7 @@ def unequal_at_the_start(pair: Pair) -> list[str]:
     if not unseen_weights(pair):
         return []
     looks = of_run_1(pair.of_kind(*generators.LOOKS))
-    found = set(chain.from_iterable(look.before for look in looks if look.kind == "found"))
+    names = set(chain.from_iterable(look.before for look in looks if look.kind == "found"))
     counts = generators.counted_states(pair)
-    untouched = {name for name in found if counts[name] == 1}
+    untouched = {name for name in names if counts[name] == 1}
     return [name for name in generators.unequal_states(pair, 0) if name not in untouched]

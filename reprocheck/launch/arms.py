@@ -85,13 +85,8 @@ def record_arm(
 
     def keep(done: tuple[RunRecord, ...]) -> None:
         if done:
-            _write(folder, replace(arm, runs=done))
+            before = record.read(folder)
+            others = (other for other in before.arms if other.name != arm.name)
+            record.write(folder, replace(before, arms=(*others, replace(arm, runs=done))))
 
     return replace(arm, runs=record_runs(made, keep, enough))
-
-
-def _write(folder: Path, arm: Arm) -> None:
-    """The record with this arm as it is now."""
-    held = record.read(folder)
-    others = (one for one in held.arms if one.name != arm.name)
-    record.write(folder, replace(held, arms=(*others, arm)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
@@ -26,7 +26,7 @@ def events_of(folder: Path, place: str) -> FileEvents:
 
 
 def seen_by(events: FileEvents, changes: FileChanges, *, alone: bool = False) -> FileChanges:
-    """Changes with what the traces of their run say.
+    """Return changes with what the traces of their run say.
 
     `alone`: nobody but the run can have made them.
     """
@@ -75,26 +75,27 @@ def note_files(folder: Path, after: FilesAfter) -> None:
     if after == FilesAfter():
         return
     shown = Redaction("folder", identity=identity()).path
-    masked = {field.name: _masked(getattr(after, field.name), shown) for field in fields(after)}
+    masked: dict[str, Any] = {}
+    for field in fields(after):
+        paths = getattr(after, field.name)
+        masked[field.name] = shown(paths) if isinstance(paths, str) else tuple(map(shown, paths))
     with suppress(ReportError):
-        held = record.read(folder)
-        record.write(folder, replace(held, files_after=(*held.files_after, FilesAfter(**masked))))
-
-
-def _masked(value: str | tuple[str, ...], shown: Callable[[str], str]) -> Any:
-    return shown(value) if isinstance(value, str) else tuple(map(shown, value))
+        before = record.read(folder)
+        record.write(
+            folder, replace(before, files_after=(*before.files_after, FilesAfter(**masked)))
+        )
 
 
 def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
     """Yield what the user has to know at once; the rest stands in the report."""
     if after.others:
-        said = (
+        sentence = (
             "Changed during the runs by another program, or by one that cannot be watched, and"
             f" left as they are: {summary(after.others, MOST_NAMED)}."
         )
         if after.kept:
-            said += f" As they were before: {os.path.relpath(folder / after.before, cwd)}."
-        yield said
+            sentence += f" As they were before: {os.path.relpath(folder / after.before, cwd)}."
+        yield sentence
     if after.lost:
         store = os.path.relpath(folder / STORE, cwd)
         yield (

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import starmap
@@ -102,6 +101,13 @@ def record_of(made: Plan) -> CheckRecord:
     facts = dict(filter(None, starmap(redaction.fact, environment.facts(made.cwd).items())))
     entry = replace(made.entry, command=command)
     earlier = checks_beside(made.folder, entry.name)
+    changed = [CHANGES["variables"].format(names=", ".join(added)), CHANGES["no input"]]
+    if made.settings.workdir == "copy":
+        changed.append(CHANGES["copies"])
+    if made.jobs > 1:
+        changed.append(CHANGES["side by side"].format(jobs=made.jobs))
+    if WAIT_POLICY in added:
+        changed.append(CHANGES["waiting"].format(name=WAIT_POLICY))
     return CheckRecord(
         reprocheck_version=__version__,
         entry_point=entry,
@@ -111,38 +117,26 @@ def record_of(made: Plan) -> CheckRecord:
         runs=(),
         environment=facts,
         masked=redaction.counts.total(),
-        changed_to_observe=_changed(made, added),
+        changed_to_observe=tuple(changed),
         caveats=found_by_all(entry, earlier.values()),
         earlier=left_in(made.cwd, earlier),
         controls=made.under.names,
     )
 
 
-def _changed(made: Plan, added: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what the launcher itself changes, in words."""
-    found = [CHANGES["variables"].format(names=", ".join(added)), CHANGES["no input"]]
-    if made.settings.workdir == "copy":
-        found.append(CHANGES["copies"])
-    if made.jobs > 1:
-        found.append(CHANGES["side by side"].format(jobs=made.jobs))
-    if WAIT_POLICY in added:
-        found.append(CHANGES["waiting"].format(name=WAIT_POLICY))
-    return tuple(found)
-
-
 def _refuse(settings: Settings) -> None:
-    """UsageError for runs side by side that would disturb each other."""
+    """Raise UsageError for runs side by side that would disturb each other."""
     if settings.jobs == 1:
         return
     if settings.workdir != "copy":
         raise UsageError(
             "--jobs runs the script side by side in one working directory.", "Add --workdir copy."
         )
-    found = accelerators(users_environment())
-    if found and not settings.jobs_on_accelerator:
+    devices = accelerators(users_environment())
+    if devices and not settings.jobs_on_accelerator:
         raise UsageError(
             f"--jobs {settings.jobs} would run the script side by side on an accelerator"
-            f" ({summary(found)}), which can change its results.",
+            f" ({summary(devices)}), which can change its results.",
             "Leave --jobs at 1, hide the device from the script (CUDA_VISIBLE_DEVICES=-1, for"
             " example), or add --jobs-on-accelerator.",
         )

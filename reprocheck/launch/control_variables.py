@@ -40,7 +40,7 @@ class Under:
         return controls.environment(self.names, self.seed, self.user, tmp)[0]
 
     def told(self, variables: Mapping[str, str]) -> dict[str, object]:
-        """Keys of `recorder.json`; none where no control is on."""
+        """Return keys of `recorder.json`; none where no control is on."""
         if not self.names:
             return {}
         replaced = [

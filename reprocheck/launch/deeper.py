@@ -85,8 +85,8 @@ def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
         created |= {*run.files.created} - original
         folders |= {*run.files.folders}
         seen |= {*run.files.created, *run.files.changed, *run.files.folders} - {*run.files.unseen}
-    held = {str(parent) for path in original | (created - seen) for parent in Path(path).parents}
-    return tuple(sorted((created & seen) | (folders & seen) - held))
+    holding = {str(parent) for path in original | (created - seen) for parent in Path(path).parents}
+    return tuple(sorted((created & seen) | (folders & seen) - holding))
 
 
 def made_elsewhere(runs: Sequence[RunRecord]) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ def accelerators(environment: Mapping[str, str], dev: Path | None = None) -> tup
     """Return the device files (`/dev/nvidia0`) of CUDA and Ascend devices that `environment` does
     not hide.
     """
-    found: list[str] = []
+    devices: list[str] = []
     for pattern, variable, hides_all in KINDS:
         if environment.get(variable, "all").strip() not in hides_all:
-            found += sorted(str(path) for path in (dev or DEV).glob(pattern))
-    return tuple(found)
+            devices += sorted(str(path) for path in (dev or DEV).glob(pattern))
+    return tuple(devices)

@@ -31,11 +31,11 @@ def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
     Those that cannot be read are left out.
     """
     others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
-    found = {}
+    records = {}
     for other in sorted(others, reverse=True)[:MOST_LOOKED_AT]:
         with contextlib.suppress(ReportError):
-            found[other] = record.read(other)
-    return found
+            records[other] = record.read(other)
+    return records
 
 
 def left_in(cwd: Path, checks: Mapping[Path, CheckRecord]) -> dict[str, str]:
@@ -44,7 +44,7 @@ def left_in(cwd: Path, checks: Mapping[Path, CheckRecord]) -> dict[str, str]:
     A cache, which the run that made it read before it trained, is none of them: all runs start
     alike from there.
     """
-    found: dict[str, str] = {}
+    files_left: dict[str, str] = {}
     for other, known in checks.items():
         each = [run.files for run in known.runs if not run.files.copied]
         created = {path for files in each for path in files.created}
@@ -53,8 +53,8 @@ def left_in(cwd: Path, checks: Mapping[Path, CheckRecord]) -> dict[str, str]:
             made -= read_events(other.glob("run-1/trace/*.jsonl")).early
         until = max((_ended(run) for run in known.runs), default=0.0) + SLACK
         left = (path for path in sorted(made) if _written_until(cwd / path, until))
-        found = {**dict.fromkeys(left, known.started), **found}
-    return dict(list(found.items())[:MOST_FILES])
+        files_left = {**dict.fromkeys(left, known.started), **files_left}
+    return dict(list(files_left.items())[:MOST_FILES])
 
 
 def _ended(run: RunRecord) -> float:
@@ -72,7 +72,9 @@ def _written_until(path: Path, until: float) -> bool:
 
 
 def found_by_all(entry: EntryPoint, checks: Iterable[CheckRecord]) -> tuple[str, ...]:
-    """Caveats of a check that starts `entry`, masked as a record has it, after earlier checks."""
+    """Return caveats of a check that starts `entry`, masked as a record has it, after earlier
+    checks.
+    """
     same = (one for one in checks if one.entry_point.command == entry.command)
     left = {path for one in same for path in made_elsewhere(one.runs) if real(path).is_file()}
     if not left:

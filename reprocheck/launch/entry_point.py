@@ -125,13 +125,13 @@ def _from_command(command: tuple[str, ...], python: str | None, cwd: Path) -> En
             "--python cannot be used with a command after `--`.",
             "Name the interpreter in the command itself.",
         )
-    found = _program(program, cwd)
-    if found is None:
+    path = _program(program, cwd)
+    if path is None:
         hint = "Check its name and PATH."
         if program.endswith(".py"):
             hint = f"Did you mean `reprocheck run {program}`?"
         raise EntryPointError(f"There is no program {program!r}.", hint)
-    if not _can_be_executed(found):
+    if not _can_be_executed(path):
         fix = f"Start it with its interpreter: `-- {_interpreter_for(program)} {program}`."
         raise EntryPointError(f"{program} cannot be executed.", fix)
     script = next((word for word in command if word.endswith(".py")), program)
@@ -197,7 +197,7 @@ def _check_syntax(script: str, source: bytes) -> None:
         place = script
         if error.lineno:
             place = f"{script}:{error.lineno}"
-        said = f"{place}: {error.msg}.  {(error.text or '').strip()}".rstrip()
+        message = f"{place}: {error.msg}.  {(error.text or '').strip()}".rstrip()
         first = source[:80].split(b"\n", 1)[0]
         fix = "Correct the line, or name the interpreter that it is written for with --python."
         if first.startswith(b"#!") and b"python" not in first:
@@ -205,7 +205,7 @@ def _check_syntax(script: str, source: bytes) -> None:
                 "To start a script in another language, write it after `--`: `--"
                 f" {_interpreter_for(script)} {script}`."
             )
-        raise EntryPointError(said, fix) from None
+        raise EntryPointError(message, fix) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise EntryPointError(
             f"{script} is not a Python script: {error}.", "Name a Python script."

@@ -12,7 +12,7 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,32 +32,26 @@ that PyTorch's `collect_env` asks. They compile what a training makes while it r
 def facts(cwd: Path) -> dict[str, object]:
     """Return facts by key, not masked."""
     system = os.uname()
+    release: dict[str, object] = {}
+    with suppress(OSError):  # `Debian GNU/Linux 12 (bookworm)`, where the system says it
+        release["platform.release"] = platform.freedesktop_os_release()["PRETTY_NAME"]
+    # all compilers that are there are asked at once
+    started = [(name, _started(name)) for name in COMPILERS]
+    versions: dict[str, object] = {}
+    for name, process in started:
+        version = re.search(COMPILERS[name], _printed(process))
+        if version is not None:
+            versions[f"{name}.version"] = version.group(1).strip()
     return {
         "platform.system": system.sysname,
         "platform.machine": system.machine,
         "platform.kernel": system.release,
-        **_name_of_system(),
-        **dict(_compilers()),
+        **release,
+        **versions,
         "memory.bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "reprocheck.python": ".".join(map(str, sys.version_info[:3])),
         **git(cwd),
     }
-
-
-def _name_of_system() -> dict[str, object]:
-    """`Debian GNU/Linux 12 (bookworm)`; nothing where the system does not say it."""
-    with suppress(OSError):
-        return {"platform.release": platform.freedesktop_os_release()["PRETTY_NAME"]}
-    return {}
-
-
-def _compilers() -> Iterator[tuple[str, object]]:
-    """Yield the version of each compiler that is there; all are asked at once."""
-    started = [(name, _started(name)) for name in COMPILERS]
-    for name, process in started:
-        found = re.search(COMPILERS[name], _printed(process))
-        if found is not None:
-            yield f"{name}.version", found.group(1).strip()
 
 
 def _started(name: str) -> subprocess.Popen[bytes] | None:
@@ -83,20 +77,13 @@ def _printed(process: subprocess.Popen[bytes] | None) -> str:
 
 
 def git(cwd: Path) -> dict[str, object]:
-    """`git.commit` and `git.dirty` of the working directory; nothing where it is no repository or
-    git does not answer in time.
+    """Return `git.commit` and `git.dirty` of the working directory; nothing where it is no
+    repository or git does not answer in time.
     """
-    command = [
-        "git",
-        "--no-optional-locks",
-        "status",
-        "--porcelain=v2",
-        "--branch",
-        "--untracked-files=no",
-    ]
+    status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
         answer = subprocess.run(
-            command,
+            ["git", "--no-optional-locks", *status],
             cwd=cwd,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -107,5 +94,5 @@ def git(cwd: Path) -> dict[str, object]:
         return {}
     lines = answer.stdout.decode("utf-8", "replace").splitlines()
     commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), None)
-    found = {"git.commit": commit, "git.dirty": any(not line.startswith("#") for line in lines)}
-    return {key: value for key, value in found.items() if value is not None}
+    answers = {"git.commit": commit, "git.dirty": any(not line.startswith("#") for line in lines)}
+    return {key: value for key, value in answers.items() if value is not None}

@@ -31,7 +31,13 @@ def prepare(output: Path, name: str) -> Path:
     stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
         ours = _made(output)
-        folder = _make_new(output, stem)
+        folder = output / stem
+        for number in itertools.count(2):
+            try:
+                folder.mkdir()
+                break
+            except FileExistsError:
+                folder = output / f"{stem}-{number}"
         hidden = folder
         if ours:
             hidden = output
@@ -51,7 +57,7 @@ def prepare(output: Path, name: str) -> Path:
 
 
 def publish(folder: Path, keep: int | None = None) -> None:
-    """Points `latest` at the folder, and removes the oldest reports of the same name so that `keep`
+    """Point `latest` at the folder, and remove the oldest reports of the same name so that `keep`
     remain (None: all).
     """
     link = folder.parent / "latest"
@@ -79,7 +85,7 @@ def discard(folder: Path) -> None:
 
 
 def reports_of_same_name(folder: Path) -> list[Path]:
-    """Finished report folders beside this one with the same name, the oldest first.
+    """Return finished report folders beside this one with the same name, the oldest first.
 
     A folder that holds files of the user's is not among them.
     """
@@ -87,7 +93,7 @@ def reports_of_same_name(folder: Path) -> list[Path]:
     if match is None:
         return []
     pattern = re.compile(re.escape(match[1]) + r"-(\d{8}-\d{6})(?:-(\d+))?")
-    found = []
+    reports = []
     for path in folder.parent.iterdir():
         same = pattern.fullmatch(path.name)
         # folders in a report folder that hold what may stand nowhere else
@@ -97,8 +103,8 @@ def reports_of_same_name(folder: Path) -> list[Path]:
             and (path / "record.json").is_file()
             and not any((path / name).exists() for name in ("snapshot", "before", "meanwhile"))
         ):
-            found.append((same[1], int(same[2] or 1), path))
-    return [path for _, _, path in sorted(found)]
+            reports.append((same[1], int(same[2] or 1), path))
+    return [path for _, _, path in sorted(reports)]
 
 
 def _made(output: Path) -> bool:
@@ -109,14 +115,3 @@ def _made(output: Path) -> bool:
         output.mkdir(exist_ok=True)  # raises where it is no folder
         return False
     return True
-
-
-def _make_new(output: Path, stem: str) -> Path:
-    folder = output / stem
-    for number in itertools.count(2):
-        try:
-            folder.mkdir()
-            break
-        except FileExistsError:
-            folder = output / f"{stem}-{number}"
-    return folder

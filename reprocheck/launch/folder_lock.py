@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reprocheck.language import tr
 from reprocheck.launch.variables import TRACE
 
 _held: list[int] = []
@@ -25,10 +24,12 @@ def held() -> tuple[int, ...]:
 
 
 @contextmanager
-def alone_in(folder: Path, *, shared: bool, say: Callable[[str], None]) -> Iterator[None]:
-    """Claims a folder, and waits where a check in it is under way: `say` is told so.
+def alone_in(folder: Path, *, shared: bool, waits: Callable[[], object]) -> Iterator[None]:
+    """Claim a folder, and wait where a check in it is under way, whose runs would change the same
+    files.
 
     shared  with others that share it: each of their runs has a copy
+    waits   called before waiting
     A check that is started by a run of another one waits for nothing, nor does one on a file system
     without locks.
     """
@@ -40,24 +41,15 @@ def alone_in(folder: Path, *, shared: bool, say: Callable[[str], None]) -> Itera
         how = fcntl.LOCK_SH
     descriptor = os.open(folder, os.O_RDONLY)
     try:
+        # OSError where the file system has no locks
         with suppress(OSError):
-            _lock(descriptor, how, say)
+            try:
+                fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waits()
+                fcntl.flock(descriptor, how)
         _held.append(descriptor)
         yield
     finally:
         _held[:] = [other for other in _held if other != descriptor]
         os.close(descriptor)
-
-
-def _lock(descriptor: int, how: int, say: Callable[[str], None]) -> None:
-    """Raise OSError where the file system has no locks."""
-    try:
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        say(
-            tr(
-                "Another check is under way in this folder: this one waits for its end, since the"
-                " runs of both would change the same files."
-            )
-        )
-        fcntl.flock(descriptor, how)

@@ -65,18 +65,25 @@ class FunctionCall:
         shown = _from(cwd, self.file) or self.module
         whole = python == sys.executable
         # the module that a fresh process does not import by its name
+        main = sys.modules["__main__"]
+        spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
         facts = {
             "name": f"{self.name} ({shown})",
             "module": {"__main__": ""}.get(self.module, self.module),
             "file": _from(cwd, self.file),
-            **_main(cwd),
+            "main_name": "" if spec is None else spec.name,
+            "main_file": _from(cwd, _absolute(file)) if file else "",
             "argv": sys.argv,
             "whole": whole,
             "path": _search_path(cwd, whole=whole),
             "pickled": b64encode(self.pickled).decode("ascii"),
         }
         path = folder / NAME
-        path.write_text(_without_home(json.dumps(facts, indent=1)) + "\n", encoding="utf-8")
+        text = json.dumps(facts, indent=1)
+        home = json.dumps(str(Path("~").expanduser()))[1:-1]
+        if len(home) > 1:  # else `/`: every path would begin there
+            text = text.replace(home, HOME)
+        path.write_text(text + "\n", encoding="utf-8")
         return EntryPoint(
             command=(python, "-m", CALL, shown, self.name, _from(cwd, str(path))),
             kind="module",
@@ -111,17 +118,17 @@ def function_call(
 def refusal(trace: Path) -> EntryPointError | None:
     """Return why a run did not call the function; None where it did."""
     try:
-        said = json.loads((trace / REFUSED).read_text(encoding="utf-8"))
+        message = json.loads((trace / REFUSED).read_text(encoding="utf-8"))
         return EntryPointError(
-            str(said["message"]),
-            f"{said['fix']} The log of the run is {trace.parent / 'stderr.log'}.",
+            str(message["message"]),
+            f"{message['fix']} The log of the run is {trace.parent / 'stderr.log'}.",
         )
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
 def _refuse(inner: Any, name: str, module: str) -> None:
-    """EntryPointError for what cannot be imported by its name, or does nothing when it is
+    """Raise EntryPointError for what cannot be imported by its name, or does nothing when it is
     called.
     """
     if "<lambda>" in name:
@@ -194,50 +201,24 @@ def _code(inner: Any) -> CodeType | None:
     return code
 
 
-def _main(cwd: Path) -> dict[str, str]:
-    """Return the main script of this process: the name of its module where it was started with -m,
-    and its file.
-    """
-    main = sys.modules["__main__"]
-    spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
-    found = {"main_name": "", "main_file": ""}
-    if spec is not None:
-        found["main_name"] = spec.name
-    if file:
-        found["main_file"] = _from(cwd, _absolute(file))
-    return found
-
-
 def _search_path(cwd: Path, *, whole: bool) -> list[str]:
-    """`sys.path` of this process, entries in the working directory relative to it; not `whole`:
-    without what is the interpreter's own.
+    """Return `sys.path` of this process, entries in the working directory relative to it; not
+    `whole`: without what is the interpreter's own.
     """
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
     ours = str(Path(__file__).resolve().parents[2])
-    found = []
+    entries = []
     for entry in sys.path:
         path = _absolute(entry)
-        installed = _within(entry, own)
+        installed = entry.endswith(".zip") or any(
+            entry == folder or entry.startswith(folder + os.sep) for folder in own
+        )
         if not whole and (installed or path == ours):
             continue
         if not installed:
             path = _from(cwd, path)
-        found.append(path)
-    return found
-
-
-def _without_home(text: str) -> str:
-    """JSON text that may be passed on; the process that calls puts the home folder back."""
-    home = json.dumps(str(Path("~").expanduser()))[1:-1]
-    if len(home) <= 1:  # `/`: every path would begin there
-        return text
-    return text.replace(home, HOME)
-
-
-def _within(entry: str, folders: set[str]) -> bool:
-    return entry.endswith(".zip") or any(
-        entry == folder or entry.startswith(folder + os.sep) for folder in folders
-    )
+        entries.append(path)
+    return entries
 
 
 def _absolute(path: str) -> str:
@@ -250,7 +231,7 @@ def _from(cwd: Path, path: str) -> str:
     """
     if not path:
         return ""
-    for found in (path, os.path.realpath(path)):
-        if Path(found).is_relative_to(cwd):
-            return os.path.relpath(found, cwd)
+    for place in (path, os.path.realpath(path)):
+        if Path(place).is_relative_to(cwd):
+            return os.path.relpath(place, cwd)
     return path

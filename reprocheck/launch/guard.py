@@ -214,13 +214,13 @@ def children_of_all() -> dict[int, list[tuple[int, int, int]]]:
 def below(root: int, children: dict[int, list[tuple[int, int, int]]]) -> list[tuple[int, int, int]]:
     """Return the living descendants of `root`."""
     waiting = [root]
-    found: list[tuple[int, int, int]] = []
+    processes: list[tuple[int, int, int]] = []
     while waiting:
         for process in children.get(waiting.pop(), ()):
             waiting.append(process[0])
             if process[1] >= 0:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def adopt_orphans() -> None:

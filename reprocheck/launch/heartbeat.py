@@ -39,15 +39,18 @@ def make_scratch(folder: Path, cwd: Path) -> Path:
 
 
 def without_word() -> Iterator[Path]:
-    """Folders for the temporary files of checks that were killed while they made or removed them:
-    they hold no file of the user's, and no word of their check.
+    """Yield folders for the temporary files of checks that were killed while they made or removed
+    them: they hold no file of the user's, and no word of their check.
 
     Of this user alone: the folder that they lie in is everybody's.
     """
     for scratch in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*.*"):
         with contextlib.suppress(OSError, ValueError):
             is_mine = scratch.is_dir() and scratch.stat().st_uid == os.getuid()
-            if is_mine and _maker_is_dead(scratch) and not (scratch / POINTER).exists():
+            # ValueError where the name does not say who made it
+            maker = scratch.name.removeprefix(SCRATCH).partition(".")[0]
+            is_dead = _of_process(int(maker[:-4], 16)) != maker
+            if is_mine and is_dead and not (scratch / POINTER).exists():
                 yield scratch
 
 
@@ -56,12 +59,6 @@ def _of_process(pid: int) -> str:
     began.
     """
     return f"{pid:x}{int(started(pid) or 0) % _WRAP:04x}"
-
-
-def _maker_is_dead(scratch: Path) -> bool:
-    """Raise ValueError where the name does not say who made it."""
-    maker = scratch.name.removeprefix(SCRATCH).partition(".")[0]
-    return _of_process(int(maker[:-4], 16)) != maker
 
 
 def point(scratch: Path, folder: Path, cwd: Path) -> None:
@@ -76,6 +73,6 @@ def point(scratch: Path, folder: Path, cwd: Path) -> None:
 
 
 def beat(folder: Path) -> None:
-    """A sign of life of a check, on the snapshot in its report folder."""
+    """Leave a sign of life of a check, on the snapshot in its report folder."""
     with contextlib.suppress(OSError):
         os.utime(folder / STORE / OWNER)

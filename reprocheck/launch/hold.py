@@ -92,13 +92,15 @@ def hold_of(store: Path) -> Hold:
     """
     moved = (path.name for path in store.glob("[0-9]*"))
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // SHARE
-    found: dict[str, int] = {}
+    descriptors: dict[str, int] = {}
     with suppress(OSError):  # no descriptor is left
         for name in (OWNER, PACK, INDEX, *moved):
-            if len(found) < most:
-                found[name] = os.open(store / name, os.O_RDONLY | os.O_NOFOLLOW)
+            if len(descriptors) < most:
+                descriptors[name] = os.open(store / name, os.O_RDONLY | os.O_NOFOLLOW)
     # a store with an index counts as complete
-    index_last = {name: found[name] for name in sorted(found, key=lambda name: name == INDEX)}
+    index_last = {
+        name: descriptors[name] for name in sorted(descriptors, key=lambda name: name == INDEX)
+    }
     return Hold(index_last)
 
 

@@ -80,8 +80,11 @@ def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
     word in the folder for temporary files.
     """
     scratches = defaultdict(list)
-    for folder, scratch in _pointed(cwd):
-        scratches[folder].append(scratch)
+    # those of this user alone: the folder for temporary files is everybody's
+    for pointer in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{POINTER}"):
+        facts = _facts(pointer)
+        if facts.get("workdir") == str(cwd) and not _is_alive(facts):
+            scratches[Path(str(facts.get("folder")))].append(pointer.parent)
     folders = {
         *scratches,
         *(owner.parent.parent for owner in output.absolute().glob(f"*/{STORE}/{OWNER}")),
@@ -99,17 +102,6 @@ def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
         if owner.exists():
             last = owner.stat().st_mtime
         yield Killed(folder=folder, scratches=left, until=last + SLACK)
-
-
-def _pointed(cwd: Path) -> Iterator[tuple[Path, Path]]:
-    """Report folders of checks of this folder that left word, and where the word lies.
-
-    Of this user alone: the folder is everybody's.
-    """
-    for pointer in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{POINTER}"):
-        facts = _facts(pointer)
-        if facts.get("workdir") == str(cwd) and not _is_alive(facts):
-            yield Path(str(facts.get("folder"))), pointer.parent
 
 
 def _facts(path: Path) -> dict[str, object]:

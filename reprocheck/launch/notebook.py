@@ -40,8 +40,8 @@ def is_notebook(script: str) -> bool:
 
 
 def refuse(path: Path, shown: str, *, ours: bool) -> None:
-    """EntryPointError for a notebook that cannot be run; `ours`: whether this interpreter runs it,
-    which then knows its syntax.
+    """Raise EntryPointError for a notebook that cannot be run; `ours`: whether this interpreter
+    runs it, which then knows its syntax.
     """
     for cell in _cells(path, shown, path.stat().st_mtime_ns):
         if ours and not cell.may_fail:
@@ -66,19 +66,36 @@ def _cells(path: Path, shown: str, changed: int) -> tuple[CodeCell, ...]:
 
     EntryPointError where there are none that Python can run.
     """
-    to_python = _transformer(shown)
+    try:
+        import IPython  # noqa: F401 - without it nbconvert changes nothing
+        import nbformat  # noqa: F401
+        from nbconvert.filters.strings import ipython2python as to_python
+    except ImportError:
+        raise EntryPointError(
+            f"{shown} is a notebook, which needs nbconvert and IPython.",
+            "pip install nbconvert ipython",
+        ) from None
     notebook = _read(path, shown)
-    _refuse_language(notebook, shown)
-    found = [
+    metadata = notebook.get("metadata", {})
+    kernel = metadata.get("kernelspec", {})
+    language = str(
+        metadata.get("language_info", {}).get("name") or kernel.get("language") or "python"
+    ).lower()
+    if language not in ("python", "python3", "ipython"):
+        raise EntryPointError(
+            f"{shown} is a notebook of {language}, not of Python.",
+            "Name a notebook with a Python kernel.",
+        )
+    cells = [
         _cell(number, str(cell.source), cell.get("metadata", {}).get("tags", ()), to_python)
         for number, cell in enumerate(notebook.cells, start=1)
         if cell.cell_type == "code"
         and str(cell.source).strip()
         and SKIP not in cell.get("metadata", {}).get("tags", ())
     ]
-    if not found:
+    if not cells:
         raise EntryPointError(f"{shown} has no code cells.", "Name a notebook that trains.")
-    return tuple(found)
+    return tuple(cells)
 
 
 def _cell(number: int, source: str, tags: Iterable[str], to_python: Any) -> CodeCell:
@@ -93,20 +110,6 @@ def _cell(number: int, source: str, tags: Iterable[str], to_python: Any) -> Code
     )
 
 
-def _transformer(shown: str) -> Any:
-    """nbconvert's way from IPython's syntax to Python's."""
-    try:
-        import IPython  # noqa: F401 - without it nbconvert changes nothing
-        import nbformat  # noqa: F401
-        from nbconvert.filters.strings import ipython2python
-    except ImportError:
-        raise EntryPointError(
-            f"{shown} is a notebook, which needs nbconvert and IPython.",
-            "pip install nbconvert ipython",
-        ) from None
-    return ipython2python
-
-
 def _read(path: Path, shown: str) -> Any:
     import nbformat
 
@@ -119,23 +122,10 @@ def _read(path: Path, shown: str) -> Any:
     except OSError as error:
         raise EntryPointError(f"{shown} cannot be read: {error.strerror}.", fix) from None
     except Exception as error:  # whatever nbformat makes of a broken file
-        said = str(error).strip().split("\n")[0][:200]
+        reason = str(error).strip().split("\n")[0][:200]
         raise EntryPointError(
-            f"{shown} is not a notebook: {said or type(error).__name__}.", fix
+            f"{shown} is not a notebook: {reason or type(error).__name__}.", fix
         ) from None
-
-
-def _refuse_language(notebook: Any, shown: str) -> None:
-    metadata = notebook.get("metadata", {})
-    kernel = metadata.get("kernelspec", {})
-    language = str(
-        metadata.get("language_info", {}).get("name") or kernel.get("language") or "python"
-    ).lower()
-    if language not in ("python", "python3", "ipython"):
-        raise EntryPointError(
-            f"{shown} is a notebook of {language}, not of Python.",
-            "Name a notebook with a Python kernel.",
-        )
 
 
 def _refuse_syntax(cell: CodeCell, shown: str) -> None:

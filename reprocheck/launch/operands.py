@@ -13,7 +13,7 @@ from reprocheck.launch.observer import Observer
 from reprocheck.launch.plan import plan
 from reprocheck.launch.runs import record_runs
 from reprocheck.launch.tail import Output
-from reprocheck.model import DeeperPair, EntryPoint, RunRecord
+from reprocheck.model import DeeperPair, EntryPoint
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 
@@ -57,7 +57,8 @@ def record_operands(
         told={"values": wanted},
     )
     try:
-        record_runs(made, _not_kept)
+        # the record names no run that was made for its values
+        record_runs(made, lambda _: None)
         with suppress(FileNotFoundError):
             (folder / KEPT / "trace" / FILE).replace(target)
             return True
@@ -67,7 +68,3 @@ def record_operands(
         with suppress(OSError):  # what else the run left there is the user's
             (folder / KEPT).parent.rmdir()
             (folder / KEPT).parent.parent.rmdir()
-
-
-def _not_kept(_: tuple[RunRecord, ...]) -> None:
-    """The record names no run that was made for its values."""

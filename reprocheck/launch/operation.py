@@ -38,19 +38,16 @@ ADVICE: Mapping[int, str] = {
 
 @contextmanager
 def operation(doing: str) -> Iterator[None]:
-    """An OSError meanwhile becomes a ReportError that names `doing` (`starting run 1`), the file
+    """Turn an OSError meanwhile into a ReportError that names `doing` (`starting run 1`), the file
     and the reason.
     """
     try:
         yield
     except OSError as error:
-        raise ReportError(_said(doing, error), ADVICE.get(error.errno or 0, _ELSE)) from error
-
-
-def _said(doing: str, error: OSError) -> str:
-    reason = error.strerror or str(error)
-    files = " and ".join(
-        str(name) for name in (error.filename, error.filename2) if name is not None
-    )
-    where = f" ({files})" if files else ""
-    return f"The check failed while {doing}: {reason}{where}."
+        reason = error.strerror or str(error)
+        files = " and ".join(
+            str(name) for name in (error.filename, error.filename2) if name is not None
+        )
+        where = f" ({files})" if files else ""
+        message = f"The check failed while {doing}: {reason}{where}."
+        raise ReportError(message, ADVICE.get(error.errno or 0, _ELSE)) from error

@@ -42,7 +42,7 @@ class Strays:
             _guards.add(self.guard)
 
     def end(self) -> int:
-        """Once the guard is dead: SIGKILL to all that came from it, until nothing is left.
+        """Send SIGKILL to all that came from the guard, once it is dead, until nothing is left.
 
         How many there were.
         """
@@ -65,7 +65,7 @@ class Strays:
         return len(ended)
 
     def close(self) -> None:
-        """The guard has ended, and all that came from it."""
+        """End the adoption once the guard has ended, and all that came from it."""
         with _lock:
             _guards.discard(self.guard)
             if not _guards:
@@ -95,9 +95,9 @@ def _adopt() -> None:
     global _adopted_before
     if _guards:
         return
-    held = ctypes.c_int(0)
-    _library().prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(held), 0, 0, 0)
-    _adopted_before = bool(held.value)
+    was_set = ctypes.c_int(0)
+    _library().prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(was_set), 0, 0, 0)
+    _adopted_before = bool(was_set.value)
     _library().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 

@@ -43,7 +43,7 @@ class Pack:
             return self._copied(source, size)
 
     def _shared(self, source: BinaryIO, size: int) -> int | None:
-        """None where the file system cannot share blocks."""
+        """Share the blocks of a file; None where the file system cannot."""
         from fcntl import ioctl
         from struct import pack
 
@@ -71,7 +71,7 @@ class Pack:
 
 
 def copy_part(source: BinaryIO, target: BinaryIO, offset: int, size: int) -> None:
-    """Appends a part of a file to another one; both are open without a buffer.
+    """Append a part of a file to another one; both are open without a buffer.
 
     File systems that can share blocks do so for whole ones. OSError where `source` is too short,
     or the part cannot be written.
@@ -93,7 +93,7 @@ def copy_part(source: BinaryIO, target: BinaryIO, offset: int, size: int) -> Non
 
 
 def _opened(path: Path) -> BinaryIO:
-    """OSError where something else than a regular file has taken its place."""
+    """Open a regular file; OSError where something else has taken its place."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -212,12 +212,10 @@ class Plan:
         """Return what is ours, and what lies in the working directory now and did not before the
         first run.
         """
-        return [self.hidden, self.folder.parent / "latest", *self._made_by_earlier_runs()]
-
-    def _made_by_earlier_runs(self) -> list[Path]:
-        if self.settings.workdir == "copy":
-            return []
-        return [self.cwd / path for path in self.created or ()]
+        ours = [self.hidden, self.folder.parent / "latest"]
+        if self.settings.workdir != "copy":
+            ours += [self.cwd / path for path in self.created or ()]
+        return ours
 
 
 def plan(

@@ -81,7 +81,7 @@ class GuardedProcess:
     def _start_guard(
         self, cwd: Path, environment: Mapping[str, str], descriptors: Sequence[int]
     ) -> int:
-        """`descriptors`: the guard's ends of both pipes, and those that it holds."""
+        """Start the guard; `descriptors`: its ends of both pipes, and those that it holds."""
         self._guard = subprocess.Popen(
             [sys.executable, "-I", "-S", str(GUARD), *map(str, descriptors)],
             cwd=cwd,
@@ -94,8 +94,8 @@ class GuardedProcess:
         return self._guard.pid
 
     def wait(self, seconds: float, also: Sequence[int] = ()) -> bool:
-        """Listens for at most so long, or until one of the descriptors `also` is readable; True
-        once all that was started is gone.
+        """Listen for at most so long, or until one of the descriptors `also` is readable; True once
+        all that was started is gone.
 
         Raises EntryPointError if the command could not be started.
         """
@@ -110,7 +110,10 @@ class GuardedProcess:
             for line in lines:
                 self._hear(line.decode("utf-8", "replace"))
             if not data and not self.done:
-                self._lost()
+                self._end_strays()
+                raise ReprocheckError(
+                    "The process that guards the run was killed.", "Start the check again."
+                )
         elif time.monotonic() > self._give_up:
             # it does not do what it was asked for: somebody keeps it stopped
             self._guard.kill()
@@ -169,13 +172,6 @@ class GuardedProcess:
                 "Name a program that can be executed, such as `python train.py` or `bash"
                 " train.sh`.",
             )
-
-    def _lost(self) -> None:
-        """The guard itself was killed: end what it leaves, and say so."""
-        self._end_strays()
-        raise ReprocheckError(
-            "The process that guards the run was killed.", "Start the check again."
-        )
 
     def _end_strays(self) -> None:
         self._guard.wait()

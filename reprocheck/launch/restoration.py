@@ -192,7 +192,11 @@ class _Restoration:
         for path, kept in self._index.kept.items():
             if kept.entry.kind == "folder":
                 continue
-            entry = self._entry(path)
+            folder = path.rpartition("/")[0]
+            entry = None
+            # else behind a link or a file that somebody put in the place of the folder
+            if path.startswith("/") or folder in self._real_folders:
+                entry = entry_of(self._index.root / path)
             if entry != kept.entry:
                 now[path] = entry
             elif path in self._groups:
@@ -211,12 +215,6 @@ class _Restoration:
             elif not same_bytes(root / path, kept, self._store):
                 theirs.append(path)
         return mine, theirs
-
-    def _entry(self, path: str) -> Entry | None:
-        folder = path.rpartition("/")[0]
-        if not path.startswith("/") and folder not in self._real_folders:
-            return None  # behind a link or a file that somebody put in the place of the folder
-        return entry_of(self._index.root / path)
 
     def _is_ours(self, path: str, kept: Kept, now: Entry | None) -> bool:
         """Return whether the runs made a path what it is now; what was moved aside for them was
@@ -261,7 +259,16 @@ class _Restoration:
                 write_content(file, kept, self._store)
             set_metadata(location, kept.entry)
             return True
-        self._replace(location, now, path, kept)
+        # FileExistsError where somebody makes something there meanwhile.
+        draft = free_name(location.with_name(f".reprocheck-{os.getpid()}"))
+        try:
+            if not self._link(draft, path, kept):
+                make(draft, kept, self._store)
+            if now is not None:
+                self._take_left(location, path)
+            _name(draft, location)
+        finally:
+            draft.unlink(missing_ok=True)
         return True
 
     def _has_content_of(self, location: Path, now: Entry, path: str, kept: Kept) -> bool:
@@ -277,21 +284,6 @@ class _Restoration:
     def _take_left(self, location: Path, path: str) -> None:
         self._archive.take_left(location, path)
         self.replaced.append(path)
-
-    def _replace(self, location: Path, now: Entry | None, path: str, kept: Kept) -> None:
-        """Make what stood there, and take away what stands there now.
-
-        FileExistsError where somebody makes something there meanwhile.
-        """
-        draft = free_name(location.with_name(f".reprocheck-{os.getpid()}"))
-        try:
-            if not self._link(draft, path, kept):
-                make(draft, kept, self._store)
-            if now is not None:
-                self._take_left(location, path)
-            _name(draft, location)
-        finally:
-            draft.unlink(missing_ok=True)
 
     def _link(self, draft: Path, path: str, kept: Kept) -> bool:
         """Make a draft another name of the file itself: of the one in the store, or of that which

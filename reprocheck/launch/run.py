@@ -146,7 +146,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
         with open_regular(settings) as file:
             text = file.read().decode()
         settings.write_text(Redaction("folder", identity=job.names).path(text))
-    made = RunRecord(
+    record = RunRecord(
         number=job.number,
         ended=watch.how_it_ended(process.exit_status),
         exit_status=process.exit_status,
@@ -160,7 +160,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
         gone=watch.ends.seen,
         masked=masked,
     )
-    return made, watch.trace.files
+    return record, watch.trace.files
 
 
 def _start(job: Job) -> GuardedProcess:
@@ -229,7 +229,7 @@ class _Watch:
             self.trace.files.written |= written_by(process.tree(), self.job.workdir.path)
 
     def _tell_of_ranks_that_ended(self) -> None:
-        """Said once, and again where more of them have ended: the others may wait for them without
+        """Tell once, and again where more of them have ended: the others may wait for them without
         end.
         """
         ranks, ended = len(self.trace.training), len(self.trace.training & self.trace.ended)
@@ -259,7 +259,9 @@ class _Watch:
         return bool(self.trace.stopped) and now - self.grown >= grace
 
     def how_it_ended(self, exit_status: int | None) -> Ended:
-        """`stopped` wherever a process stopped itself, whatever its launcher made of that."""
+        """Return how the run ended: `stopped` wherever a process stopped itself, whatever its
+        launcher made of that.
+        """
         if self.ending:
             return self.ending
         if self.trace.stopped:
@@ -298,16 +300,16 @@ def _prepare(job: Job) -> None:
 
 
 def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> None:
-    asked = False
-    while not _waited(process, watch, () if asked else watch.ends.descriptors):
+    is_ending = False
+    while not _waited(process, watch, () if is_ending else watch.ends.descriptors):
         now = time.monotonic()
         watch.look(now)
         watch.look_at_files(now, process)
         # The interpreter may have lost the exception of a signal, in a callback of its own.
-        if not asked and (halt.is_set() or interrupts.heard()):
+        if not is_ending and (halt.is_set() or interrupts.heard()):
             watch.ending = "interrupted"
-        if not asked and process.exit_status is None and (watch.ending or watch.must_end(now)):
-            asked = True
+        if not is_ending and process.exit_status is None and (watch.ending or watch.must_end(now)):
+            is_ending = True
             watch.ends.look()
             watch.ends.close()
             process.end()

@@ -138,8 +138,20 @@ def extend(
     index = read(store)
     others = _changed_by_others(index, left, now, wrote)
     unkept = _keep_from_now_on(store, index, others, now, run)
-    for path, kept in _new_versions(store, index, others, now, wrote).items():
-        index.versions.append((path, replace(kept, run=run)))
+    known = {path: kept.entry for path, kept in [*index.kept.items(), *index.versions]}
+    new = {
+        path: entry
+        for path, entry in now.entries.items()
+        if path not in others and entry.kind != "folder" and known.get(path) != entry
+    }
+    unseen = {path: entry for path, entry in new.items() if not wrote(path)}
+    outputs = {path: new[path] for path in new.keys() - unseen.keys()}
+    small = {path: entry for path, entry in outputs.items() if entry.size <= OUTPUT_FILE_LIMIT}
+    versions, _ = _pack(store, index.root, unseen, COPY_LIMIT)
+    of_outputs, _ = _pack(store, index.root, small, OUTPUT_LIMIT)
+    for path, kept in (versions | of_outputs).items():
+        if kept.has_content:
+            index.versions.append((path, replace(kept, run=run)))
     _write(store, index)
     return others, unkept
 
@@ -176,28 +188,6 @@ def _keep_from_now_on(
     for path, entry in entries.items():
         index.kept[path] = replace(contents.get(path) or Kept(entry=entry), run=run)
     return unkept
-
-
-def _new_versions(
-    store: Path,
-    index: Index,
-    others: Collection[str],
-    now: Tree,
-    wrote: Callable[[str], bool],
-) -> dict[str, Kept]:
-    """Keep what else stands there and is not kept: a run wrote it, or somebody else meanwhile."""
-    known = {path: kept.entry for path, kept in [*index.kept.items(), *index.versions]}
-    new = {
-        path: entry
-        for path, entry in now.entries.items()
-        if path not in others and entry.kind != "folder" and known.get(path) != entry
-    }
-    unseen = {path: entry for path, entry in new.items() if not wrote(path)}
-    outputs = {path: new[path] for path in new.keys() - unseen.keys()}
-    small = {path: entry for path, entry in outputs.items() if entry.size <= OUTPUT_FILE_LIMIT}
-    versions, _ = _pack(store, index.root, unseen, COPY_LIMIT)
-    of_outputs, _ = _pack(store, index.root, small, OUTPUT_LIMIT)
-    return {path: kept for path, kept in (versions | of_outputs).items() if kept.has_content}
 
 
 def _pack(

@@ -28,17 +28,12 @@ def surround(root: Path, source: Path) -> None:
     original, copy = Path("/"), root
     for name in source.parts[1:]:
         copy.mkdir(parents=True)
-        _link_all(original, copy, besides=name)
+        try:
+            names = os.listdir(original)  # noqa: PTH208 - names alone, of what may be a large folder
+        except OSError:
+            names = []
+        if len(names) <= MOST_LINKS:
+            for other in names:
+                if other != name:
+                    (copy / other).symlink_to(original / other)
         original, copy = original / name, copy / name
-
-
-def _link_all(original: Path, copy: Path, *, besides: str) -> None:
-    try:
-        names = os.listdir(original)  # noqa: PTH208 - names alone, of what may be a large folder
-    except OSError:
-        return
-    if len(names) > MOST_LINKS:
-        return
-    for name in names:
-        if name != besides:
-            (copy / name).symlink_to(original / name)

@@ -104,7 +104,16 @@ class TraceTail:
     def look(self) -> bool:
         """Read what is new; True if anything was."""
         grown = False
-        sizes = self._sizes()
+        sizes = {name: os.fstat(file.fileno()).st_size for name, file in self._open.items()}
+        try:
+            with os.scandir(self.folder) as entries:
+                sizes.update(
+                    (entry.name, entry.stat().st_size)
+                    for entry in entries
+                    if entry.name.endswith(".jsonl")
+                )
+        except OSError:
+            pass
         new = [name for name in sizes if name not in self._seen]
         self._seen.update((name, _alive(name)) for name in new)
         for name, size in sizes.items():
@@ -120,27 +129,13 @@ class TraceTail:
         return grown
 
     def close(self) -> None:
-        """Nothing is read any more."""
+        """Close the traces: nothing is read any more."""
         for file in self._open.values():
             file.close()
         self._open.clear()
 
-    def _sizes(self) -> dict[str, int]:
-        """Bytes of each trace, also of those that are open and were removed."""
-        sizes = {name: os.fstat(file.fileno()).st_size for name, file in self._open.items()}
-        try:
-            with os.scandir(self.folder) as entries:
-                sizes.update(
-                    (entry.name, entry.stat().st_size)
-                    for entry in entries
-                    if entry.name.endswith(".jsonl")
-                )
-        except OSError:
-            pass
-        return sizes
-
     def _next_part(self, name: str) -> bytes:
-        """Empty where the trace cannot be read."""
+        """Read on; empty where the trace cannot be read."""
         file = self._open.get(name)
         try:
             if file is None:
@@ -167,10 +162,14 @@ class TraceTail:
         self._count(name, lines)
         if losses or name in self._closed:
             self.training.add(name)
-        if name in self.training or _names_a_rank(lines[:1]):
+        # whether the first line says which rank of a launcher it is
+        has_rank = any(line.startswith(_PROCESS) and _NO_RANK not in line for line in lines[:1])
+        if has_rank or name in self.training:
             self.ranks.add(name)
-        for said in _events(line for line in lines if line.startswith((_PROCESS, b'{"e":"rank"'))):
-            rank = said.get("rank")
+        for event_of_rank in _events(
+            line for line in lines if line.startswith((_PROCESS, b'{"e":"rank"'))
+        ):
+            rank = event_of_rank.get("rank")
             if isinstance(rank, int):
                 self._rank_of[name] = rank
         if any(line.startswith(_OPTIMIZER) for line in lines):
@@ -183,7 +182,7 @@ class TraceTail:
             self.iteration = max(self.iteration, self._losses[name])
 
     def _count(self, name: str, lines: list[bytes]) -> None:
-        """Closed iterations: an update says how many."""
+        """Take note of closed iterations: an update says how many."""
         for event in _events(line for line in lines if line.startswith(_COUNTING)):
             closed = event.get("i")
             if isinstance(closed, int):
@@ -255,21 +254,16 @@ def _alive(name: str) -> bool:
     return state not in (b"Z", b"X")
 
 
-def _names_a_rank(first: Iterable[bytes]) -> bool:
-    """Return whether the first line of a trace says which rank of a launcher it is."""
-    return any(line.startswith(_PROCESS) and _NO_RANK not in line for line in first)
-
-
 def _events(lines: Iterable[bytes]) -> list[dict[str, object]]:
-    found = []
+    events = []
     for line in lines:
         try:
             event = json.loads(line)
         except ValueError:
             continue
         if isinstance(event, dict):
-            found.append(event)
-    return found
+            events.append(event)
+    return events
 
 
 def _number(value: Any) -> float | None:

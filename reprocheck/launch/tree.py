@@ -73,15 +73,15 @@ def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_EN
     while waiting:
         folder = waiting.popleft()
         try:
-            found = sorted(os.scandir(os.path.join(root, folder)), key=lambda item: item.name)
+            items = sorted(os.scandir(os.path.join(root, folder)), key=lambda item: item.name)
         except OSError:
             unreadable.append(folder or ".")
             continue
-        if folder and not MARKS.isdisjoint(item.name for item in found):
+        if folder and not MARKS.isdisjoint(item.name for item in items):
             skipped.append(folder)
             del entries[folder]
             continue
-        for item in found:
+        for item in items:
             path = os.path.join(folder, item.name)
             if os.path.join(root, path) in excluded:
                 continue
@@ -109,7 +109,7 @@ def written_since(root: Path, moment: int) -> dict[str, Entry]:
     clock of the file system), of however many there are. What `read_tree` passes over is passed
     over here.
     """
-    found: dict[str, Entry] = {}
+    written: dict[str, Entry] = {}
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -127,8 +127,8 @@ def written_since(root: Path, moment: int) -> dict[str, Entry]:
             elif item.stat(follow_symlinks=False).st_ctime_ns > moment:
                 entry = entry_of(item)
                 if entry is not None:
-                    found[path] = entry
-    return found
+                    written[path] = entry
+    return written
 
 
 def _device(path: str) -> int | None:
@@ -188,17 +188,14 @@ def file_changes(before: Tree, after: Tree) -> FileChanges:
     changes = FileChanges(changed=tuple(sorted(path for path in both if old[path] != new[path])))
     if not before.complete or not after.complete:
         return changes
+    folders = {path for path, entry in after.entries.items() if entry.kind == "folder"}
     return replace(
         changes,
         created=tuple(sorted(new.keys() - old.keys())),
         deleted=tuple(sorted(old.keys() - new.keys())),
-        folders=tuple(sorted(_folders(after) - before.entries.keys())),
+        folders=tuple(sorted(folders - before.entries.keys())),
     )
 
 
 def _files(tree: Tree) -> Iterator[tuple[str, Entry]]:
     return ((path, entry) for path, entry in tree.entries.items() if entry.kind != "folder")
-
-
-def _folders(tree: Tree) -> set[str]:
-    return {path for path, entry in tree.entries.items() if entry.kind == "folder"}

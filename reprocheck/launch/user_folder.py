@@ -32,7 +32,7 @@ class Renewed:
         return self._found.hold if self._found is not None else Hold()
 
     def begin(self) -> None:
-        """Before a run."""
+        """Keep what stands there before a run."""
         self._found = self._find()
         self._found.begin()
         self.began = self._found.began
@@ -52,9 +52,9 @@ class Renewed:
 
     def close(self, *, undo: bool = False) -> FilesAfter:
         """Put back what a run that was broken off left; what became of the files after all runs."""
-        found, self._found = self._found, None
-        if found is not None:
-            self._after = _joined(self._after, found.close())
+        folder, self._found = self._found, None
+        if folder is not None:
+            self._after = _joined(self._after, folder.close())
         return self._after
 
 

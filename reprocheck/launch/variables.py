@@ -83,7 +83,7 @@ def added_variables(
 
 
 def free_ports(count: int) -> list[int]:
-    """Different TCP ports on which nobody listens right now."""
+    """Return different TCP ports on which nobody listens right now."""
     with ExitStack() as stack:
         sockets = [
             stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))

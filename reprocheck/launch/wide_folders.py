@@ -14,8 +14,8 @@ MOVE = "Move the training into its own folder, and start reprocheck there."
 
 
 def refuse_wide_folder(cwd: Path, entry: EntryPoint) -> None:
-    """UsageError where a check would have to keep a whole machine's files, or all of the user's, so
-    that the runs cannot cost them.
+    """Raise UsageError where a check would have to keep a whole machine's files, or all of the
+    user's, so that the runs cannot cost them.
     """
     name = _wide(cwd)
     if name is None:

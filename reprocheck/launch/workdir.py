@@ -188,7 +188,10 @@ class InPlace:
 
         With `undo`, what the runs created is moved to the report folder first.
         """
-        ours = self._ours()
+        ours = Ours(events=self._events, left=self._tree)
+        if self._under_way:
+            # what a run did that was broken off stands in its trace alone
+            ours = Ours(events=events_of(self._folder, self._archive.place))
         moved, others = self._undone(ours) if undo else ((), ())
         with self._hold.ended(self._archive):
             after = restore(self._store, ours, self._archive)
@@ -241,14 +244,6 @@ class InPlace:
                         location.rmdir()  # unless something is left in it
         return tuple(moved), tuple(path for path in new if path not in made)
 
-    def _ours(self) -> Ours:
-        """Return what the runs did. That of a run which was broken off before its end was looked at
-        stands in its trace alone.
-        """
-        if not self._under_way:
-            return Ours(events=self._events, left=self._tree)
-        return Ours(events=events_of(self._folder, self._archive.place))
-
 
 class InPlaceAgain(InPlace):
     """The user's own folder as the first run of the check found it: what earlier runs created
@@ -298,9 +293,9 @@ def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
     """Return files outside of the working directory that can be set aside, by their whole paths:
     none where they are large together.
     """
-    found = {str(real(path)): entry_of(real(path)) for path in elsewhere}
+    entries = {str(real(path)): entry_of(real(path)) for path in elsewhere}
     files = {
-        path: entry for path, entry in found.items() if entry is not None and entry.kind == "file"
+        path: entry for path, entry in entries.items() if entry is not None and entry.kind == "file"
     }
     if sum(entry.size for entry in files.values()) <= snapshot.COPY_LIMIT:
         return files

@@ -56,20 +56,22 @@ def find_commit(name: str, cwd: Path) -> Commit:
             f"--against {name}: {cwd} is not in a git repository.",
             "Record each side with `reprocheck record`, and compare those.",
         )
-    found = _git(cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    if found is None:
+    full_hash = _git(
+        cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+    )
+    if full_hash is None:
         raise UsageError(
             f"--against {name}: there is no such commit.",
             "`git log --oneline` lists commits; a branch or a tag works, too.",
         )
-    return Commit(name=name, hash=found.strip(), root=Path(top.rstrip("\n")))
+    return Commit(name=name, hash=full_hash.strip(), root=Path(top.rstrip("\n")))
 
 
 @contextmanager
 def worktree(
     commit: Commit, cwd: Path, leave_out: Path, say: Say, *, inside: Path | None = None
 ) -> Iterator[Path]:
-    """The folder of `cwd` in a worktree of the commit, which is removed afterwards.
+    """Yield the folder of `cwd` in a worktree of the commit, which is removed afterwards.
 
     Files that git does not track are copied into it, but for `leave_out` and virtual environments.
     `inside`: where it is made; in the system's folder for temporary files by default.
@@ -82,7 +84,12 @@ def worktree(
     ) as temporary:
         place = Path(temporary) / commit.root.name
         try:
-            _add(commit, place)
+            words = ("worktree", "add", "--detach", "--quiet", str(place), commit.hash)
+            if _git(commit.root, "-c", "core.hooksPath=/dev/null", *words) is None:
+                raise UsageError(
+                    f"git cannot make a worktree of {commit.shown}.",
+                    f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}",
+                )
             there = place / cwd.resolve().relative_to(commit.root.resolve())
             if not there.is_dir():
                 raise UsageError(
@@ -98,27 +105,11 @@ def worktree(
             yield there
         finally:
             with waiting():
-                _remove(commit, place)
-
-
-def _add(commit: Commit, place: Path) -> None:
-    """Make the worktree, without the hooks of the user's repository. Raises UsageError."""
-    words = ("worktree", "add", "--detach", "--quiet", str(place), commit.hash)
-    if _git(commit.root, "-c", "core.hooksPath=/dev/null", *words) is None:
-        raise UsageError(
-            f"git cannot make a worktree of {commit.shown}.",
-            f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}",
-        )
-
-
-def _remove(commit: Commit, place: Path) -> None:
-    """Remove what there is of the worktree. Of one that was not made to its end git keeps an entry
-    that `prune` leaves alone, and `remove` refuses to remove a folder that is no worktree yet: so
-    the folder goes first.
-    """
-    shutil.rmtree(place, ignore_errors=True)
-    _git(commit.root, "worktree", "remove", "--force", "--force", str(place))
-    _git(commit.root, "worktree", "prune")
+                # of one that was not made to its end git keeps an entry that `prune` leaves alone,
+                # and `remove` removes no folder that is no worktree yet: so the folder goes first
+                shutil.rmtree(place, ignore_errors=True)
+                _git(commit.root, "worktree", "remove", "--force", "--force", str(place))
+                _git(commit.root, "worktree", "prune")
 
 
 def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
@@ -182,7 +173,7 @@ def _git(cwd: Path, *words: str) -> str | None:
 
 
 def _kill(root: int) -> None:
-    """Kills a process with all below it."""
-    for number in (*(found for found, _ in descendants(root)), root):
+    """Kill a process with all below it."""
+    for number in (*(pid for pid, _ in descendants(root)), root):
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)

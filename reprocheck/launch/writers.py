@@ -29,14 +29,14 @@ def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
         identity = _identity(os.path.join(root, path))
         if identity is not None:
             wanted.setdefault(identity, set()).add(path)
-    found: set[str] = set()
+    open_paths: set[str] = set()
     for descriptor in _written() if wanted else ():
         identity = _identity(descriptor, follow=True)
         if identity is not None:
-            found |= wanted.pop(identity, set())
+            open_paths |= wanted.pop(identity, set())
             if not wanted:
                 break
-    return frozenset(found)
+    return frozenset(open_paths)
 
 
 def written_by(processes: Collection[int], root: Path) -> frozenset[str]:
@@ -44,28 +44,28 @@ def written_by(processes: Collection[int], root: Path) -> frozenset[str]:
     right now.
     """
     inside = os.path.join(root, "")
-    found = set()
+    paths = set()
     for process in processes:
         for number in _listed(f"/proc/{process}/fd"):
             try:
                 target = os.readlink(f"/proc/{process}/fd/{number}")
                 if target.startswith(inside) and _writes(f"/proc/{process}/fdinfo/{number}"):
-                    found.add(target[len(inside) :])
+                    paths.add(target[len(inside) :])
             except (OSError, ValueError, IndexError):
                 continue
-    return frozenset(found)
+    return frozenset(paths)
 
 
 def own_output() -> frozenset[tuple[int, int]]:
-    """(device, inode) of what this process's stdout and stderr lead to."""
-    found = set()
+    """Return (device, inode) of what this process's stdout and stderr lead to."""
+    targets = set()
     for descriptor in (1, 2):
         try:
             facts = os.fstat(descriptor)
         except OSError:
             continue
-        found.add((facts.st_dev, facts.st_ino))
-    return frozenset(found)
+        targets.add((facts.st_dev, facts.st_ino))
+    return frozenset(targets)
 
 
 def _written() -> Iterator[str]:

@@ -77,14 +77,14 @@ def files(folder: Path, below: str = "") -> list[str]:
     """Return the files of a recording in a folder, or of its run `below`, by their paths in the
     folder, sorted. Links are no files of it.
     """
-    found = []
+    paths = []
     for parent, _, names in os.walk(folder / below):
         for name in names:
             path = Path(parent, name)
             inside = path.relative_to(folder).as_posix()
             if _FILE.fullmatch(inside) and _is_regular(path):
-                found.append(inside)
-    return sorted(found)
+                paths.append(inside)
+    return sorted(paths)
 
 
 def _is_regular(path: Path) -> bool:
@@ -94,8 +94,8 @@ def _is_regular(path: Path) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """The folder of a recording: `path` itself, or what a zip holds, in a folder that is removed
-    afterwards.
+    """Yield the folder of a recording: `path` itself, or what a zip holds, in a folder that is
+    removed afterwards.
 
     Raises ReportError where it is no recording, is damaged or holds what no recording holds.
     """

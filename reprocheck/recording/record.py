@@ -124,18 +124,11 @@ def read(folder: Path) -> CheckRecord:
         why = "it names no command"
     if why:
         raise _broken(path, why)
-    _refuse_other_places(record, folder)
-    paths = chain.from_iterable(map(_paths, _all_runs(record)))
-    folders = {*chain.from_iterable(map(attrgetter("parents"), paths))} - {PurePosixPath()}
-    linked = next(filter(Path.is_symlink, map(folder.joinpath, sorted(folders))), None)
-    if linked is not None:
-        raise ReportError(f"{linked} is a link, and not read.", _DISTRUST)
-    return record
-
-
-def _refuse_other_places(record: CheckRecord, folder: Path) -> None:
-    """ReportError where a run names what is no place in a recording."""
+    folders: set[PurePosixPath] = set()
     for run in _all_runs(record):
+        # with a file that stands for all of its traces
+        for file in (run.stdout, run.stderr, f"{run.trace}/1-1"):
+            folders.update(PurePosixPath(file).parents)
         for name, pattern in _PLACES.items():
             place = getattr(run, name)
             if pattern.fullmatch(place) is None:
@@ -143,19 +136,19 @@ def _refuse_other_places(record: CheckRecord, folder: Path) -> None:
                     f"The record of {folder} names {place!r}, which is no place in a recording.",
                     "Do not use it.",
                 )
-
-
-def _paths(run: RunRecord) -> tuple[PurePosixPath, ...]:
-    """Return the files of a run, with one that stands for all of its traces."""
-    return PurePosixPath(run.stdout), PurePosixPath(run.stderr), PurePosixPath(run.trace, "1-1")
+    folders.discard(PurePosixPath())
+    linked = next(filter(Path.is_symlink, map(folder.joinpath, sorted(folders))), None)
+    if linked is not None:
+        raise ReportError(f"{linked} is a link, and not read.", _DISTRUST)
+    return record
 
 
 def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
     """Return the runs of the check, of its deeper levels, under its controls, and of compared
     sides.
     """
-    beside = map(attrgetter("runs"), (*record.deeper, *record.arms, *record.compared))
-    return chain(record.runs, chain.from_iterable(beside))
+    groups = map(attrgetter("runs"), (*record.deeper, *record.arms, *record.compared))
+    return chain(record.runs, chain.from_iterable(groups))
 
 
 def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> T:
@@ -169,7 +162,7 @@ def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> 
 
 
 def _refuse_large(folder: Path) -> None:
-    """ReportError for a folder in which a file that is read at once is larger than any that
+    """Raise ReportError for a folder in which a file that is read at once is larger than any that
     reprocheck writes.
     """
     for name in (NAME, "sources.json"):
@@ -200,7 +193,8 @@ def _too_many(record: CheckRecord) -> str:
         "deeper pairs": (len(record.deeper), MOST_RUNS),
     }
     return next(
-        (f"it holds {found:,} {what}" for what, (found, most) in counts.items() if found > most), ""
+        (f"it holds {number:,} {what}" for what, (number, most) in counts.items() if number > most),
+        "",
     )
 
 
@@ -212,8 +206,8 @@ def _broken(path: Path, why: object) -> ReportError:
 
 
 def _plain(value: Any) -> Any:
-    """`value` with non-finite floats as strings, since JSON has none, and bytes of names that are
-    no UTF-8 escaped, as `\\udcff`.
+    """Return `value` with non-finite floats as strings, since JSON has none, and bytes of names
+    that are no UTF-8 escaped, as `\\udcff`.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()

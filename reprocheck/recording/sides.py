@@ -142,8 +142,10 @@ def arguments(entry: EntryPoint) -> str:
 
 
 def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
-    """Settings of the recordings that bear on what can be compared."""
-    one, other = map(_values, recorded)
+    """Return caveats on settings of the recordings that bear on what can be compared."""
+    one, other = (
+        {setting.name: setting.value for setting in record.settings} for record in recorded
+    )
     lines = [
         f"The sides were recorded with {name} = {one.get(name)} and {name} = {other.get(name)}."
         for name in ("steps", "seed")
@@ -153,11 +155,6 @@ def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
     if first != second:
         lines.append(f"The sides were recorded under different controls: {first}; {second}.")
     return lines
-
-
-def _values(record: CheckRecord) -> dict[str, object]:
-    """Return the settings by name."""
-    return {setting.name: setting.value for setting in record.settings}
 
 
 def _side(
@@ -188,7 +185,9 @@ def _deeper(
 ) -> tuple[DeeperPair, ...]:
     """Return the deeper levels that both sides recorded from the start."""
     pairs = []
-    first, second = map(_by_level, recorded)
+    first, second = (
+        {pair.level: pair for pair in record.deeper if pair.begin == 1} for record in recorded
+    )
     for level, one in first.items():
         other = second.get(level)
         if other is None or not one.runs or not other.runs:
@@ -211,10 +210,6 @@ def _deeper(
             )
         )
     return tuple(pairs)
-
-
-def _by_level(record: CheckRecord) -> dict[str, DeeperPair]:
-    return {pair.level: pair for pair in record.deeper if pair.begin == 1}
 
 
 def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int) -> RunRecord:
@@ -274,9 +269,9 @@ def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None
 
 def _held(folder: Path) -> dict[str, object]:
     try:
-        held = json.loads(content(folder / SOURCES))
+        facts = json.loads(content(folder / SOURCES))
     except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(held, dict):
+    if not isinstance(facts, dict):
         return {}
-    return held
+    return facts

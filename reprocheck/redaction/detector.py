@@ -135,13 +135,13 @@ def _to_find(value: str) -> Iterator[str]:
 
 def _replaced(text: str, pattern: Pattern, counts: Counter[str]) -> str:
     def shown(match: re.Match[str]) -> str:
-        found = match.group(pattern.group)
-        if not pattern.accepted(found):
+        text_found = match.group(pattern.group)
+        if not pattern.accepted(text_found):
             return match.group()
         counts[pattern.kind] += 1
         start, end = match.span(pattern.group)
         before, behind = text[match.start() : start], text[end : match.end()]
-        return before + pattern.shown(found) + behind
+        return before + pattern.shown(text_found) + behind
 
     return pattern.regex.sub(shown, text)
 

@@ -31,18 +31,15 @@ def _difference(one: EnvironmentDifference, redaction: Redaction) -> Environment
     """
     shown = redaction.fact(one.key, one.reference), redaction.fact(one.key, one.value)
     if shown[0] is None or shown[1] is None:
-        return EnvironmentDifference(
-            key=_kind_of_fact(one.key), run=one.run, reference=NOT_SHOWN, value=NOT_SHOWN
-        )
+        key = "another fact"
+        if one.key == "arguments":
+            key = one.key
+        elif one.key.startswith("source."):
+            key = "source"
+        return EnvironmentDifference(key=key, run=one.run, reference=NOT_SHOWN, value=NOT_SHOWN)
     return EnvironmentDifference(
         key=shown[0][0], run=one.run, reference=shown[0][1], value=shown[1][1]
     )
-
-
-def _kind_of_fact(key: str) -> str:
-    if key == "arguments":
-        return key
-    return "source" if key.startswith("source.") else "another fact"
 
 
 def _replay(one: Replay, redaction: Redaction) -> Replay | None:

@@ -103,11 +103,11 @@ class Redaction:
         return self._ways[how](text)
 
     def checked(self, text: str) -> str:
-        """Through the detector, in every level."""
+        """Return a text as the detector leaves it, in every level."""
         return self._detector.masked(text)
 
     def text(self, text: str) -> str:
-        """Free text, or a sentence that can hold parts of some."""
+        """Return what leaves of free text, or of a sentence that can hold parts of some."""
         if not self.strict:
             return self.checked(text)
         if text.strip():
@@ -221,7 +221,11 @@ class Redaction:
             self.counts[mark("environment variable (name alone)")] += 1
             return self._variable(key), NOT_SET if value in ("", None) else NOT_SHOWN
         if key.startswith(PACKAGE):
-            return self._package(key, value)
+            name = key.removeprefix(PACKAGE)
+            if self.strict and not shapes.is_known_package(name):
+                self.counts[mark("package (left out)")] += 1
+                return None
+            return PACKAGE + self.checked(name), self.version(name, str(value))
         is_known = key in LISTS.facts | LISTS.facts_of_a_key or key.startswith(LISTS.facts_of)
         is_named = is_known and self.checked(key) == key
         if is_named and shapes.is_commit(key, value):
@@ -249,13 +253,6 @@ class Redaction:
         if self.checked(key) != key or (self.strict and not is_known):
             return self._numbered(VARIABLE, key)
         return key
-
-    def _package(self, key: str, value: object) -> tuple[str, object] | None:
-        name = key.removeprefix(PACKAGE)
-        if self.strict and not shapes.is_known_package(name):
-            self.counts[mark("package (left out)")] += 1
-            return None
-        return PACKAGE + self.checked(name), self.version(name, str(value))
 
     def version(self, of: str, text: str) -> str:
         """Return the version of a package or a framework."""

@@ -111,19 +111,19 @@ class _Log:
         if self._repeats:
             yield data
             return
-        found = self._signs.find(data)
-        if not len(found.places) and not self._redactor.in_key:
+        signs = self._signs.find(data)
+        if not len(signs.places) and not self._redactor.in_key:
             yield data
             return
         shapes = data.translate(_SHAPE)
-        if not found.named and self._are_empty(shapes, len(found.places)):
+        if not signs.named and self._are_empty(shapes, len(signs.places)):
             self._repeats = True
             yield data
             return
-        begins, numbers = lines(data, found.places)
-        if found.named:
+        begins, numbers = lines(data, signs.places)
+        if signs.named:
             data = self._without_names(data)
-            begins, _ = lines(data, found.places[:0])  # what stands for a name makes no sign
+            begins, _ = lines(data, signs.places[:0])  # what stands for a name makes no sign
             shapes = data.translate(_SHAPE)
         bounds = zip(begins[numbers].tolist(), begins[numbers + 1].tolist(), strict=True)
         holding = [
@@ -224,13 +224,13 @@ def _whole_lines(data: bytes) -> int:
     where that is too long.
     """
     end = _line_end(data, len(data))
-    whole = end
-    while whole and _goes_on(data[max(0, whole - _NEAR) : whole]):
-        whole = _line_end(data, whole - 1)
+    complete = end
+    while complete and _goes_on(data[max(0, complete - _NEAR) : complete]):
+        complete = _line_end(data, complete - 1)
     if len(data) <= _LINE:
-        return whole
+        return complete
     if end:
-        return whole or end
+        return complete or end
     # an endless line
     seam = max(data.rfind(mark, len(data) - _NEAR) for mark in (b" ", b"\t", b","))
     if seam < 0:
@@ -248,5 +248,5 @@ def _goes_on(line: bytes) -> bool:
 
 
 def _as_latin(*names: str) -> tuple[str, ...]:
-    """Names as they look in text that was decoded from UTF-8 bytes as Latin-1."""
+    """Return names as they look in text that was decoded from UTF-8 bytes as Latin-1."""
     return tuple(name.encode("utf-8", "surrogateescape").decode("latin-1") for name in names)

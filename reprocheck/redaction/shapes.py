@@ -84,10 +84,10 @@ def _word(text: str, before: str, *, first: bool, started: bool) -> Word:
         return Word(value=text.rpartition("/")[2], kind="path")
     if text in LISTS.options:
         return Word(option=text)
-    found = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
-    if found is None or NUMBER.fullmatch(text):
+    form_match = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
+    if form_match is None or NUMBER.fullmatch(text):
         return Word(value=text)
-    option, value = found["name"], found["value"] or ""
+    option, value = form_match["name"], form_match["value"] or ""
     kind: Literal["name", "text"] = "text"
     if option == "-m" and value and not started:
         kind = "name"
@@ -136,10 +136,10 @@ def shape(text: str) -> str:
 
 def suffix(path: str) -> str:
     """Return the suffix of a file, where it is a usual one."""
-    found = _SUFFIX.search(path)
-    if found is None:
+    match = _SUFFIX.search(path)
+    if match is None:
         return ""
-    return found.group()
+    return match.group()
 
 
 def is_plain_name(name: str) -> bool:
@@ -182,10 +182,10 @@ def is_version_of(package: str, text: str) -> bool:
     >>> is_version_of("grobid", "0.11.0.1"), is_version_of("acme", "10.23.13.197")
     (True, False)
     """
-    found = _OF_FOUR_PARTS.fullmatch(text)
-    if found is None:
+    match = _OF_FOUR_PARTS.fullmatch(text)
+    if match is None:
         return False
-    return int(found.group(1)) < LEAST_OF_ADDRESS or bool(_OF_NVIDIA.fullmatch(package))
+    return int(match.group(1)) < LEAST_OF_ADDRESS or bool(_OF_NVIDIA.fullmatch(package))
 
 
 def is_known_package(name: str) -> bool:

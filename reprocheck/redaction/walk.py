@@ -49,9 +49,9 @@ def _field(kind: str, name: str, value: Any, redaction: Redaction) -> Any:
     if (kind, name) in LEFT_OUT:
         return value if redaction.level == "folder" else _empty(value)
     how = FIELDS.get((kind, name))
-    whole = _WHOLE_VALUES.get(how)
-    if whole is not None:
-        return _neutral(whole(redaction, value))
+    as_whole = _WHOLE_VALUES.get(how)
+    if as_whole is not None:
+        return _neutral(as_whole(redaction, value))
     return _value(value, how, redaction)
 
 

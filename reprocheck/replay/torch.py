@@ -9,14 +9,7 @@ from math import isfinite
 from string import Template
 from textwrap import wrap
 
-from reprocheck.model.replay import (
-    Argument,
-    Constant,
-    Fill,
-    OnDevice,
-    Replay,
-    TensorArgument,
-)
+from reprocheck.model.replay import Argument, Constant, Fill, OnDevice, Replay, TensorArgument
 from reprocheck.replay.values import NAME
 
 INDENT = "    "
@@ -122,22 +115,45 @@ def script(replay: Replay) -> str:
     settings = ""
     if replay.deterministic:
         settings = f"{INDENT}torch.use_deterministic_algorithms(True)\n"
-    made, reader, inputs, told = _MADE, "", _INPUTS, ""
+    values, reader, inputs, says_values = _MADE, "", _INPUTS, ""
     if replay.values:
-        made, reader, inputs, told = _made(replay), _reader(replay), _FILLED, _TOLD
+        values, reader, inputs, says_values = _made(replay), _reader(replay), _FILLED, _TOLD
+    names = ["argparse", "sys"]
+    if replay.reads_unfilled:
+        names.append("itertools")
+    if replay.values:
+        names += ["functools", "json", "pathlib"]
+    imports = "".join(f"import {name}\n" for name in sorted(names))
+    lines = []
+    if replay.of == "module":
+        lines += ["torch.manual_seed(SEED)", f"MODULE = {replay.name}({replay.constructor})"]
+    if replay.own_generator:
+        lines.append("GENERATORS = {}")
+    if replay.reads_unfilled:
+        lines.append("LEFT = itertools.count(1)")
+    state = "".join(f"{line}\n" for line in lines)
+    call = f"torch.ops.{replay.name}(**arguments)"
+    if replay.of == "module":
+        call = 'MODULE.to(arguments["input"].device)(**arguments)'
+    if replay.name.startswith(tuple(f"aten.{start}" for start in _WRITES_ONLY)):
+        operation = f"{INDENT}{call}\n{INDENT}return list(arguments.values())\n"
+    else:
+        operation = f"{INDENT}return {call}\n"
+    used = {one.fill for _, one in replay.tensors}
+    makers = "".join(f"{text}\n" for fill, text in _MAKERS.items() if fill in used)
     return Template(_template()).substitute(
         NAME=replay.name,
         DEVICE=replay.device,
         THREADS=threads,
-        MADE=made,
-        IMPORTS=_imports(replay),
-        STATE=_state(replay),
-        OPERATION=_operation(replay),
+        MADE=values,
+        IMPORTS=imports,
+        STATE=state,
+        OPERATION=operation,
         ARGUMENTS=_arguments(replay),
-        MAKERS=_makers(replay),
+        MAKERS=makers,
         READER=reader,
         INPUTS=inputs,
-        TOLD=told,
+        TOLD=says_values,
         RESEED_PARAMETER=reseed_parameter,
         RESEED=reseed,
         SETTINGS=settings,
@@ -147,17 +163,8 @@ def script(replay: Replay) -> str:
 
 @cache
 def _template() -> str:
-    found = resources.files("reprocheck.replay").joinpath("templates/torch.txt")
-    return found.read_text("utf-8")
-
-
-def _imports(replay: Replay) -> str:
-    names = ["argparse", "sys"]
-    if replay.reads_unfilled:
-        names.append("itertools")
-    if replay.values:
-        names += ["functools", "json", "pathlib"]
-    return "".join(f"import {name}\n" for name in sorted(names))
+    template = resources.files("reprocheck.replay").joinpath("templates/torch.txt")
+    return template.read_text("utf-8")
 
 
 def _made(replay: Replay) -> str:
@@ -176,27 +183,6 @@ def _reader(replay: Replay) -> str:
     return Template(_READER).substitute(NAME=NAME, TYPES="".join(types))
 
 
-def _state(replay: Replay) -> str:
-    """Return what lives as long as the script: a module, and numbers to leave in memory."""
-    lines = []
-    if replay.of == "module":
-        lines += ["torch.manual_seed(SEED)", f"MODULE = {replay.name}({replay.constructor})"]
-    if replay.own_generator:
-        lines.append("GENERATORS = {}")
-    if replay.reads_unfilled:
-        lines.append("LEFT = itertools.count(1)")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _operation(replay: Replay) -> str:
-    call = f"torch.ops.{replay.name}(**arguments)"
-    if replay.of == "module":
-        call = 'MODULE.to(arguments["input"].device)(**arguments)'
-    if replay.name.startswith(tuple(f"aten.{start}" for start in _WRITES_ONLY)):
-        return f"{INDENT}{call}\n{INDENT}return list(arguments.values())\n"
-    return f"{INDENT}return {call}\n"
-
-
 def _reseed(replay: Replay) -> str:
     """Return lines that put the generator into its state before each call, and give it to the
     call.
@@ -210,11 +196,6 @@ def _reseed(replay: Replay) -> str:
         f"{INDENT * 3}GENERATORS[options.device] = generator\n"
         f'{INDENT * 2}arguments["generator"] = GENERATORS[options.device]\n'
     )
-
-
-def _makers(replay: Replay) -> str:
-    used = {one.fill for _, one in replay.tensors}
-    return "".join(f"{text}\n" for fill, text in _MAKERS.items() if fill in used)
 
 
 def _arguments(replay: Replay) -> str:
@@ -247,7 +228,10 @@ def _holds_tensor(argument: Argument) -> bool:
 def _code(argument: Argument) -> str:
     """Return an argument in one line of code."""
     if isinstance(argument, TensorArgument):
-        return _tensor(argument)
+        given = [_sizes(argument.shape), _sizes(argument.strides), f"torch.{argument.dtype}"]
+        if argument.fill == "integers":
+            given += [str(argument.low), str(argument.high)]
+        return f"make.{_CALLS[argument.fill]}({', '.join(given)})"
     if isinstance(argument, Constant):
         return argument.name
     if isinstance(argument, OnDevice):
@@ -259,13 +243,6 @@ def _code(argument: Argument) -> str:
     if isinstance(argument, str):
         return f'"{argument}"'
     return repr(argument)
-
-
-def _tensor(argument: TensorArgument) -> str:
-    given = [_sizes(argument.shape), _sizes(argument.strides), f"torch.{argument.dtype}"]
-    if argument.fill == "integers":
-        given += [str(argument.low), str(argument.high)]
-    return f"make.{_CALLS[argument.fill]}({', '.join(given)})"
 
 
 def _sizes(sizes: Sequence[int]) -> str:

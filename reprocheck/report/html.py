@@ -14,7 +14,7 @@ from html import unescape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from reprocheck.language import tag, tr
+from reprocheck.language import count, tag, tr
 from reprocheck.model.verdict import Tone
 from reprocheck.report.blocks import Block, Report
 from reprocheck.report.text import fact, line, moment, origin
@@ -111,7 +111,7 @@ def environment() -> Environment:
     )
     templates.filters.update(line=line, prose=_prose, fact=fact, moment=moment, html=_html)
     templates.filters.update(rung_id=rung_id, origin=origin)
-    templates.globals.update(tag=tag, tr=tr, DASHES=DASHES)
+    templates.globals.update(count=count, tag=tag, tr=tr, DASHES=DASHES)
     return templates
 
 

@@ -166,10 +166,10 @@ def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
     given_options = [
         option for option in ASKING if values[option] is not None and values[option] is not False
     ]
-    asked = [name for option in given_options for name in ASKING[option]()]
+    wanted = [name for option in given_options for name in ASKING[option]()]
     given = values["control"]
     assert isinstance(given, tuple)
-    return {**left, "controls": controls.ordered([*given, *asked]), "seed": values["seed"] or 0}
+    return {**left, "controls": controls.ordered([*given, *wanted]), "seed": values["seed"] or 0}
 
 
 ASKING: Mapping[str, Callable[[], tuple[str, ...]]] = {
@@ -272,8 +272,8 @@ def _from_files(cwd: Path) -> list[_Given]:
 
 
 def pyproject_table(path: Path) -> dict[str, object] | None:
-    """`[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not mention
-    it is not even parsed.
+    """Return `[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not
+    mention it is not even parsed.
     """
     try:
         # a pipe in its place would be waited for for ever
@@ -323,19 +323,14 @@ def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Giv
                 f"{shown}: {option.key} stands there twice, as {option.key} and {option.name}.",
                 "Remove one.",
             )
-        place = f"{shown}: {key} = {_as_toml(value)}"
+        as_toml = f'"{value}"' if isinstance(value, str) else str(value)
+        if isinstance(value, bool):
+            as_toml = as_toml.lower()
+        place = f"{shown}: {key} = {as_toml}"
         given[option.name] = _Given(
             option=option, value=value, origin=shown, place=place, folder=path.parent
         )
     return list(given.values())
-
-
-def _as_toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f'"{value}"'
-    return str(value)
 
 
 def _did_you_mean(name: str, otherwise: str = "") -> str:

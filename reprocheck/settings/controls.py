@@ -76,17 +76,17 @@ def _control(row: dict[str, object]) -> Control:
     accepts = row.pop("accepts", {})
     assert isinstance(accepts, dict)
     values = {"control_class" if key == "class" else key: value for key, value in row.items()}
-    return Control(**values, accepts={key: tuple(found) for key, found in accepts.items()})  # type: ignore[arg-type]
+    return Control(**values, accepts={key: tuple(values_of) for key, values_of in accepts.items()})  # type: ignore[arg-type]
 
 
 def control(name: str) -> Control:
     """Return the control of that name. Raises ControlError."""
-    for found in table():
-        if found.name == name:
-            return found
+    for row in table():
+        if row.name == name:
+            return row
     raise ControlError(
         f"There is no control {name!r}.",
-        f"The controls are {', '.join(found.name for found in table())}.",
+        f"The controls are {', '.join(row.name for found in table())}.",
     )
 
 
@@ -96,12 +96,12 @@ def ordered(names: Iterable[str]) -> tuple[str, ...]:
     Raises ControlError for one that it does not hold.
     """
     wanted = {control(name).name for name in names}
-    return tuple(found.name for found in table() if found.name in wanted)
+    return tuple(row.name for row in table() if row.name in wanted)
 
 
 def harmless() -> tuple[str, ...]:
     """Return the names of all controls that do not alter the training."""
-    return tuple(found.name for found in table() if not found.alters)
+    return tuple(row.name for row in table() if not row.alters)
 
 
 @cache
@@ -136,17 +136,16 @@ def environment(
     """
     added: dict[str, str] = {}
     against: list[Contradiction] = []
-    for found in map(control, ordered(names)):
-        for variable, pattern in found.environment.items():
+    for row in map(control, ordered(names)):
+        for variable, pattern in row.environment.items():
             wanted = pattern.replace("{seed}", str(seed)).replace("{tmp}", tmp)
             theirs = user.get(variable, "")
-            if theirs and theirs.lower() in _serving(found, variable, wanted):
+            serving = (wanted, *row.accepts.get(variable, ()))
+            if theirs and theirs.lower() in map(str.lower, serving):
                 continue
             if theirs and added.get(variable) != wanted:
                 against.append(
-                    Contradiction(
-                        control=found.name, variable=variable, value=theirs, wanted=wanted
-                    )
+                    Contradiction(control=row.name, variable=variable, value=theirs, wanted=wanted)
                 )
             added[variable] = wanted
     return added, tuple(against)
@@ -156,22 +155,18 @@ def refuse(against: Iterable[Contradiction]) -> None:
     """Raise ControlError where there is anything that stands against a control: what the user set
     is not overwritten silently.
     """
-    found = list(against)
-    if not found:
+    contradictions = list(against)
+    if not contradictions:
         return
-    said = " ".join(
+    message = " ".join(
         f"{one.variable}={one.value} contradicts the control {one.control}, which sets"
         f" {one.wanted}."
-        for one in found
+        for one in contradictions
     )
-    variables = " ".join(dict.fromkeys(one.variable for one in found))
-    names = " and ".join(dict.fromkeys(one.control for one in found))
+    variables = " ".join(dict.fromkeys(one.variable for one in contradictions))
+    names = " and ".join(dict.fromkeys(one.control for one in contradictions))
     raise ControlError(
-        said,
+        message,
         f"Take your value out of the environment (unset {variables}), or leave out the control"
         f" {names}.",
     )
-
-
-def _serving(found: Control, variable: str, wanted: str) -> tuple[str, ...]:
-    return tuple(value.lower() for value in (wanted, *found.accepts.get(variable, ())))

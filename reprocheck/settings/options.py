@@ -113,7 +113,7 @@ def _one_of(*choices: str) -> Kind:
 
 
 def _switch(value: object) -> object:
-    """TOML true/false, or the usual words in the environment."""
+    """Read TOML true/false, or the usual words in the environment."""
     if isinstance(value, bool):
         return value
     words = {
@@ -140,7 +140,7 @@ LANGUAGES = ("en", "zh")
 
 
 def _rules(value: object) -> object:
-    """Rules of `--fail-on`: text with commas between them, or a list."""
+    """Read rules of `--fail-on`: text with commas between them, or a list."""
     from reprocheck.model import is_rule, rules_of
 
     words = value if isinstance(value, (list, tuple)) else [value]
@@ -159,14 +159,14 @@ def _text(value: object) -> object:
 
 
 def _names(value: object) -> object:
-    """Names of controls: a list, or text with commas between them; "none" or an empty list for
+    """Read names of controls: a list, or text with commas between them; "none" or an empty list for
     none.
     """
     words = value if isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(word, str) for word in words):
         raise ValueError
     names = [name.strip() for word in words for name in str(word).split(",")]
-    known = [found.name for found in controls.table()]
+    known = [row.name for row in controls.table()]
     for name in names:
         if name not in known and name != "none":
             meant = nearest(name, known)

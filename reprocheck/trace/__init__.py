@@ -6,8 +6,9 @@ Imports the model, and the grouping that it shares with the recorder.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -36,14 +37,11 @@ def read_run(folder: Path, record: RunRecord) -> Run:
     from reprocheck.trace.trainings import trainings
 
     paths = _files(folder / record.trace)
-    found = [read_process(path) for path in paths]
-    order = sorted(
-        range(len(found)),
-        key=lambda index: (found[index].node or 0, found[index].process.time, index),
-    )
-    recorded = [found[index] for index in order]
+    files = [(read_process(path), path) for path in paths]
+    files.sort(key=lambda file: (file[0].node or 0, file[0].process.time))
+    recorded = [process for process, _ in files]
     ranks.inherit(recorded)
-    trained = chain.from_iterable(trainings(found[index], paths[index]) for index in order)
+    trained = chain.from_iterable(starmap(trainings, files))
     by_rank = ranks.assign([one for one in trained if one.trained], recorded)
     stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
     traces = tuple(
@@ -63,7 +61,12 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         workdir=_told(folder / record.trace, "workdir"),
         level=_told(folder / record.trace, "level"),
         environment=next((one.environment for one in first if one.environment), {}),
-        own_variables=_own_variables(recorded),
+        # the last that each process set
+        own_variables={
+            event.p: OwnVariable(value=event.v, line=event.l)
+            for process in recorded
+            for event in process.variables
+        },
         controls=controls.gather(one.controls for one in recorded),
         stdout_tail=_tail(folder / record.stdout),
         stderr_tail=_tail(folder / record.stderr),
@@ -85,40 +88,20 @@ def read_run(folder: Path, record: RunRecord) -> Run:
     )
 
 
-def _own_variables(recorded: Iterable[Recorded]) -> dict[str, OwnVariable]:
-    """Return what the processes set in their own environments, by name: the last that each set."""
-    written = chain.from_iterable(one.variables for one in recorded)
-    return {event.p: OwnVariable(value=event.v, line=event.l) for event in written}
-
-
-def _last_known(*iterations: int | None) -> int | None:
-    """Return the first of the iterations after which nothing is known; None where there is none."""
-    return min((one for one in iterations if one is not None), default=None)
-
-
-def _deep(recorded: Recorded, iterations: int) -> int:
-    """Return how many of the iterations were recorded at level `module`, too."""
-    if not recorded.deep:
-        return 0
-    if recorded.left_after is None:
-        return iterations
-    return min(recorded.left_after, iterations)
-
-
 def _told(folder: Path, name: str) -> str:
     """Return a setting of the recorder; empty where its settings cannot be read."""
     import json
 
     try:
-        told = json.loads(content(folder / "recorder.json"))
-        return str(told.get(name) or "")
+        facts = json.loads(content(folder / "recorder.json"))
+        return str(facts.get(name) or "")
     except (OSError, ValueError, AttributeError, RecursionError):
         return ""
 
 
 def _files(folder: Path) -> list[Path]:
-    """Trace files in order of the nanoseconds in their names, so that equal start times still have
-    an order.
+    """Return trace files in order of the nanoseconds in their names, so that equal start times
+    still have an order.
     """
 
     def started(path: Path) -> tuple[int, str]:
@@ -140,12 +123,19 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
     if own_stop is None:
         own_stop = stopped_at
     grouping = recorded.grouping
-    losses = loss_series(recorded, _last_known(own_stop, recorded.broken_after))
+    # nothing is known after the first of them
+    ends = [end for end in (own_stop, recorded.broken_after) if end is not None]
+    losses = loss_series(recorded, min(ends, default=None))
     shortened = len(losses) < len(grouping.ends)
     shown_stop = recorded.stopped_at
     if shortened and not recorded.broken:
         shown_stop = own_stop
     forward, backward = checked(grouping, losses.ends)
+    deep = 0
+    if recorded.deep:
+        deep = len(losses)
+    if deep and recorded.left_after is not None:
+        deep = min(recorded.left_after, deep)
     return Trace(
         rank=rank,
         process=_process(recorded, rank, record),
@@ -159,7 +149,7 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         skipped=tuple(i for i in grouping.skipped if i <= len(losses)),
         unordered=tuple(i for i in grouping.unordered if i <= len(losses)),
         stopped_at=shown_stop,
-        deep=_deep(recorded, len(losses)),
+        deep=deep,
         left_because=recorded.left_because,
         frameworks=dict(recorded.frameworks),
         environment=dict(recorded.environment),
@@ -173,14 +163,14 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
 
 
 def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process:
-    said = recorded.process
+    event = recorded.process
     return Process(
-        pid=said.pid,
-        ppid=said.ppid,
-        argv=tuple(said.argv),
+        pid=event.pid,
+        ppid=event.ppid,
+        argv=tuple(event.argv),
         program=recorded.program,
-        python=said.python,
-        name=said.name,
+        python=event.python,
+        name=event.name,
         rank=rank,
         world=recorded.world,
         ended=recorded.ended,
@@ -189,7 +179,7 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
         gone=record.gone.get(recorded.name),
         origin=recorded.origin,
         in_thread=bool(recorded.training),
-        started=said.time,
+        started=event.time,
         began=recorded.began,
         left=recorded.left,
         node=recorded.node,
@@ -197,44 +187,30 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
 
 
 def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
-    """Return files that were read before the run wrote them.
-
-    What another machine wrote is none of them: two clocks tell no order.
-    """
-    nodes: dict[int | None, list[Recorded]] = {}
-    for one in recorded:
-        nodes.setdefault(one.node, []).append(one)
-    written = {
-        node: {event.p for one in found for event in one.opened if event.m == "w"}
-        for node, found in nodes.items()
-    }
-    read: set[str] = set()
-    for node, found in nodes.items():
-        elsewhere = set().union(*(paths for other, paths in written.items() if other != node))
-        read |= _read_first(found) - elsewhere
-    return tuple(sorted(read))
-
-
-def _read_first(recorded: Sequence[Recorded]) -> set[str]:
-    """Return the files that the processes of one machine read before any of them wrote them, by the
-    time of each event, or the start of its process where it has none.
+    """Return files that were read before the run wrote them, by the time of each event, or the
+    start of its process where it has none.
 
     Appending is neither reading nor writing: what stood in the file before stays there to be read.
+    What another machine wrote is none of them: two clocks tell no order.
     """
-    events = [
-        (event.time if event.time is not None else one.process.time, number, place, event)
-        for number, one in enumerate(recorded)
-        for place, event in enumerate(one.opened)
+    openings = [
+        (process.process.time if event.time is None else event.time, number, place)
+        for number, process in enumerate(recorded)
+        for place, event in enumerate(process.opened)
     ]
-    events.sort(key=lambda entry: entry[:3])
-    written: set[str] = set()
-    read: set[str] = set()
-    for _, _, _, event in events:
+    read: defaultdict[int | None, set[str]] = defaultdict(set)
+    written: defaultdict[int | None, set[str]] = defaultdict(set)
+    for _, number, place in sorted(openings):
+        node, event = recorded[number].node, recorded[number].opened[place]
         if event.m == "w":
-            written.add(event.p)
-        elif event.m == "r" and event.p not in written:
-            read.add(event.p)
-    return read
+            written[node].add(event.p)
+        elif event.m == "r" and event.p not in written[node]:
+            read[node].add(event.p)
+    paths: set[str] = set()
+    for node, read_there in read.items():
+        elsewhere = (there for other, there in written.items() if other != node)
+        paths |= read_there.difference(*elsewhere)
+    return tuple(sorted(paths))
 
 
 def _tail(path: Path) -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """No collections meanwhile; afterwards as before."""
+    """Let the garbage collector rest meanwhile; afterwards it is as before."""
     was_on = gc.isenabled()
     gc.disable()
     try:

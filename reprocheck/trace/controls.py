@@ -8,41 +8,56 @@ from dataclasses import replace
 from reprocheck.model import Conflict, ControlTrace, Override, SourceLine, Touch, TouchedLine
 from reprocheck.trace import events
 
-AnyControlEvent = (
-    events.Control | events.Override | events.Conflict | events.Unavailable | events.Patched
-)
 
-
-def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
+def gather(processes: Iterable[Sequence[events.OfControls]]) -> ControlTrace:
     """Return the events of each process as one account: of a touch the largest count a process,
     added up over processes; the rest once each.
     """
     touches: dict[tuple[str, str], Touch] = {}
     patched: dict[str, None] = {}
-    said: dict[object, Override | Conflict | tuple[str, str]] = {}
-    for found in processes:
-        for touch in _touches(found):
+    overrides: dict[str, Override] = {}
+    conflicts: dict[str, Conflict] = {}
+    unavailable: dict[tuple[str, str], None] = {}
+    for recorded in processes:
+        for touch in _touches(recorded):
             key = (touch.control, touch.what)
             before = touches.get(key)
             if before is not None:
                 touch = _added(before, touch)
             touches[key] = touch
-        patched.update((event.p, None) for event in found if isinstance(event, events.Patched))
-        for event in found:
-            item = _said(event)
-            if item is not None:
-                said.setdefault(repr(item), item)
-    once = list(said.values())
+        for event in recorded:
+            if isinstance(event, events.Patched):
+                patched[event.p] = None
+            elif isinstance(event, events.Unavailable):
+                unavailable[event.c, event.why] = None
+            elif isinstance(event, events.Override):
+                override = Override(
+                    control=event.c,
+                    what=event.w,
+                    old=event.old,
+                    new=event.new,
+                    source=SourceLine.of(event.l),
+                )
+                overrides.setdefault(repr(override), override)
+            elif isinstance(event, events.Conflict):
+                conflict = Conflict(
+                    control=event.c,
+                    what=event.w,
+                    value=event.v,
+                    wanted=event.wanted,
+                    source=SourceLine.of(event.l),
+                )
+                conflicts.setdefault(repr(conflict), conflict)
     return ControlTrace(
         touches=tuple(touches.values()),
-        overrides=tuple(item for item in once if isinstance(item, Override)),
-        conflicts=tuple(item for item in once if isinstance(item, Conflict)),
-        unavailable=tuple(item for item in once if isinstance(item, tuple)),
+        overrides=tuple(overrides.values()),
+        conflicts=tuple(conflicts.values()),
+        unavailable=tuple(unavailable),
         patched=tuple(patched),
     )
 
 
-def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
+def _touches(found: Sequence[events.OfControls]) -> list[Touch]:
     """Return the touches of one process, in the order in which they were first seen."""
     touches: dict[tuple[str, str], Touch] = {}
     for event in found:
@@ -74,25 +89,3 @@ def _added(one: Touch, other: Touch) -> Touch:
     return replace(
         one, count=one.count + other.count, source=one.source or other.source, lines=lines
     )
-
-
-def _said(event: AnyControlEvent) -> Override | Conflict | tuple[str, str] | None:
-    if type(event) is events.Override:
-        return Override(
-            control=event.c,
-            what=event.w,
-            old=event.old,
-            new=event.new,
-            source=SourceLine.of(event.l),
-        )
-    if type(event) is events.Conflict:
-        return Conflict(
-            control=event.c,
-            what=event.w,
-            value=event.v,
-            wanted=event.wanted,
-            source=SourceLine.of(event.l),
-        )
-    if type(event) is events.Unavailable:
-        return (event.c, event.why)
-    return None

@@ -66,54 +66,27 @@ AS_USUAL = How()
 """Of an operator whose tensors are contiguous."""
 
 
-class Seen(
-    events.Event,
-    kw_only=True,
-    rename={
-        "kind": "r",
-        "iteration": "i",
-        "place": "p",
-        "call": "c",
-        "optimizer": "o",
-        "class_": "k",
-        "inputs": "in",
-        "outputs": "out",
-        "before": "g",
-        "after": "g2",
-        "line": "l",
-        "buffer": "b",
-        "samples": "n",
-        "worker": "w",
-        "indices": "idx",
-        "module": "m",
-        "backward": "bw",
-        "seeds": "sn",
-        "by_system": "sys",
-        "filled": "wl",
-        "write": "wn",
-        "frames": "fr",
-    },
-):
+class Seen(events.Event, kw_only=True):
     """One fact. `docs/reference/trace-format.md` says what each kind of fact holds."""
 
-    kind: str
-    iteration: int = 0
-    place: str = ""
-    call: int = 0
-    optimizer: int | None = None
-    class_: str = ""
-    inputs: Leaves = msgspec.field(default_factory=list)
-    outputs: Leaves = msgspec.field(default_factory=list)
-    before: dict[str, str] = msgspec.field(default_factory=dict)
-    after: dict[str, str] = msgspec.field(default_factory=dict)
-    line: str = ""
-    buffer: bool = False
-    samples: list[str] | None = None
-    worker: int | None = None
-    indices: list[Any] | None = None
+    kind: str = msgspec.field(name="r")
+    iteration: int = msgspec.field(default=0, name="i")
+    place: str = msgspec.field(default="", name="p")
+    call: int = msgspec.field(default=0, name="c")
+    optimizer: int | None = msgspec.field(default=None, name="o")
+    class_: str = msgspec.field(default="", name="k")
+    inputs: Leaves = msgspec.field(default_factory=list, name="in")
+    outputs: Leaves = msgspec.field(default_factory=list, name="out")
+    before: dict[str, str] = msgspec.field(default_factory=dict, name="g")
+    after: dict[str, str] = msgspec.field(default_factory=dict, name="g2")
+    line: str = msgspec.field(default="", name="l")
+    buffer: bool = msgspec.field(default=False, name="b")
+    samples: list[str] | None = msgspec.field(default=None, name="n")
+    worker: int | None = msgspec.field(default=None, name="w")
+    indices: list[Any] | None = msgspec.field(default=None, name="idx")
     cut: bool = False
-    module: str = ""
-    backward: bool = False
+    module: str = msgspec.field(default="", name="m")
+    backward: bool = msgspec.field(default=False, name="bw")
     node: str = ""
     how: How = AS_USUAL
     made: str | None = msgspec.field(default=None, name="x")
@@ -124,17 +97,17 @@ class Seen(
     """Of a data set: hash of the indices that a subset takes, of the samples in memory in their
     order, and whatever their order.
     """
-    seeds: int | None = None
+    seeds: int | None = msgspec.field(default=None, name="sn")
     """Number of a seed among those of its process, from 0; of a weight, how many seeds had been set
     when it was made.
     """
-    filled: str = ""
+    filled: str = msgspec.field(default="", name="wl")
     """Of a weight: the line that wrote to it last after it was made."""
-    write: int | None = None
+    write: int | None = msgspec.field(default=None, name="wn")
     """The number of that write among those to weights."""
     by: str = ""
     """The package that seeded; empty where the script did."""
-    by_system: bool = False
+    by_system: bool = msgspec.field(default=False, name="sys")
     """Whether a generator was given no number, and took one from the operating system."""
     private: dict[str, str] | str = ""
     """States of the generators that a loader has of its own, by where they hang; of an operator,
@@ -142,7 +115,7 @@ class Seen(
     """
     raw: str = ""
     """State of a generator itself, in base64."""
-    frames: list[tuple[str, dict[str, str]]] = msgspec.field(default_factory=list)
+    frames: list[tuple[str, dict[str, str]]] = msgspec.field(default_factory=list, name="fr")
     """Of the user's functions under way, from the innermost out: the line, and the expression by
     which the code there reaches each part of the training.
     """

@@ -14,15 +14,7 @@ from reprocheck.child.reprocheck_child.shared.trainings import Trainings
 from reprocheck.files.limits import NO_EVENT, Budget
 from reprocheck.model.statements.trace import Unreadable
 from reprocheck.trace import events
-from reprocheck.trace.deep import (
-    UNREADABLE,
-    Again,
-    Fingerprints,
-    Leaf,
-    Opened,
-    Seen,
-    Unrecorded,
-)
+from reprocheck.trace.deep import UNREADABLE, Again, Fingerprints, Leaf, Opened, Seen, Unrecorded
 from reprocheck.trace.lines import is_whole, lines, opened
 from reprocheck.trace.numbers import number
 from reprocheck.trace.process import MOST_FILES, MOST_SENTENCES, Recorded, take_problem
@@ -35,31 +27,10 @@ take less room here than there.
 """
 
 
-_Line: TypeAlias = (
-    Seen
-    | Again
-    | Fingerprints
-    | Unrecorded
-    | events.Process
-    | events.Origin
-    | events.Left
-    | events.Enough
-    | events.Broken
-    | events.Rank
-    | events.Framework
-    | events.Optimizer
-    | events.Loss
-    | events.Update
-    | events.Moved
-    | events.Still
-    | events.Skip
-    | events.Open
-    | events.Wrote
-    | events.Problem
-    | events.Stop
-    | events.Exit
-)
+_Fact: TypeAlias = Seen | Again | Fingerprints | Unrecorded
+_Line: TypeAlias = _Fact | events.OfTraining | events.OfProcess | events.OfRecorder | events.OfFiles
 _DECODER: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
+_HEAD: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 
 
 @dataclass(slots=True)
@@ -90,18 +61,19 @@ class DeepFile:
 
 
 def everything(_: bytes) -> bool:
-    """Every line is wanted."""
+    """Return that every line is wanted."""
     return True
 
 
-def _to_the_end(_: DeepFile) -> bool:
+def to_the_end(_: DeepFile) -> bool:
+    """Return that no line is the last one that is wanted."""
     return False
 
 
 def read(
     path: Path,
     is_wanted: Callable[[bytes], bool] = everything,
-    is_enough: Callable[[DeepFile], bool] = _to_the_end,
+    is_enough: Callable[[DeepFile], bool] = to_the_end,
 ) -> DeepFile:
     """Read a trace file.
 
@@ -143,7 +115,12 @@ def take(file: DeepFile, line: bytes, at: int) -> None:
     try:
         event = _DECODER.decode(line)
     except UNREADABLE:
-        if not _is_event(line):
+        try:
+            kind = _HEAD.decode(line).get("e")
+        except UNREADABLE:
+            kind = None
+        # else of no interest here, or a fact of a later format
+        if not isinstance(kind, str) or line.startswith(b'{"e":"seen"'):
             file.garbage += 1
             file.budget.spend(1, NO_EVENT, "lines that are no events")
             file.budget.check()
@@ -153,20 +130,7 @@ def take(file: DeepFile, line: bytes, at: int) -> None:
     elif type(event) is Again:
         take_again(file, event, at)
     else:
-        _HANDLERS[type(event)](file, event)
-
-
-def _is_event(line: bytes) -> bool:
-    """Return whether a line is an event that is of no interest here, or a fact of a later
-    format.
-    """
-    try:
-        return isinstance(_HEAD.decode(line).get("e"), str) and not line.startswith(b'{"e":"seen"')
-    except UNREADABLE:
-        return False
-
-
-_HEAD: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
+        _take_other(file, event)
 
 
 def _keep(file: DeepFile, seen: Seen, at: int) -> None:
@@ -200,6 +164,58 @@ def take_again(file: DeepFile, event: Again, at: int) -> None:
         _keep(file, fact, at)
 
 
+def _take_other(file: DeepFile, event: _Line) -> None:
+    """Take what is no fact."""
+    recorded, grouping = file.recorded, file.grouping
+    match event:
+        case events.Loss():
+            _take_loss(file, event)
+        case events.Update():
+            file.trained = True
+            file.trainings.update(event.t, event.o)
+            if not file.left:
+                grouping.update(event.o, event.c)
+        case events.Moved():
+            grouping.moved()
+        case events.Still():
+            grouping.still()
+        case events.Skip():
+            grouping.skip()
+        case events.Optimizer():
+            grouping.optimizer(event.o)
+        case events.Open():
+            file_opened = Opened(path=event.p, mode=event.m, position=len(file.seen), line=event.l)
+            recorded.keep(file.opened, file_opened, MOST_FILES)
+        case Fingerprints():
+            file.algorithm = file.algorithm or event.hash
+        case Unrecorded():
+            if len(file.unrecorded) < MOST_SENTENCES:
+                file.unrecorded[event.where, event.why] = None
+        case events.Process():
+            recorded.process, recorded.rank, recorded.world = event, event.rank, event.world
+        case events.Rank():
+            recorded.rank = event.rank
+        case events.Origin():
+            recorded.identity, recorded.task = tuple(event.identity), event.task
+            recorded.executor = event.executor
+        case events.Framework():
+            recorded.frameworks[event.name] = event.version
+        case events.Problem():
+            take_problem(recorded, event)
+        case events.Left():
+            file.left = True
+        case events.Enough():
+            recorded.stopped_at = event.i
+        case events.Broken():
+            if recorded.stopped_at is None:
+                recorded.stopped_at = grouping.closed
+        case events.Exit():
+            file.ended = recorded.stopped_at is None
+            recorded.over = event.time
+        case events.Stop():
+            recorded.over = event.time
+
+
 def _take_loss(file: DeepFile, event: events.Loss) -> None:
     file.trained = True
     file.trainings.loss(event.t)
@@ -215,89 +231,3 @@ def _take_loss(file: DeepFile, event: events.Loss) -> None:
         for place, (value, dtype) in enumerate(zip(event.v, dtypes, strict=False))
     ]
     _keep(file, Seen(kind="loss", iteration=iteration, place="loss", outputs=leaves), -1)
-
-
-def _take_update(file: DeepFile, event: events.Update) -> None:
-    file.trained = True
-    file.trainings.update(event.t, event.o)
-    if not file.left:
-        file.grouping.update(event.o, event.c)
-
-
-def _take_left(file: DeepFile, event: events.Left) -> None:
-    file.left = True
-
-
-def _take_process(file: DeepFile, event: events.Process) -> None:
-    file.recorded.process = event
-    file.recorded.rank, file.recorded.world = event.rank, event.world
-
-
-def _take_rank(file: DeepFile, event: events.Rank) -> None:
-    file.recorded.rank = event.rank
-
-
-def _take_origin(file: DeepFile, event: events.Origin) -> None:
-    file.recorded.identity, file.recorded.task, file.recorded.executor = (
-        tuple(event.identity),
-        event.task,
-        event.executor,
-    )
-
-
-def _take_enough(file: DeepFile, event: events.Enough) -> None:
-    file.recorded.stopped_at = event.i
-
-
-def _take_broken(file: DeepFile, event: events.Broken) -> None:
-    if file.recorded.stopped_at is None:
-        file.recorded.stopped_at = file.grouping.closed
-
-
-def _take_exit(file: DeepFile, event: events.Exit) -> None:
-    file.ended = file.recorded.stopped_at is None
-    file.recorded.over = event.time
-
-
-def _take_stop(file: DeepFile, event: events.Stop) -> None:
-    file.recorded.over = event.time
-
-
-def _take_fingerprints(file: DeepFile, event: Fingerprints) -> None:
-    file.algorithm = file.algorithm or event.hash
-
-
-def _take_unrecorded(file: DeepFile, event: Unrecorded) -> None:
-    if len(file.unrecorded) < MOST_SENTENCES:
-        file.unrecorded[event.where, event.why] = None
-
-
-def _take_open(file: DeepFile, event: events.Open) -> None:
-    opened = Opened(path=event.p, mode=event.m, position=len(file.seen), line=event.l)
-    file.recorded.keep(file.opened, opened, MOST_FILES)
-
-
-_HANDLERS: dict[type, Callable[[DeepFile, Any], object]] = {
-    Fingerprints: _take_fingerprints,
-    Unrecorded: _take_unrecorded,
-    events.Process: _take_process,
-    events.Origin: _take_origin,
-    events.Left: _take_left,
-    events.Enough: _take_enough,
-    events.Broken: _take_broken,
-    events.Rank: _take_rank,
-    events.Framework: lambda file, event: file.recorded.frameworks.update(
-        {event.name: event.version}
-    ),
-    events.Optimizer: lambda file, event: file.grouping.optimizer(event.o),
-    events.Loss: _take_loss,
-    events.Update: _take_update,
-    events.Moved: lambda file, _: file.grouping.moved(),
-    events.Still: lambda file, _: file.grouping.still(),
-    events.Skip: lambda file, _: file.grouping.skip(),
-    events.Open: _take_open,
-    events.Wrote: lambda file, event: None,
-    events.Exit: _take_exit,
-    events.Stop: _take_stop,
-    events.Problem: lambda file, event: take_problem(file.recorded, event),
-}

@@ -14,7 +14,7 @@ from reprocheck.model import RunRecord
 from reprocheck.model.statements.trace import LinesLeftOut
 from reprocheck.trace import ranks
 from reprocheck.trace.deep import DeepTrace, Seen
-from reprocheck.trace.deep_file import DeepFile, read
+from reprocheck.trace.deep_file import DeepFile, read, to_the_end
 from reprocheck.trace.process import Recorded, unknown
 
 
@@ -57,7 +57,16 @@ class DeepRun:
         """Return what a rank recorded of one place up to the end of an iteration; facts of other
         places may stand among it.
         """
-        return self.trace(rank, read(self.path(rank), _only(place), _over(iteration)))
+        name = json.dumps(place).encode()
+
+        def is_wanted(line: bytes) -> bool:
+            # `in` takes five times as long: it tries the bytes as a number before
+            return line.find(name) >= 0 or _is_no_fact(line)
+
+        def is_over(file: DeepFile) -> bool:
+            return file.grouping.closed >= iteration
+
+        return self.trace(rank, read(self.path(rank), is_wanted, is_over))
 
     def path(self, rank: int) -> Path:
         """Return the trace file of a rank."""
@@ -94,8 +103,10 @@ def read_deep(folder: Path, run: RunRecord) -> DeepRun:
     except OSError:
         return DeepRun({})
     files = [_outline(path, _says_its_rank) for path in paths]
-    if _ranks_are_given(_trained(files)):
-        files = [_outline(path, _never) for path in paths]
+    own_ranks = [file.recorded.rank for file in _trained(files)]
+    # where one has no rank of its own, it is decided by all that they say
+    if None in own_ranks or len(set(own_ranks)) < len(own_ranks):
+        files = [_outline(path, to_the_end) for path in paths]
     trained = _trained(files)
     trained.sort(
         key=lambda file: (file.recorded.node or 0, file.recorded.process.time, file.path.name)
@@ -150,19 +161,9 @@ def _says_its_rank(file: DeepFile) -> bool:
     return file.trained and file.recorded.rank is not None
 
 
-def _never(_: DeepFile) -> bool:
-    return False
-
-
 def _trained(files: Sequence[_Outline]) -> list[_Outline]:
     """Return the files of the processes that trained; where none says so, those with facts."""
     return [file for file in files if file.trained] or [file for file in files if file.has_facts]
-
-
-def _ranks_are_given(trained: Sequence[_Outline]) -> bool:
-    """Return whether some have no rank of their own: then it is decided by all that they say."""
-    said = [file.recorded.rank for file in trained]
-    return None in said or len(set(said)) < len(said)
 
 
 def _worker_seeds(files: Sequence[_Outline]) -> dict[int, tuple[Seen, ...]]:
@@ -184,23 +185,3 @@ _SEED = b'{"e":"seen","r":"seed"'
 def _is_no_fact(line: bytes) -> bool:
     """Return whether a line says something of its process; seeds do."""
     return not line.startswith(_FACTS) or line.startswith(_SEED)
-
-
-def _only(place: str) -> Callable[[bytes], bool]:
-    """Return lines but for the facts of other places."""
-    name = json.dumps(place).encode()
-
-    def is_wanted(line: bytes) -> bool:
-        # `in` takes five times as long: it tries the bytes as a number before
-        return line.find(name) >= 0 or _is_no_fact(line)
-
-    return is_wanted
-
-
-def _over(iteration: int) -> Callable[[DeepFile], bool]:
-    """Return whether a file has been read to the end of an iteration."""
-
-    def is_over(file: DeepFile) -> bool:
-        return file.grouping.closed >= iteration
-
-    return is_over

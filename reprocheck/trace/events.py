@@ -292,49 +292,15 @@ class Unrecorded(Event):
 
 OF_DEEPER_LEVELS: tuple[type[Event], ...] = (Again, Fingerprints, Ran, Seen, Unrecorded)
 
-AnyEvent: TypeAlias = (
-    Process
-    | Variable
-    | Origin
-    | Framework
-    | Rank
-    | Program
-    | Environment
-    | Optimizer
-    | Loss
-    | Update
-    | Regular
-    | Irregular
-    | Series
-    | Moved
-    | Still
-    | Skip
-    | Open
-    | Wrote
-    | Input
-    | Note
-    | Caveat
-    | Problem
-    | Control
-    | Override
-    | Conflict
-    | Unavailable
-    | Patched
-    | Deep
-    | Left
-    | Checkpoint
-    | Unkept
-    | Outside
-    | Enough
-    | Broken
-    | Stop
-    | Exit
-    | Again
-    | Fingerprints
-    | Ran
-    | Seen
-    | Unrecorded
+OfTraining: TypeAlias = (
+    Optimizer | Loss | Update | Regular | Irregular | Series | Moved | Still | Skip
 )
+OfProcess: TypeAlias = Process | Variable | Origin | Framework | Rank | Program | Environment
+OfRecorder: TypeAlias = Note | Caveat | Problem | Deep | Left | Enough | Broken | Stop | Exit
+OfFiles: TypeAlias = Open | Wrote | Input | Checkpoint | Unkept | Outside
+OfControls: TypeAlias = Control | Override | Conflict | Unavailable | Patched
+OfDeeperLevels: TypeAlias = Again | Fingerprints | Ran | Seen | Unrecorded
+AnyEvent: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls | OfDeeperLevels
 _KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in Event.__subclasses__())
 _DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _HEAD: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
@@ -372,10 +338,14 @@ def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
                 if waiting <= LONGEST_LINE:
                     rest.append(chunk)
                 continue
-            whole = _whole(rest, waiting, chunk[:end], reading)
+            # what waits for its end, and what has come with it
+            complete = b"".join((*rest, chunk[:end]))
+            if waiting > LONGEST_LINE:
+                reading.garbage += 1
+                complete = chunk[chunk.index(b"\n") + 1 : end]
             rest, waiting = [chunk[end:]], len(chunk) - end
-            if whole:
-                yield _decode(whole, reading)
+            if complete:
+                yield _decode(complete, reading)
                 reading.budget.check()
     if waiting > LONGEST_LINE:
         reading.garbage += 1
@@ -384,17 +354,6 @@ def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
     if last.strip():
         reading.cut = True
         yield _decode(last, Reading(budget=reading.budget))
-
-
-def _whole(rest: list[bytes], waiting: int, lines: bytes, reading: Reading) -> bytes:
-    """Whole lines: what waits for its end, and what has come with it.
-
-    A line that is too long is left out.
-    """
-    if waiting <= LONGEST_LINE:
-        return b"".join((*rest, lines))
-    reading.garbage += 1
-    return lines[lines.index(b"\n") + 1 :]
 
 
 def _decode(chunk: bytes, reading: Reading) -> list[AnyEvent]:
@@ -414,17 +373,11 @@ def _decode_each(chunk: bytes, reading: Reading) -> Iterator[AnyEvent]:
             reading.budget.spend(1, NO_EVENT, "lines that are no events")
             if reading.budget.excess:
                 return
-            kind = _unknown_event(line)
-            if kind:
+            try:
+                kind = _HEAD.decode(line).get("e")
+            except _ERRORS:
+                kind = None
+            if isinstance(kind, str) and kind and kind not in _KNOWN:
                 reading.unknown[kind] = reading.unknown.get(kind, 0) + 1
             else:
                 reading.garbage += 1
-
-
-def _unknown_event(line: bytes) -> str:
-    """Return the name of an event that is not known here, empty where the line is none."""
-    try:
-        kind = _HEAD.decode(line).get("e")
-    except _ERRORS:
-        return ""
-    return kind if isinstance(kind, str) and kind not in _KNOWN else ""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
@@ -45,35 +44,26 @@ def read_reached(path: Path) -> tuple[Ran, ...]:
 
     Lines that are damaged are left out.
     """
+    reached: list[Ran] = []
+    at = 0
     try:
         with opened(path) as stream:
-            found = [_ran(line, at) for at, line in _marked(stream)]
+            for line in lines(stream):
+                if line.startswith(_MARK):
+                    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                        event = _DECODER.decode(line)
+                        ran = Ran(
+                            at=at,
+                            iteration=event.iteration,
+                            files=tuple(event.files),
+                            lines=tuple(map(_place, event.lines)),
+                            done=tuple(map(_place, event.done)),
+                        )
+                        reached.append(ran)
+                at += len(line)
     except OSError:
         return ()
-    return tuple(one for one in found if one is not None)
-
-
-def _marked(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Offset and text of the lines that begin with the mark."""
-    at = 0
-    for line in lines(stream):
-        if line.startswith(_MARK):
-            yield at, line
-        at += len(line)
-
-
-def _ran(line: bytes, at: int) -> Ran | None:
-    try:
-        one = _DECODER.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return Ran(
-        at=at,
-        iteration=one.iteration,
-        files=tuple(one.files),
-        lines=tuple(map(_place, one.lines)),
-        done=tuple(map(_place, one.done)),
-    )
+    return tuple(reached)
 
 
 def _place(text: str) -> tuple[str, int]:

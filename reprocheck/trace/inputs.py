@@ -28,27 +28,27 @@ def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFi
     own = {*record.files.created, *record.files.changed, *_written_by(recorded)}
     of_trainers = _written_by(filter(_TRAINED, recorded))
     by_id = ById(recorded)
-    found: dict[str, InputFile] = {}
+    files: dict[str, InputFile] = {}
     for one in recorded:
         family = list(by_id.family(one))
         begun = next(map(_BEGUN, filter(_TRAINED, family)), 0.0)
         of_family = _written_by(family)
         for event in one.inputs:
-            made = event.p in own
+            is_own = event.p in own
             of_training = event.p in of_trainers or event.p in of_family
-            if made and (event.t >= begun or of_training):
+            if is_own and (event.t >= begun or of_training):
                 continue
             writers = (other.wrote.get(event.p) for other in recorded)
             file = InputFile(
                 size=event.s,
                 time=event.t,
                 hash=event.h,
-                made=made,
+                made=is_own,
                 line=event.l,
                 written=next(filter(None, writers), ""),
             )
-            found.setdefault(event.p, file)
-    return found
+            files.setdefault(event.p, file)
+    return files
 
 
 def _written_by(recorded: Iterable[Recorded]) -> set[str]:
@@ -60,15 +60,15 @@ def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
     its own first loss, or, of a process that does not train, before that of any.
     """
     earliest = min((one.began for one in recorded if one.began is not None), default=None)
-    found: dict[str, FirstRead] = {}
+    reads: dict[str, FirstRead] = {}
     for one in recorded:
         began = earliest if one.began is None else one.began
         times = {event.p: event.time for event in reversed(one.opened) if event.m == "r"}
         for event in one.inputs:
             time = times.get(event.p)
             early = began is None or (time is not None and time < began)
-            found.setdefault(
+            reads.setdefault(
                 event.p,
                 FirstRead(size=event.s, hash=event.h, early=early, line=event.l, at_import=event.i),
             )
-    return found
+    return reads

@@ -34,11 +34,11 @@ class ById:
         self, node: int | None, pid: int, *, before: float, how: str = ""
     ) -> Recorded | None:
         """Return what recorded last under a process id, of those that began before."""
-        found = self._found.get((node, pid, how), [])
-        earlier = bisect_right(found, before, key=_time)
+        candidates = self._found.get((node, pid, how), [])
+        earlier = bisect_right(candidates, before, key=_time)
         if not earlier:
             return None
-        return found[earlier - 1]
+        return candidates[earlier - 1]
 
     def family(self, one: Recorded) -> Iterator[Recorded]:
         """Return a process and those that it descends from, itself first: the latest of each
@@ -53,6 +53,10 @@ class ById:
             member = self.latest(member.node, member.process.ppid, before=member.process.time)
 
 
+_Executor = tuple["int | None", int, str]
+"""The machine and the parent of the workers of an executor, and its name."""
+
+
 class Origins:
     """The origins of the processes of one run.
 
@@ -61,7 +65,17 @@ class Origins:
 
     def __init__(self, processes: Sequence[Recorded]) -> None:
         self._latest = ById(processes).latest
-        self._executors = _numbered(processes)
+        first_workers: dict[_Executor, tuple[int, ...]] = {}
+        for worker in processes:
+            if worker.executor:
+                key = (worker.node, worker.process.ppid, worker.executor)
+                first_workers[key] = min(first_workers.get(key, worker.identity), worker.identity)
+        self._executors: dict[_Executor, int] = {}
+        """The number of each executor among those of its parent, by which had a worker first."""
+        of_parent: Counter[tuple[int | None, int]] = Counter()
+        for node, parent, executor in sorted(first_workers, key=first_workers.__getitem__):
+            of_parent[node, parent] += 1
+            self._executors[node, parent, executor] = of_parent[node, parent]
 
     def of(self, recorded: Recorded) -> tuple[str, ...]:
         """Return one word for each start or fork on the way to a process."""
@@ -71,32 +85,27 @@ class Origins:
         # where process ids were used again, or a stranger wrote the traces
         if recorded.name in below or len(below) > MOST_GENERATIONS:
             return ()
-        interpreter = self._interpreter(recorded)
+        process = recorded.process
+        interpreter = recorded
+        if process.how != "start" and process.root not in (0, process.pid):
+            # it was forked from a Python that was started
+            started = self._latest(recorded.node, process.root, before=process.time, how="start")
+            interpreter = started or recorded
         parent = self._latest(
             recorded.node, interpreter.process.ppid, before=interpreter.process.time
         )
         above = self._of(parent, below | {recorded.name}) if parent is not None else ()
-        return (*above, _arguments(interpreter), *self._own_words(recorded))
-
-    def _interpreter(self, recorded: Recorded) -> Recorded:
-        """Return the process that was started as a Python, and that this one was forked from."""
-        said = recorded.process
-        if said.how == "start" or said.root in (0, said.pid):
-            return recorded
-        return self._latest(recorded.node, said.root, before=said.time, how="start") or recorded
-
-    def _own_words(self, recorded: Recorded) -> tuple[str, ...]:
-        """Behind the interpreter: the task, else the number that `multiprocessing` gave it, else
-        the forks that led to it.
-        """
         if recorded.task:
-            number = self._executors.get(
-                (recorded.node, recorded.process.ppid, recorded.executor), 1
-            )
-            return (f"task {recorded.task}", *([f"of executor {number}"] if number > 1 else []))
-        if recorded.identity:
-            return (f"process {'.'.join(map(str, recorded.identity))}",)
-        return tuple(f"fork {number}" for number in recorded.process.forks)
+            own_words = [f"task {recorded.task}"]
+            number = self._executors.get((recorded.node, process.ppid, recorded.executor), 1)
+            if number > 1:
+                own_words.append(f"of executor {number}")
+        elif recorded.identity:
+            # the number that `multiprocessing` gave it
+            own_words = [f"process {'.'.join(map(str, recorded.identity))}"]
+        else:
+            own_words = [f"fork {number}" for number in process.forks]
+        return (*above, _arguments(interpreter), *own_words)
 
 
 def _time(recorded: Recorded) -> float:
@@ -109,20 +118,3 @@ def _arguments(interpreter: Recorded) -> str:
     if any(mark in arguments for mark in _BY_MULTIPROCESSING):
         return _BY_MULTIPROCESSING_ITSELF
     return arguments
-
-
-def _numbered(processes: Sequence[Recorded]) -> dict[tuple[int | None, int, str], int]:
-    """Machine, parent and executor of workers -> the number of that executor among those of its
-    parent, by which had a worker first.
-    """
-    first: dict[tuple[int | None, int, str], tuple[int, ...]] = {}
-    for one in processes:
-        if one.executor:
-            key = (one.node, one.process.ppid, one.executor)
-            first[key] = min(first.get(key, one.identity), one.identity)
-    found: dict[tuple[int | None, int, str], int] = {}
-    of_parent: Counter[tuple[int | None, int]] = Counter()
-    for node, parent, executor in sorted(first, key=lambda key: first[key]):
-        of_parent[node, parent] += 1
-        found[node, parent, executor] = of_parent[node, parent]
-    return found

@@ -5,7 +5,7 @@ that it said of itself.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isnan
@@ -32,7 +32,6 @@ from reprocheck.model.statements.trace import (
     Unreadable,
 )
 from reprocheck.trace import events
-from reprocheck.trace.controls import AnyControlEvent
 from reprocheck.trace.events import Loss, Update
 from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
 from reprocheck.trace.series import Columns
@@ -93,7 +92,7 @@ class Recorded:
     notes: list[str] = field(default_factory=list)
     caveats: list[Statement | str] = field(default_factory=list)
     problems: list[Statement | str] = field(default_factory=list)
-    controls: list[AnyControlEvent] = field(default_factory=list)
+    controls: list[events.OfControls] = field(default_factory=list)
     series: Columns = field(default_factory=Columns)
     stopped_at: int | None = None
     deep: bool = False
@@ -150,7 +149,7 @@ class Recorded:
         return int(first)
 
     def breaks(self, why: Statement | str) -> None:
-        """Lines are missing behind those that were read so far."""
+        """Note that lines are missing behind those that were read so far."""
         if self.broken_after is None:
             _end_stretch(self, events.Irregular(u=False))
             self.broken, self.broken_after = why, self.grouping.closed
@@ -222,7 +221,13 @@ def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
     exact = {place: text for place, text in recorded.exact.items() if place < count}
     for iteration in grouping.unordered:
         if iteration <= len(ends):
-            _sort(values, dtype_of, exact, *_bounds(grouping, ends, iteration))
+            start = ends[iteration - 2] if iteration > 1 else 0
+            end = ends[iteration - 1]
+            # not across its updates that delimit a check
+            moved = (grouping.first_end, grouping.moved_at)
+            cuts = {cut for cut in moved if cut is not None and start < cut < end}
+            for bounds in pairwise([start, *sorted(cuts), end]):
+                _sort(values, dtype_of, exact, *bounds)
     return LossSeries(
         values=values, dtype_of=dtype_of, dtypes=tuple(recorded.dtypes), ends=ends, exact=exact
     )
@@ -275,11 +280,82 @@ def take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
             if event.t:
                 recorded.in_threads = True
         else:
-            _HANDLERS[type(event)](recorded, event)
+            _take_other(recorded, event)
 
 
-def _begin_stretch(recorded: Recorded, event: events.Regular) -> None:
-    recorded.stretch = event
+def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
+    """Take what a process did beside losses and updates."""
+    if isinstance(event, events.OF_DEEPER_LEVELS):
+        return  # read elsewhere
+    match event:
+        case events.Series():
+            recorded.left_out += not recorded.series.take(event)
+        case events.Regular():
+            recorded.stretch = event
+        case events.Irregular():
+            _end_stretch(recorded, event)
+        case events.Moved():
+            recorded.grouping.moved()
+        case events.Still():
+            recorded.grouping.still()
+        case events.Skip():
+            recorded.grouping.skip()
+        case events.Optimizer():
+            recorded.grouping.optimizer(event.o)
+        case events.Open():
+            recorded.keep(recorded.opened, event, MOST_FILES)
+        case events.Wrote():
+            recorded.keep_writer(event)
+        case events.Input():
+            recorded.keep(recorded.inputs, event, MOST_FILES)
+        case events.Variable():
+            recorded.keep(recorded.variables, event, MOST_FACTS)
+        case events.Control() | events.Override() | events.Conflict():
+            recorded.keep(recorded.controls, event, MOST_TOUCHES)
+        case events.Unavailable() | events.Patched():
+            recorded.keep(recorded.controls, event, MOST_TOUCHES)
+        case events.Note():
+            recorded.keep(recorded.notes, event.text or event.code, MOST_SENTENCES)
+        case events.Caveat():
+            recorded.keep(recorded.caveats, event.text or event.code, MOST_SENTENCES)
+        case events.Problem():
+            take_problem(recorded, event)
+        case _:
+            _take_state(recorded, event)
+
+
+def _take_state(recorded: Recorded, event: events.AnyEvent) -> None:
+    """Take what a process says of itself."""
+    match event:
+        case events.Process():
+            recorded.process = event
+            _take_world(recorded, event)
+        case events.Rank():
+            _take_world(recorded, event)
+        case events.Origin():
+            recorded.identity, recorded.task = tuple(event.identity), event.task
+            recorded.executor, recorded.began = event.executor, event.time
+        case events.Program():
+            recorded.program = event.f
+        case events.Framework():
+            _take_framework(recorded, event)
+        case events.Environment():
+            _take_environment(recorded, event)
+        case events.Deep():
+            recorded.deep = True
+        case events.Left():
+            recorded.left_after, recorded.left_because = event.i, event.why
+        case events.Enough():
+            recorded.stopped_at = event.i
+        case events.Broken():
+            recorded.breaks(event.why)
+        case events.Stop():
+            recorded.ended, recorded.left, recorded.over = True, event.time, event.time
+            if recorded.stopped_at is None and event.i >= 0:
+                recorded.stopped_at = event.i
+        case events.Exit():
+            recorded.ended, recorded.over = True, event.time
+            recorded.error, recorded.failed_at = event.error, event.l
 
 
 def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
@@ -309,54 +385,28 @@ def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
 
 def _append(recorded: Recorded, event: Loss) -> None:
     losses, dtype = event.v, event.d
-    names = (
-        [dtype] * len(losses) if isinstance(dtype, str) else [*dtype, *["unknown"] * len(losses)]
-    )
-    first = len(recorded.values)
-    recorded.exact.update(
-        {
-            first + place: text
-            for place, text in enumerate(event.x[: len(losses)])
-            if 0 < len(text) <= LONGEST_EXACT
-        }
-    )
+    names = [dtype] * len(losses) if isinstance(dtype, str) else dtype
+    # as many as there are losses
+    names = [*names, *["unknown"] * len(losses)]
+    for place, text in enumerate(event.x[: len(losses)], start=len(recorded.values)):
+        if 0 < len(text) <= LONGEST_EXACT:
+            recorded.exact[place] = text
     for value, name in zip(losses, names, strict=False):
         recorded.values.append(number(value))
         recorded.dtype_of.append(code_of(recorded.dtypes, name))
 
 
-def _bounds(grouping: Grouping, ends: array[int], iteration: int) -> list[int]:
-    """Return where the losses of an iteration may be sorted: not across its updates that delimit a
-    check.
-    """
-    start, end = ends[iteration - 2] if iteration > 1 else 0, ends[iteration - 1]
-    cuts = {
-        cut
-        for cut in (grouping.first_end, grouping.moved_at)
-        if cut is not None and start < cut < end
-    }
-    return [start, *sorted(cuts), end]
-
-
-def _sort(values: array[float], dtype_of: array[int], exact: dict[int, str], *bounds: int) -> None:
-    for start, end in pairwise(bounds):
-        texts = [exact.pop(place, "") for place in range(start, end)]
-        found = sorted(
-            zip(values[start:end], dtype_of[start:end], texts, strict=True),
-            key=lambda one: (isnan(one[0]), one),
-        )
-        values[start:end] = array("d", (value for value, _, _ in found))
-        dtype_of[start:end] = array("B", (code for _, code, _ in found))
-        exact.update({start + place: text for place, (_, _, text) in enumerate(found) if text})
-
-
-def _take_process(recorded: Recorded, event: events.Process) -> None:
-    recorded.process = event
-    _take_world(recorded, event)
-
-
-def _take_series(recorded: Recorded, event: events.Series) -> None:
-    recorded.left_out += not recorded.series.take(event)
+def _sort(
+    values: array[float], dtype_of: array[int], exact: dict[int, str], start: int, end: int
+) -> None:
+    texts = [exact.pop(place, "") for place in range(start, end)]
+    losses = sorted(
+        zip(values[start:end], dtype_of[start:end], texts, strict=True),
+        key=lambda loss: (isnan(loss[0]), loss),
+    )
+    values[start:end] = array("d", (value for value, _, _ in losses))
+    dtype_of[start:end] = array("B", (code for _, code, _ in losses))
+    exact.update({start + place: text for place, (_, _, text) in enumerate(losses) if text})
 
 
 def _take_framework(recorded: Recorded, event: events.Framework) -> None:
@@ -366,16 +416,12 @@ def _take_framework(recorded: Recorded, event: events.Framework) -> None:
     recorded.frameworks[event.name] = event.version
     for hook, state in event.hooks.items():
         if state != "ok":
-            said = f"{event.name} {event.version}: {hook}: {state}"
-            recorded.keep(recorded.problems, said, MOST_SENTENCES)
-
-
-def _take_rank(recorded: Recorded, event: events.Rank) -> None:
-    _take_world(recorded, event)
+            problem = f"{event.name} {event.version}: {hook}: {state}"
+            recorded.keep(recorded.problems, problem, MOST_SENTENCES)
 
 
 def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None:
-    """Rank and world, unless no machine has so many."""
+    """Take rank and world, unless no machine has so many."""
     world = event.world
     if world is None:
         world = recorded.world
@@ -383,42 +429,6 @@ def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None
         recorded.problems.append(NoSuchRank(rank=event.rank, world=event.world))
         return
     recorded.rank, recorded.world = event.rank, world
-
-
-def _take_origin(recorded: Recorded, event: events.Origin) -> None:
-    recorded.identity, recorded.task, recorded.began = tuple(event.identity), event.task, event.time
-    recorded.executor = event.executor
-
-
-def _take_left(recorded: Recorded, event: events.Left) -> None:
-    recorded.left_after, recorded.left_because = event.i, event.why
-
-
-def _take_nothing(recorded: Recorded, event: events.Event) -> None:
-    """Take nothing: it is read elsewhere."""
-
-
-def _take_deep(recorded: Recorded, event: events.Deep) -> None:
-    recorded.deep = True
-
-
-def _take_enough(recorded: Recorded, event: events.Enough) -> None:
-    recorded.stopped_at = event.i
-
-
-def _take_program(recorded: Recorded, event: events.Program) -> None:
-    recorded.program = event.f
-
-
-def _take_stop(recorded: Recorded, event: events.Stop) -> None:
-    recorded.ended, recorded.left, recorded.over = True, event.time, event.time
-    if recorded.stopped_at is None and event.i >= 0:
-        recorded.stopped_at = event.i
-
-
-def _take_exit(recorded: Recorded, event: events.Exit) -> None:
-    recorded.ended, recorded.over = True, event.time
-    recorded.error, recorded.failed_at = event.error, event.l
 
 
 def _take_environment(recorded: Recorded, event: events.Environment) -> None:
@@ -432,49 +442,9 @@ def _take_environment(recorded: Recorded, event: events.Environment) -> None:
 
 def take_problem(recorded: Recorded, event: events.Problem) -> None:
     """Keep what went wrong in the recorder itself."""
-    said = event.error
+    problem = event.error
     if event.where == events.LOG_LOSS:
-        recorded.refused = recorded.refused or said[:LONGEST_SENTENCE]
+        recorded.refused = recorded.refused or problem[:LONGEST_SENTENCE]
     if event.where:
-        said = f"{event.where}: {said}"
-    recorded.keep(recorded.problems, said, MOST_SENTENCES)
-
-
-_HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
-    events.Process: _take_process,
-    events.Origin: _take_origin,
-    events.Enough: _take_enough,
-    events.Broken: lambda recorded, event: recorded.breaks(event.why),
-    events.Framework: _take_framework,
-    events.Rank: _take_rank,
-    events.Program: _take_program,
-    events.Environment: _take_environment,
-    events.Optimizer: lambda recorded, event: recorded.grouping.optimizer(event.o),
-    events.Moved: lambda recorded, _: recorded.grouping.moved(),
-    events.Still: lambda recorded, _: recorded.grouping.still(),
-    events.Skip: lambda recorded, _: recorded.grouping.skip(),
-    events.Open: lambda recorded, event: recorded.keep(recorded.opened, event, MOST_FILES),
-    events.Wrote: lambda recorded, event: recorded.keep_writer(event),
-    events.Input: lambda recorded, event: recorded.keep(recorded.inputs, event, MOST_FILES),
-    events.Variable: lambda recorded, event: recorded.keep(recorded.variables, event, MOST_FACTS),
-    events.Note: lambda recorded, event: recorded.keep(
-        recorded.notes, event.text or event.code, MOST_SENTENCES
-    ),
-    events.Caveat: lambda recorded, event: recorded.keep(
-        recorded.caveats, event.text or event.code, MOST_SENTENCES
-    ),
-    events.Problem: take_problem,
-    events.Series: _take_series,
-    **dict.fromkeys(
-        (events.Control, events.Override, events.Conflict, events.Unavailable, events.Patched),
-        lambda recorded, event: recorded.keep(recorded.controls, event, MOST_TOUCHES),
-    ),
-    events.Regular: _begin_stretch,
-    events.Irregular: _end_stretch,
-    events.Stop: _take_stop,
-    events.Exit: _take_exit,
-    events.Deep: _take_deep,
-    events.Left: _take_left,
-    **dict.fromkeys((events.Checkpoint, events.Unkept, events.Outside), _take_nothing),
-    **dict.fromkeys(events.OF_DEEPER_LEVELS, _take_nothing),
-}
+        problem = f"{event.where}: {problem}"
+    recorded.keep(recorded.problems, problem, MOST_SENTENCES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import isnan
 
 from reprocheck.model.statement import Statement
@@ -22,7 +23,7 @@ from reprocheck.trace.process import Recorded
 
 
 def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[int, Recorded]:
-    """Rank -> process, in rank order.
+    """Return rank -> process, in rank order.
 
     `trainers` are in order of their start; `processes`: all of the run.
 
@@ -47,20 +48,19 @@ def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[
 
 
 def _count_starts(trainers: Sequence[Recorded]) -> None:
-    """Where one began when the one before had ended, their order is no race and tells them
-    apart.
+    """Number trainers of one origin where one began when the one before had ended: their order is
+    no race and tells them apart.
     """
     groups: dict[tuple[str, ...], list[Recorded]] = defaultdict(list)
     for recorded in trainers:
         groups[recorded.origin].append(recorded)
     for group in groups.values():
-        if len(group) > 1 and all(map(_over_before, group, group[1:])):
+        if len(group) > 1 and all(
+            one.over is not None and one.over <= other.process.time
+            for one, other in pairwise(group)
+        ):
             for number, recorded in enumerate(group, start=1):
                 recorded.origin = (*recorded.origin, f"start {number}")
-
-
-def _over_before(one: Recorded, other: Recorded) -> bool:
-    return one.over is not None and one.over <= other.process.time
 
 
 def numbered(by_rank: Mapping[int, Recorded]) -> list[Statement]:
@@ -84,18 +84,18 @@ def in_threads(by_rank: Mapping[int, Recorded]) -> list[Statement]:
 
 
 def _order(recorded: Recorded) -> tuple[object, ...]:
-    said = recorded.rank
-    if said is None:
-        said = -1
+    rank = recorded.rank
+    if rank is None:
+        rank = -1
     # NaN is neither below nor above a number: without the first of the pair, sorting would depend
     # on the order in which the processes are looked at.
     losses = list(zip(map(isnan, recorded.values), recorded.values, strict=True))
-    return (said, list(map(_natural, recorded.origin)), losses)
+    return (rank, list(map(_natural, recorded.origin)), losses)
 
 
 def inherit(processes: Sequence[Recorded]) -> None:
-    """A fork has its frameworks from the process that it was forked from, which alone saw them
-    being imported.
+    """Give a fork the frameworks of the process that it was forked from, which alone saw them being
+    imported.
     """
     by_pid = {(one.node, one.process.pid): one for one in processes}
     for one in processes:
@@ -112,10 +112,10 @@ def world(by_rank: Mapping[int, Recorded]) -> int:
 
 def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
     """Return the ranks of the world that recorded nothing."""
-    said = world(by_rank)
-    if said <= len(by_rank):
+    ranks = world(by_rank)
+    if ranks <= len(by_rank):
         return ()
-    return tuple(sorted(set(range(said)) - by_rank.keys()))
+    return tuple(sorted(set(range(ranks)) - by_rank.keys()))
 
 
 def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[Statement]:
@@ -137,6 +137,6 @@ def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> l
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
-    """`fork 10` after `fork 9`."""
+    """Return a key that sorts `fork 10` after `fork 9`."""
     pieces = re.findall(r"(\D*)(\d{0,18})", name)
     return [(text, int(digits or -1)) for text, digits in pieces]

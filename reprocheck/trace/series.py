@@ -58,23 +58,23 @@ class Columns:
         """Return the series with what was reported up to an iteration, in the order of their first
         values; without those that had none by then.
         """
-        made = (_series(key, column, iteration) for key, column in self._columns.items())
-        return tuple(filter(len, made))
-
-
-def _series(key: Key, column: _Column, iteration: int) -> Series:
-    count = bisect_right(column.iterations, iteration)
-    numbers = LossSeries(
-        values=column.values[:count],
-        dtype_of=column.dtype_of[:count],
-        dtypes=tuple(column.dtypes),
-        ends=array("q", range(1, count + 1)),
-        exact={place: text for place, text in column.exact.items() if place < count},
-    )
-    return Series(
-        name=key[0],
-        by=key[1],
-        numbers=numbers,
-        iterations=column.iterations[:count],
-        steps=column.steps[:count],
-    )
+        series = []
+        for (name, by), column in self._columns.items():
+            count = bisect_right(column.iterations, iteration)
+            numbers = LossSeries(
+                values=column.values[:count],
+                dtype_of=column.dtype_of[:count],
+                dtypes=tuple(column.dtypes),
+                ends=array("q", range(1, count + 1)),
+                exact={place: text for place, text in column.exact.items() if place < count},
+            )
+            series.append(
+                Series(
+                    name=name,
+                    by=by,
+                    numbers=numbers,
+                    iterations=column.iterations[:count],
+                    steps=column.steps[:count],
+                )
+            )
+        return tuple(filter(len, series))

@@ -31,10 +31,19 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
     if not recorded.in_threads:
         return [recorded]
     try:
-        found = _found(path)
-        groups = found.several()
+        members = Trainings()
+        for event in _events(path):
+            thread = getattr(event, "t", "")
+            if isinstance(event, (Loss, Regular)):
+                members.loss(thread)
+            if isinstance(event, (Update, Regular)):
+                members.update(thread, event.o)
+        groups = members.several()
         if not groups:
-            _say_unknown(recorded, found)
+            # several may run whose losses cannot be told apart
+            of_optimizers = [group for group in members.groups if group - members.losses.keys()]
+            if len(of_optimizers) > 1:
+                recorded.caveats.append(LossesOfSeveral())
             return [recorded]
         parts = [_part(recorded, group) for group in groups]
         _fill(parts, groups, path)
@@ -45,24 +54,6 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
         # The recorder looks at weights until it sees some that change, whosever they are.
         part.grouping.weights_seen |= recorded.grouping.weights_seen
     return parts
-
-
-def _say_unknown(recorded: Recorded, found: Trainings) -> None:
-    """Say that several trainings may run whose losses cannot be told apart."""
-    of_optimizers = [group for group in found.groups if group - found.losses.keys()]
-    if len(of_optimizers) > 1:
-        recorded.caveats.append(LossesOfSeveral())
-
-
-def _found(path: Path) -> Trainings:
-    found = Trainings()
-    for event in _events(path):
-        thread = getattr(event, "t", "")
-        if isinstance(event, (Loss, Regular)):
-            found.loss(thread)
-        if isinstance(event, (Update, Regular)):
-            found.update(thread, event.o)
-    return found
 
 
 def _part(recorded: Recorded, group: set[Member]) -> Recorded:

@@ -21,7 +21,6 @@ from reprocheck.model import (
     Run,
     SeriesComparison,
     Tolerance,
-    Trace,
     Verdict,
     VerdictName,
     is_rule,
@@ -103,9 +102,28 @@ def _decide(
     if bad := ended_badly(runs):
         failed = failure(bad, runs, rows, bitwise.equal, divergence)
         return _Decision(verdict=verdict_of(bad[0]), because=failed)
-    if open_question := _inconclusive(runs, rows):
+    reasons: tuple[Statement | None, ...] = (
+        _ended_before(runs, "interrupted"),
+        _ended_before(runs, "broken"),
+        next(map(_no_loss, (run for run in runs if not run.recorded_losses)), None),
+        None if len(runs) > 1 else NotCompared(why="one run"),
+        _not_made(rows),
+        silent(runs),
+        apart(runs),
+    )
+    open_question = next(filter(None, reasons), None)
+    if open_question is not None:
         return _Decision(verdict="inconclusive", because=open_question)
-    agreement = _agreement(runs, rows, bitwise, divergence, series)
+    agreement = Agreement(
+        runs=len(runs),
+        iterations=min(len(trace.losses) for run in runs for trace in run.traces),
+        ranks=_most_ranks(runs),
+        backward=max(trace.backward.iteration for trace in runs[0].traces if trace.backward),
+        largest=max(rows, key=attrgetter("weight")),
+        bitwise=bitwise,
+        divergence=divergence,
+        series=series,
+    )
     return _Decision(verdict="reproducible", because=agreement)
 
 
@@ -137,44 +155,21 @@ def _too_early(run: Run, reference: Run) -> bool:
     if not references or references.keys() - own.keys():
         return True
     for rank, ruling in references.items():
-        lacks = _lacks(own[rank], ruling)
-        # Losses that cannot be paired, though all are there, are what is said of the runs: it does
-        # not matter any more which iterations the ranks behind this one lack.
-        if lacks or not _can_be_paired(own[rank], ruling, run.number):
-            return lacks
+        trace = own[rank]
+        lacks = trace.forward is None or ruling.backward is None
+        # the iterations that the checks need are missing or unfinished
+        if ruling.backward is not None and trace.closed < ruling.backward.iteration:
+            lacks = True
+        if lacks:
+            return True
+        try:
+            for kind in KINDS:
+                pair_up(trace, ruling, kind, run.number)
+        except CannotCompare:
+            # Losses that cannot be paired, though all are there, are what is said of the runs: it
+            # does not matter any more which iterations the ranks behind this one lack.
+            return False
     return False
-
-
-def _can_be_paired(trace: Trace, ruling: Trace, run: int) -> bool:
-    try:
-        for kind in KINDS:
-            pair_up(trace, ruling, kind, run)
-    except CannotCompare:
-        return False
-    return True
-
-
-def _lacks(trace: Trace, ruling: Trace) -> bool:
-    """Return whether the iterations that the checks need are missing or unfinished in a trace; not,
-    where they are there and their losses cannot be paired.
-    """
-    if trace.forward is None or ruling.backward is None:
-        return True
-    return trace.closed < ruling.backward.iteration
-
-
-def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> Statement | None:
-    """Return why a check could not be made, None where all were."""
-    reasons: tuple[Statement | None, ...] = (
-        _ended_before(runs, "interrupted"),
-        _ended_before(runs, "broken"),
-        next(map(_no_loss, (run for run in runs if not run.recorded_losses)), None),
-        None if len(runs) > 1 else NotCompared(why="one run"),
-        _not_made(rows),
-        silent(runs),
-        apart(runs),
-    )
-    return next(filter(None, reasons), None)
 
 
 def _ended_before(runs: Sequence[Run], why: Literal["interrupted", "broken"]) -> NotCompared | None:
@@ -206,25 +201,6 @@ def _no_loss(run: Run) -> NotCompared:
     if not run.frameworks:
         return NotCompared(why="no framework", run=run.number)
     return NotCompared(why="no loss", run=run.number, frameworks=tuple(sorted(run.frameworks)))
-
-
-def _agreement(
-    runs: Sequence[Run],
-    rows: Sequence[Comparison],
-    bitwise: Bitwise,
-    divergence: Divergence | None,
-    series: tuple[SeriesComparison, ...],
-) -> Agreement:
-    return Agreement(
-        runs=len(runs),
-        iterations=min(len(trace.losses) for run in runs for trace in run.traces),
-        ranks=_most_ranks(runs),
-        backward=max(trace.backward.iteration for trace in runs[0].traces if trace.backward),
-        largest=max(rows, key=attrgetter("weight")),
-        bitwise=bitwise,
-        divergence=divergence,
-        series=series,
-    )
 
 
 def _most_ranks(runs: Sequence[Run]) -> int:

@@ -7,14 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from math import isfinite
 
-from reprocheck.model import (
-    NOT_RECORDED,
-    Bitwise,
-    Comparison,
-    Run,
-    Trace,
-    VerdictName,
-)
+from reprocheck.model import NOT_RECORDED, Bitwise, Comparison, Run, Trace, VerdictName
 from reprocheck.model.ranks import together
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import (
@@ -53,7 +46,11 @@ def caveats(
         statements += _loose_pass(rows, bitwise, dtype)
         statements += _not_finite(runs[0])
     if verdict not in ("script_failed", "timed_out"):
-        statements += _endings(runs)
+        statements += (
+            EndedOtherwise(run=run.number, ending=ending(run), recorded=run.longest, lost=lost(run))
+            for run in runs
+            if not run.record.ended_as_planned
+        )
     statements += early(runs)
     references = runs[0].by_rank
     several = several_ranks(runs)
@@ -110,14 +107,6 @@ def _wide(row: Comparison) -> WideTolerance | None:
     if row.allowed < _WIDE * abs(row.reference):
         return None
     return WideTolerance(kind=row.kind, run=row.run, reference=row.reference, allowed=row.allowed)
-
-
-def _endings(runs: Sequence[Run]) -> Iterator[EndedOtherwise]:
-    for run in runs:
-        if not run.record.ended_as_planned:
-            yield EndedOtherwise(
-                run=run.number, ending=ending(run), recorded=run.longest, lost=lost(run)
-            )
 
 
 def _break(run: Run, trace: Trace, _: Trace | None) -> Iterator[BreaksOff]:

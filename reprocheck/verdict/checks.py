@@ -4,22 +4,14 @@ list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from reprocheck.model import (
-    NOT_RECORDED,
-    Checked,
-    CheckKind,
-    Comparison,
-    Run,
-    Tolerance,
-    Trace,
-)
+from reprocheck.model import NOT_RECORDED, Checked, CheckKind, Comparison, Run, Tolerance, Trace
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import (
     BeyondDoubles,
@@ -66,7 +58,17 @@ def compare(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Comparison, ...]
     """Return one row for each later run, rank and check, in this order: run, rank, forward before
     backward.
     """
-    return tuple(_rows(runs, tolerance))
+    several = several_ranks(runs)
+    rows = []
+    for run in runs[1:]:
+        own, references = run.by_rank, runs[0].by_rank
+        ranks = sorted(references.keys() | own.keys())
+        for rank, kind in product(ranks, KINDS):
+            row = _row(own, references, kind, run.number, rank, tolerance)
+            if several and isinstance(row.why, OfRanks):
+                row = replace(row, why=replace(row.why, ranks=(rank,)))
+            rows.append(row)
+    return tuple(rows)
 
 
 def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
@@ -74,16 +76,13 @@ def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
 
     The iteration of run 1 rules. Raises CannotCompare.
     """
-    if not reference.checked(kind).count:
+    checked = reference.checked(kind)
+    if not checked.count:
         raise CannotCompare(_why_missing(reference, kind, 1))
-    pair = {"forward": _forward_pair, "backward": _backward_pair}[kind]
-    return pair(trace, reference, run)
-
-
-def _forward_pair(trace: Trace, reference: Trace, run: int) -> Pair:
+    if kind == "backward":
+        return _backward_pair(trace, reference, run)
     if trace.forward is None:
-        raise CannotCompare(_why_missing(trace, "forward", run))
-    checked = reference.checked("forward")
+        raise CannotCompare(_why_missing(trace, kind, run))
     number, expected = trace.forward.count, checked.count
     if number != expected:
         why = OtherNumber(
@@ -126,18 +125,6 @@ def losses_in(trace: Trace, iteration: int) -> int:
 def several_ranks(runs: Sequence[Run]) -> bool:
     """Return whether the runs have more than one rank."""
     return len({trace.rank for run in runs for trace in run.traces}) > 1
-
-
-def _rows(runs: Sequence[Run], tolerance: Tolerance) -> Iterator[Comparison]:
-    several = several_ranks(runs)
-    for run in runs[1:]:
-        own, references = run.by_rank, runs[0].by_rank
-        ranks = sorted(references.keys() | own.keys())
-        for rank, kind in product(ranks, KINDS):
-            row = _row(own, references, kind, run.number, rank, tolerance)
-            if several and isinstance(row.why, OfRanks):
-                row = replace(row, why=replace(row.why, ranks=(rank,)))
-            yield row
 
 
 def _row(

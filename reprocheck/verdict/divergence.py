@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
+from typing import Literal
 
 from reprocheck.model import Bitwise, Divergence, Run, Tolerance, Trace
 from reprocheck.model.statements.verdict import RankInOneRunOnly, WithoutPartner
@@ -25,11 +26,11 @@ def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
     ranks = {frozenset(run.by_rank) for run in runs}
     if len(ranks) > 1:
         return Bitwise(equal=False, first_iteration=1), None
-    found = list(_unequal(runs))
-    if not found:
+    differences = list(_unequal(runs))
+    if not differences:
         return Bitwise(equal=True), None
-    first = min(map(attrgetter("iteration"), found))
-    there = [unequal for unequal in found if unequal.iteration == first]
+    first = min(map(attrgetter("iteration"), differences))
+    there = [unequal for unequal in differences if unequal.iteration == first]
     ends = all(map(attrgetter("ends"), there))
     bitwise = Bitwise(equal=False, first_iteration=first, one_is_longer=ends)
     distances = [unequal.ulp for unequal in there if unequal.ulp is not None]
@@ -59,23 +60,17 @@ def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | 
     """Return the earliest loss outside the tolerance, or without a partner, of all runs and
     ranks.
     """
-    if not runs:
-        return None
-    found = [one for run in runs[1:] for one in _divergences(run, runs[0], tolerance)]
-    return min(found, key=attrgetter("iteration", "run", "rank"), default=None)
-
-
-def _divergences(run: Run, first: Run, tolerance: Tolerance) -> Iterator[Divergence]:
-    """Yield the first one of each rank of a run."""
-    own, references = run.by_rank, first.by_rank
-    shared = own.keys() & references.keys()
-    for rank in sorted(references.keys() | own.keys()):
-        if rank in shared:
-            found = _of_rank(own[rank], references[rank], run, first, tolerance)
-        else:
-            found = _of_one_run(rank, run, first)
-        if found is not None:
-            yield found
+    divergences = []
+    for run in runs[1:]:
+        own, references = run.by_rank, runs[0].by_rank
+        for rank in references.keys() | own.keys():
+            if rank in own and rank in references:
+                divergence = _of_rank(own[rank], references[rank], run, runs[0], tolerance)
+            else:
+                divergence = _of_one_run(rank, run, runs[0])
+            if divergence is not None:
+                divergences.append(divergence)
+    return min(divergences, key=attrgetter("iteration", "run", "rank"), default=None)
 
 
 def _of_one_run(rank: int, run: Run, first: Run) -> Divergence | None:
@@ -103,34 +98,23 @@ def _of_rank(
     outside = first_outside(own.losses, reference.losses, tolerance)
     if outside is None:
         return None
-    why = None
+    why, iteration = None, outside.iteration
     if outside.value is None:
-        if cut_short(outside.iteration, own, reference, run, first):
+        if cut_short(iteration, own, reference, run, first):
             return None
-        why = _without_partner(own, reference, outside.iteration, run.number)
+        # one series is longer, or holds more losses in the iteration
+        of: Literal["iterations", "losses"] = "iterations"
+        numbers = len(own.losses), len(reference.losses)
+        if iteration <= min(numbers):
+            of, numbers = "losses", (losses_in(own, iteration), losses_in(reference, iteration))
+        why = WithoutPartner(
+            of=of, iteration=iteration, run=run.number, own=numbers[0], reference=numbers[1]
+        )
     return Divergence(
-        iteration=outside.iteration,
+        iteration=iteration,
         run=run.number,
         rank=own.rank,
         reference=outside.reference,
         value=outside.value,
         why=why,
-    )
-
-
-def _without_partner(trace: Trace, reference: Trace, iteration: int, run: int) -> WithoutPartner:
-    """Return why a loss has no partner: one series is longer, or holds more losses in the
-    iteration.
-    """
-    own, other = len(trace.losses), len(reference.losses)
-    if iteration > min(own, other):
-        return WithoutPartner(
-            of="iterations", iteration=iteration, run=run, own=own, reference=other
-        )
-    return WithoutPartner(
-        of="losses",
-        iteration=iteration,
-        run=run,
-        own=losses_in(trace, iteration),
-        reference=losses_in(reference, iteration),
     )

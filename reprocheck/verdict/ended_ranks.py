@@ -15,7 +15,7 @@ from itertools import groupby
 from math import inf
 from operator import attrgetter
 
-from reprocheck.model import Process, Run, Trace
+from reprocheck.model import Process, Run
 from reprocheck.model.statements.verdict import (
     LostOnNode,
     LostRank,
@@ -94,14 +94,33 @@ def lost(run: Run) -> RanksLost | RanksBehind | None:
 
     None where nothing of that is to be told.
     """
-    ranks = _ranks(run)
+    by_number = {}
+    for trace in run.traces:
+        by_number[trace.rank] = _Rank(
+            number=trace.rank,
+            process=trace.process,
+            reached=len(trace.losses),
+            unfinished=trace.unfinished,
+            stopped=trace.stopped_at is not None,
+            broken=bool(trace.broken),
+        )
+    known = {(process.pid, process.rank, process.node) for process in run.processes}
+    for process in run.processes:
+        # data workers and helpers have their rank from the process that started them, and are none
+        is_helper = (process.ppid, process.rank, process.node) in known
+        if process.rank is not None and not is_helper:
+            rank = _Rank(number=process.rank, process=process, reached=0)
+            by_number.setdefault(process.rank, rank)
+    ranks = sorted(by_number.values(), key=_NUMBER)
     if len(ranks) < 2:
         return None
     furthest = max(map(_REACHED, ranks))
     on_one_machine = partial(_on_one_machine, run=run, furthest=furthest)
     # Trainings in threads of one process do not end one after the other.
     apart = [rank for rank in ranks if not rank.process.in_thread]
-    nodes = tuple(filter(None, map(on_one_machine, _by_machine(apart))))
+    in_order = sorted(apart, key=_MACHINE)
+    by_machine = [list(there) for _, there in groupby(in_order, key=_MACHINE)]
+    nodes = tuple(filter(None, map(on_one_machine, by_machine)))
     if nodes:
         return RanksLost(nodes=nodes)
     if _ended_by_us(run) and furthest:
@@ -113,37 +132,6 @@ def lost(run: Run) -> RanksLost | RanksBehind | None:
 
 def _ended_by_us(run: Run) -> bool:
     return run.record.ended in ("timed_out", "interrupted")
-
-
-def _by_machine(ranks: Sequence[_Rank]) -> list[list[_Rank]]:
-    """Return the ranks of each machine, in the order of the machines' numbers."""
-    in_order = sorted(ranks, key=_MACHINE)
-    return [list(there) for _, there in groupby(in_order, key=_MACHINE)]
-
-
-def _ranks(run: Run) -> list[_Rank]:
-    """Return those that trained, and those of which a process started.
-
-    Data workers and helpers have their rank from the process that started them, and are none.
-    """
-    found = {trace.rank: _of_trace(trace) for trace in run.traces}
-    known = {(one.pid, one.rank, one.node) for one in run.processes}
-    for one in run.processes:
-        started_by_rank = (one.ppid, one.rank, one.node) in known
-        if one.rank is not None and not started_by_rank:
-            found.setdefault(one.rank, _Rank(number=one.rank, process=one, reached=0))
-    return sorted(found.values(), key=_NUMBER)
-
-
-def _of_trace(trace: Trace) -> _Rank:
-    return _Rank(
-        number=trace.rank,
-        process=trace.process,
-        reached=len(trace.losses),
-        unfinished=trace.unfinished,
-        stopped=trace.stopped_at is not None,
-        broken=bool(trace.broken),
-    )
 
 
 def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> LostOnNode | None:

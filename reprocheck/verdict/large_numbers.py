@@ -60,11 +60,11 @@ def outside(
 
 def shown(series: LossSeries, index: int) -> str:
     """Return a loss in full: an integer, else with as many digits as tell two of them apart."""
-    found = value(series, index)
-    if found is None:
+    number = value(series, index)
+    if number is None:
         return repr(series.values[index])
-    if found.denominator == 1:
-        return str(found.numerator)
+    if number.denominator == 1:
+        return str(number.numerator)
     with localcontext() as context:
         context.prec = 25
-        return str(Decimal(found.numerator) / Decimal(found.denominator))
+        return str(Decimal(number.numerator) / Decimal(number.denominator))

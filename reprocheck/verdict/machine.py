@@ -76,15 +76,9 @@ def is_of_a_machine(name: str) -> bool:
     if slash and group.lower() in GROUPS:
         return True
     words = [word.lower() for word in _WORD.findall(name)]
-    return _last(words) not in QUANTITIES and _says_so(words)
-
-
-def _last(words: list[str]) -> str:
-    """Return the word that says what the number is."""
-    return next((word for word in reversed(words) if word not in PASSED_OVER), "")
-
-
-def _says_so(words: list[str]) -> bool:
+    last = next((word for word in reversed(words) if word not in PASSED_OVER), "")
+    if last in QUANTITIES:
+        return False
     pairs = set(pairwise(words))
     if not DEVICES.isdisjoint(words) and not OF_A_DEVICE.isdisjoint(words):
         return True

@@ -19,7 +19,14 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
     """Group runs whose losses are equal in every bit, and find what the sample excludes."""
     if not any(map(attrgetter("traces"), runs)):
         return Outcomes(groups=(), bound=None)
-    groups = _groups(runs)
+    groups: list[list[Run]] = []
+    for run in runs:
+        alike = (group for group in groups if same_bits(run, group[0]))
+        group = next(alike, [])
+        if not group:
+            groups.append(group)
+        group.append(run)
+    # that of run 1 is the first
     others = len(runs) - 1
     different = others + 1 - len(groups[0])
     bound = None
@@ -34,8 +41,8 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
 
 
 def upper_bound(different: int, others: int) -> float:
-    """Exact one-sided 95 % bound (Clopper-Pearson) on the share of runs that differ from run 1,
-    `different` of `others` having done so.
+    """Return the exact one-sided 95 % bound (Clopper-Pearson) on the share of runs that differ from
+    run 1, `different` of `others` having done so.
     """
     if different >= others:
         return 1.0
@@ -44,7 +51,11 @@ def upper_bound(different: int, others: int) -> float:
     low, high = different / others, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        if _at_most(different, others, middle) > _RISK:
+        at_most = math.fsum(
+            math.comb(others, k) * middle**k * (1 - middle) ** (others - k)
+            for k in range(different + 1)
+        )
+        if at_most > _RISK:
             low = middle
         else:
             high = middle
@@ -61,27 +72,8 @@ def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
     """Return where each of the ranks that both runs have is first not equal in every bit."""
     own, others = run.by_rank, other.by_rank
     shared = own.keys() & others.keys()
-    found = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
-    return filter(None, found)
-
-
-def _at_most(different: int, others: int, share: float) -> float:
-    """Probability of at most so many differing runs."""
-    return math.fsum(
-        math.comb(others, k) * share**k * (1 - share) ** (others - k) for k in range(different + 1)
-    )
-
-
-def _groups(runs: Sequence[Run]) -> list[list[Run]]:
-    """Return the runs, those of equal losses together; the group of run 1 is the first."""
-    groups: list[list[Run]] = []
-    for run in runs:
-        alike = (group for group in groups if same_bits(run, group[0]))
-        group = next(alike, [])
-        if not group:
-            groups.append(group)
-        group.append(run)
-    return groups
+    differences = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
+    return filter(None, differences)
 
 
 def _longer(runs: Sequence[Run]) -> OneIsLonger | None:
@@ -103,23 +95,23 @@ def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
     by_rank = [run.by_rank for run in runs]
     if len(runs) < 2:
         return ()
-    found = []
+    rows = []
     for rank in sorted(set.intersection(*map(set, by_rank))):
         series = [traces[rank].losses for traces in by_rank]
         shortest = min(MOST_ITERATIONS, *map(len, series))
         for iteration in range(1, shortest + 1):
             sums = [sum(losses.losses(iteration)) for losses in series]
-            found.append(_spread(sums, iteration, rank))
-    return tuple(found)
-
-
-def _spread(sums: list[float], iteration: int, rank: int) -> LossStatistics:
-    mean, deviation = _mean_and_deviation(sums)
-    return LossStatistics(iteration=iteration, rank=rank, mean=mean, standard_deviation=deviation)
+            mean, deviation = _mean_and_deviation(sums)
+            rows.append(
+                LossStatistics(
+                    iteration=iteration, rank=rank, mean=mean, standard_deviation=deviation
+                )
+            )
+    return tuple(rows)
 
 
 def _mean_and_deviation(sums: list[float]) -> tuple[float, float]:
-    """NaN where one is not finite; exact where all are the same."""
+    """Return both; NaN where a sum is not finite, exact where all are the same."""
     if not all(map(math.isfinite, sums)):
         return math.nan, math.nan
     if len(set(sums)) == 1:

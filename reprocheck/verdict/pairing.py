@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import count, filterfalse
 from operator import attrgetter
 
@@ -31,34 +30,47 @@ def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
 
     What was compared as a set is one of the caveats of its run.
     """
-    later = (_renumbered(run, runs[0], tolerance) for run in runs[1:])
-    return (*runs[:1], *later)
+    under_ranks = list(runs[:1])
+    for run in runs[1:]:
+        numbers, as_set = partners(run, runs[0], tolerance)
+        under_ranks.append(_with_ranks(run, numbers, as_set) if numbers else run)
+    return tuple(under_ranks)
 
 
 def partners(
     run: Run, reference: Run, tolerance: Tolerance
 ) -> tuple[dict[int, int], tuple[int, ...]]:
-    """Rank in a run -> rank of its partner in run 1, of processes without ranks; and those that
-    were compared as a set.
+    """Return rank in a run -> rank of its partner in run 1, of processes without ranks; and those
+    that were compared as a set.
     """
     own, others = _without_rank(run), _without_rank(reference)
     if not own or not others:
         return {}, ()
     pairs = _by_origin(own, others)
-    unsure = (own.keys() - pairs.keys()) | _not_alone(own, others)
-    unequal = {rank for rank, other in pairs.items() if _unequal(own[rank], others[other])}
+    in_run = Counter(map(_ORIGIN, own.values()))
+    in_reference = Counter(map(_ORIGIN, others.values()))
+    # The larger of both numbers.
+    most = in_run | in_reference
+    not_alone = {rank for rank, trace in own.items() if most[_ORIGIN(trace)] > 1}
+    unsure = (own.keys() - pairs.keys()) | not_alone
+    unequal = {
+        rank
+        for rank, other in pairs.items()
+        if first_unequal(own[rank].losses, others[other].losses) is not None
+    }
     as_set = unsure | unequal
-    found = _as_sets(own, others, pairs, unsure, unequal, tolerance)
+    settled = _as_sets(own, others, pairs, unsure, unequal, tolerance)
     kept = {rank: other for rank, other in pairs.items() if rank not in as_set}
-    changed = {other for rank, other in found.items() if rank in unsure or pairs.get(rank) != other}
-    return _numbers(run, own, {**kept, **found}), tuple(sorted(changed))
-
-
-def _renumbered(run: Run, reference: Run, tolerance: Tolerance) -> Run:
-    numbers, as_set = partners(run, reference, tolerance)
-    if not numbers:
-        return run
-    return _with_ranks(run, numbers, as_set)
+    changed = {
+        other for rank, other in settled.items() if rank in unsure or pairs.get(rank) != other
+    }
+    numbers = {**kept, **settled}
+    with_rank = run.by_rank.keys() - own.keys()
+    highest = max((*with_rank, *numbers.values()), default=-1)
+    # those without a partner come behind all others
+    without_partner = sorted(own.keys() - numbers.keys())
+    numbers |= zip(without_partner, count(highest + 1), strict=False)
+    return numbers, tuple(sorted(changed))
 
 
 def _without_rank(run: Run) -> dict[int, Trace]:
@@ -85,15 +97,6 @@ def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
     return pairs
 
 
-def _not_alone(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> set[int]:
-    """Return the ranks that share the place where they come from with others of one of the runs."""
-    in_run = Counter(map(_ORIGIN, own.values()))
-    in_reference = Counter(map(_ORIGIN, others.values()))
-    # The larger of both numbers.
-    most = in_run | in_reference
-    return {rank for rank, trace in own.items() if most[_ORIGIN(trace)] > 1}
-
-
 def _as_sets(
     own: Mapping[int, Trace],
     others: Mapping[int, Trace],
@@ -102,53 +105,49 @@ def _as_sets(
     unequal: set[int],
     tolerance: Tolerance,
 ) -> _Pairs:
-    """Partners for the ranks whose pair is unsure or unequal: first of equal losses, then of losses
-    within the tolerance, then by where they come from, then in order.
+    """Find partners for the ranks whose pair is unsure or unequal: first of equal losses, then of
+    losses within the tolerance, then by where they come from, then in order.
     """
     left = dict.fromkeys(sorted(unsure | unequal))
     taken = {other for rank, other in pairs.items() if rank not in left}
     free = dict.fromkeys(sorted(others.keys() - taken))
-    found: _Pairs = {}
+    settled: _Pairs = {}
 
     def settle(partners: Iterable[tuple[int, int]]) -> None:
         for rank, other in partners:
             if rank in left and other in free:
-                found[rank] = other
+                settled[rank] = other
                 del left[rank], free[other]
 
     settle(pair for pair in pairs.items() if pair[0] not in unequal)
     there = _by_losses(others, free)
-    for losses, alike in _by_losses(own, left).items():
-        settle(zip(alike, there[losses], strict=False))
+    for bits, alike in _by_losses(own, left).items():
+        settle(zip(alike, there[bits], strict=False))
     close: dict[int, list[int]] = {}
     if len(left) * len(free) <= MOST_COMPARED:
         for rank in left:
-            fits = partial(_within, own[rank], tolerance=tolerance)
-            near = [other for other in free if fits(others[other])]
+            losses = own[rank].losses
+            near = [
+                other
+                for other in free
+                if first_outside(losses, others[other].losses, tolerance) is None
+            ]
             close[rank] = sorted(near, key=lambda other: other != pairs.get(rank))
     settle(_matched(close))
     settle(pairs.items())
     # Copies, as both change while partners are settled.
     settle(zip(list(left), list(free), strict=False))
-    return found
+    return settled
 
 
 def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object, list[int]]:
     """Return the ranks in order, by their losses in every bit."""
-    found: dict[object, list[int]] = defaultdict(list)
+    ranks_of: dict[object, list[int]] = defaultdict(list)
     for rank in ranks:
         series = traces[rank].losses
         columns = (series.values.tobytes(), series.ends.tobytes(), series.dtype_of.tobytes())
-        found[columns, series.dtypes, *series.exact.items()].append(rank)
-    return found
-
-
-def _within(trace: Trace, other: Trace, tolerance: Tolerance) -> bool:
-    return first_outside(trace.losses, other.losses, tolerance) is None
-
-
-def _unequal(trace: Trace, other: Trace) -> bool:
-    return first_unequal(trace.losses, other.losses) is not None
+        ranks_of[columns, series.dtypes, *series.exact.items()].append(rank)
+    return ranks_of
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
@@ -169,15 +168,6 @@ def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
     for rank in candidates:
         place(rank, set())
     return list(zip(partner.values(), partner.keys(), strict=True))
-
-
-def _numbers(run: Run, own: Mapping[int, Trace], pairs: _Pairs) -> dict[int, int]:
-    """Old rank -> new rank; those without a partner come behind all others."""
-    with_rank = run.by_rank.keys() - own.keys()
-    highest = max((*with_rank, *pairs.values()), default=-1)
-    without_partner = sorted(own.keys() - pairs.keys())
-    behind = zip(without_partner, count(highest + 1), strict=False)
-    return {**pairs, **dict(behind)}
 
 
 def _with_ranks(run: Run, numbers: Mapping[int, int], as_set: tuple[int, ...]) -> Run:

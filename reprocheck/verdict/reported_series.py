@@ -7,14 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from reprocheck.model import (
-    LOSS_SERIES,
-    Run,
-    Series,
-    SeriesComparison,
-    SeriesPlace,
-    Tolerance,
-)
+from reprocheck.model import LOSS_SERIES, Run, Series, SeriesComparison, SeriesPlace, Tolerance
 from reprocheck.verdict.machine import is_of_a_machine
 from reprocheck.verdict.series import align, first_outside, first_unequal
 
@@ -48,17 +41,17 @@ class _Pair:
     @property
     def first_unequal(self) -> SeriesPlace | None:
         """The first value that is not equal in every bit."""
-        found = first_unequal(self.own.numbers, self.reference.numbers)
-        if found is None or (found.ends and not self.complete):
+        unequal = first_unequal(self.own.numbers, self.reference.numbers)
+        if unequal is None or (unequal.ends and not self.complete):
             return None
-        return self.place(found.iteration)
+        return self.place(unequal.iteration)
 
     def first_outside(self, tolerance: Tolerance) -> SeriesPlace | None:
         """Return the first value outside the tolerance, or without a partner."""
-        found = first_outside(self.own.numbers, self.reference.numbers, tolerance)
-        if found is None or (found.value is None and not self.complete):
+        outside = first_outside(self.own.numbers, self.reference.numbers, tolerance)
+        if outside is None or (outside.value is None and not self.complete):
             return None
-        return self.place(found.iteration)
+        return self.place(outside.iteration)
 
 
 def compare_series(

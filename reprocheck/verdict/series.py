@@ -83,10 +83,16 @@ def align(series: LossSeries, reference: LossSeries) -> Aligned:
     breaks_at = None
     if good < longest:
         breaks_at = good + 1
+    codes = column(series.dtype_of, "uint8")[:count]
+    reference_codes = column(reference.dtype_of, "uint8")[:count]
+    if series.dtypes != reference.dtypes:
+        names = {name: code for code, name in enumerate(reference.dtypes)}
+        table = np.array([names.get(name, -1) for name in series.dtypes], dtype=np.int16)
+        codes = table[codes]
     return Aligned(
         values=column(series.values, "float64")[:count],
         reference=column(reference.values, "float64")[:count],
-        same_dtype=_same_dtype(series, reference, count),
+        same_dtype=np.asarray(codes == reference_codes),
         ends=ends[:good],
         breaks_at=breaks_at,
     )
@@ -149,7 +155,7 @@ def first_outside(
 def differs(
     values: NDArray[np.float64], reference: NDArray[np.float64], tolerance: Tolerance
 ) -> NDArray[np.bool_]:
-    """|a - b| > atol + rtol * |b|, or finite on one side only.
+    """Return where |a - b| > atol + rtol * |b|, or a value is finite on one side only.
 
     Where both are not finite, nothing is said: False.
     """
@@ -159,15 +165,3 @@ def differs(
     with np.errstate(over="ignore", invalid="ignore"):
         within = np.abs(values - reference) <= tolerance.atol + tolerance.rtol * np.abs(reference)
     return np.asarray((finite & reference_finite & ~within) | (finite != reference_finite))
-
-
-def _same_dtype(series: LossSeries, reference: LossSeries, count: int) -> NDArray[np.bool_]:
-    import numpy as np
-
-    codes = column(series.dtype_of, "uint8")[:count]
-    reference_codes = column(reference.dtype_of, "uint8")[:count]
-    if series.dtypes != reference.dtypes:
-        names = {name: code for code, name in enumerate(reference.dtypes)}
-        table = np.array([names.get(name, -1) for name in series.dtypes], dtype=np.int16)
-        return np.asarray(table[codes] == reference_codes)
-    return np.asarray(codes == reference_codes)

@@ -61,14 +61,14 @@ def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
         return np.asarray(_place_e4m3(size), dtype=np.uint64)
     holds, bits, zeros = _HELD[dtype]
     with np.errstate(over="ignore", under="ignore"):
-        held = size.astype(holds, copy=False)
-    places = held.view(bits).astype(np.uint64)
+        holding = size.astype(holds, copy=False)
+    places = holding.view(bits).astype(np.uint64)
     return np.asarray(places >> np.uint64(zeros))
 
 
 def _place_e4m3(size: NDArray[np.float64]) -> NDArray[Any]:
-    """Four bits of exponent (bias 7), three of fraction: steps of 2^-9 up to 2^-6, then eight steps
-    for each power of two.
+    """Return the places of values with four bits of exponent (bias 7) and three of fraction: steps
+    of 2^-9 up to 2^-6, then eight steps for each power of two.
     """
     import numpy as np
 

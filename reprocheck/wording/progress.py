@@ -13,6 +13,14 @@ _MOST_NAMED = 4
 """Controls of an arm that are all named as it begins; of more their number is told."""
 
 
+def waits_for_another_check() -> str:
+    """Return that another check is under way in the same folder."""
+    return tr(
+        "Another check is under way in this folder: this one waits for its end, since the runs of"
+        " both would change the same files."
+    )
+
+
 def cost(least: int, named: int, most: int, seconds: float) -> str:
     """Return what the search may cost: the runs that it takes at least, with what is named, and at
     most.

@@ -65,9 +65,11 @@ def checked(
 def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
     """No other check works in the folder meanwhile, unless the runs of both work in copies."""
     from reprocheck import launch
+    from reprocheck.wording import progress
 
     shared = settings.workdir == "copy"
-    return launch.alone_in(Path.cwd(), shared=shared, say=teller.message)
+    waits = partial(teller.message, progress.waits_for_another_check())
+    return launch.alone_in(Path.cwd(), shared=shared, waits=waits)
 
 
 def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:

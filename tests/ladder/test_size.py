@@ -10,14 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reprocheck.child.reprocheck_child.deep_levels import leaves
-from reprocheck.ladder.size import (
-    Difference,
-    difference,
-    recorded,
-    relative_difference,
-    rounding_level,
-    size_of,
-)
+from reprocheck.ladder.size import relative_difference, rounding_level, size_of
+from tests.ladder.fingerprints import Difference, difference, recorded
 
 
 def print_of(values: Any, **changes: Any) -> Any:

@@ -7,6 +7,7 @@ import dataclasses
 import math
 from typing import Any
 
+import msgspec
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -18,8 +19,8 @@ from hypothesis import (  # noqa: E402
 )
 
 from reprocheck.child.reprocheck_child.deep_levels import leaves  # noqa: E402
-from reprocheck.ladder.size import difference, recorded  # noqa: E402
 from tests.child.frameworks.torch.test_fingerprints import PRINTS, generator, on_device  # noqa: E402
+from tests.ladder.fingerprints import difference, recorded  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -111,7 +112,7 @@ def test_host_device_and_numpy_make_one_sketch() -> None:
         for other in found[1:]:
             assert (
                 difference(
-                    found[0], dataclasses.replace(other, hash="other", algorithm="")
+                    found[0], msgspec.structs.replace(other, hash="other", algorithm="")
                 ).relative
                 < 1e-5
             )

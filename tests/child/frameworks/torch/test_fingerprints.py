@@ -22,7 +22,7 @@ from hypothesis import (  # noqa: E402
 
 from reprocheck.child.reprocheck_child.deep_levels import hashing  # noqa: E402
 from reprocheck.child.reprocheck_child.frameworks.torch.fingerprint import Fingerprints  # noqa: E402
-from reprocheck.ladder.size import difference, recorded  # noqa: E402
+from tests.ladder.fingerprints import difference, recorded  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
