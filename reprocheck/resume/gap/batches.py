@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, Spot
 from reprocheck.resume.gap.sides import Side
@@ -37,6 +38,11 @@ class Pass:
         if self.fact is None or self.fact.cut:
             return ()
         return self.fact.indices or ()
+
+    @property
+    def line(self) -> str:
+        """The line of the script that walks through the data; "" where it is not known."""
+        return self.fact.line if self.fact is not None else ""
 
     @property
     def private(self) -> Mapping[str, str]:
@@ -81,47 +87,6 @@ class Batch:
         return self.equals(other)
 
 
-@dataclass(slots=True)
-class _Taking:
-    """The batches of a run while its facts are walked through."""
-
-    passes: dict[str, Pass] = field(default_factory=dict)
-    waiting: list[Batch] = field(default_factory=list)
-    used: list[Batch] = field(default_factory=list)
-    trained: dict[str, int] = field(default_factory=dict)
-    """Line -> how many passes that began there the training has taken a batch of: each may have a
-    loader of its own.
-    """
-    given: set[str] = field(default_factory=set)
-    """Hashes of what modules were given since the last loss."""
-
-    def epoch(self, fact: Seen) -> None:
-        before = self.passes.get(fact.place)
-        number = self.trained.get(fact.line, 0) if before is None else before.number + 1
-        self.passes[fact.place] = Pass(number, fact)
-
-    def batch(self, fact: Seen) -> None:
-        taken = self.passes.setdefault(fact.place, Pass(0))
-        self.waiting.append(Batch(fact, taken, taken.handed))
-        taken.handed += 1
-        del self.waiting[:-_WAITING]
-
-    def call(self, fact: Seen) -> None:
-        self.given.update(_hashes(fact.inputs))
-
-    def loss(self, fact: Seen) -> None:
-        """The pass of the training is over: which of the batches it took."""
-        matching = [one for one in self.waiting if self.given & _hashes(one.fact.outputs)]
-        fresh = [one for one in self.waiting if one.fact.iteration == fact.iteration]
-        taken = matching[-1:] or fresh[-1:]
-        self.given.clear()
-        for batch in taken:
-            self.used.append(Batch(batch.fact, batch.of, batch.position, fact.iteration))
-            if batch.of.fact is not None and batch.of.fact.line:
-                self.trained[batch.of.fact.line] = batch.of.number + 1
-            del self.waiting[: self.waiting.index(batch) + 1]
-
-
 def taken(facts: Iterable[Seen]) -> list[Batch]:
     """Return the batches that a run trained on, in order: of those that a loader handed out, the
     ones that a module was given before a loss.
@@ -129,11 +94,35 @@ def taken(facts: Iterable[Seen]) -> list[Batch]:
     Batches of a validation, those that a loop passes over, and those that were fetched ahead are
     left out.
     """
-    taking = _Taking()
+    passes: dict[str, Pass] = {}
+    waiting: list[Batch] = []
+    used: list[Batch] = []
+    # line -> how many passes that began there the training has taken a batch of: each may have a
+    # loader of its own
+    trained: dict[str, int] = {}
+    given: set[str] = set()  # hashes of what modules were given since the last loss
     for fact in facts:
-        if fact.kind in ("epoch", "batch", "call", "loss"):
-            getattr(taking, fact.kind)(fact)
-    return taking.used
+        if fact.kind == "epoch":
+            before = passes.get(fact.place)
+            number = trained.get(fact.line, 0) if before is None else before.number + 1
+            passes[fact.place] = Pass(number, fact)
+        elif fact.kind == "batch":
+            of = passes.setdefault(fact.place, Pass(0))
+            waiting.append(Batch(fact, of, of.handed))
+            of.handed += 1
+            del waiting[:-_WAITING]
+        elif fact.kind == "call":
+            given.update(_hashes(fact.inputs))
+        elif fact.kind == "loss":
+            matching = [batch for batch in waiting if given & _hashes(batch.fact.outputs)]
+            fresh = [batch for batch in waiting if batch.fact.iteration == fact.iteration]
+            given.clear()
+            for batch in matching[-1:] or fresh[-1:]:
+                used.append(replace(batch, iteration=fact.iteration))
+                if batch.of.fact is not None and batch.of.fact.line:
+                    trained[batch.of.fact.line] = batch.of.number + 1
+                del waiting[: waiting.index(batch) + 1]
+    return used
 
 
 def _hashes(leaves: Leaves) -> set[str]:
@@ -220,7 +209,7 @@ def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
         iteration=number + 1,
         expected=spots(data.continued)[due],
         ended=True,
-        line=due.of.fact.line if due.of.fact is not None else "",
+        line=due.of.line,
         passed_over=times > int(rightly),
     )
 
@@ -228,13 +217,16 @@ def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
 def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection[str]) -> BatchGap:
     due, came = rest[0]
     known = spots(data.continued)
-    drawn = tuple(came.of.fact.after) if came.of.fact is not None else ()
-    elsewhere, put_back = _private(data, due, came)
+    # generators that the loader has of its own and that stood elsewhere when its order was drawn:
+    # those that stand anywhere, and those that stand where they stood at the checkpoint
+    private = came.of.private if due.of.private != came.of.private else {}
+    own = {f"{came.fact.place} {name}": state for name, state in private.items()}
+    elsewhere = [name for name, state in own.items() if state not in data.private]
     same_order = None
     if due.of.order and came.of.order:
         same_order = _is_part(came.of.order, due.of.order)
     taken_there = set(_samples(data.continued))
-    taken = [sample for sample in came.samples if sample in taken_there]
+    never_taken = [sample for sample in came.samples if sample not in taken_there]
     return BatchGap(
         iteration=came.iteration,
         expected=known[due],
@@ -243,31 +235,16 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         first_pass=came.of.number == 0,
         first_epoch=_in_first_order(data, due, came),
         same_order=same_order,
-        drawn_from=drawn,
+        drawn_from=tuple(came.of.fact.after) if came.of.fact is not None else (),
         unrestored=(*sorted(unrestored), *elsewhere),
-        of_its_own=tuple(put_back),
+        of_its_own=tuple(name for name in own if name not in elsewhere),
         later_pass=came.of is not data.resumed[0].of,
         without_loader=came.fact.place.startswith(NO_LOADER),
         content=due.is_of(came),
-        line=came.of.fact.line if came.of.fact is not None else "",
-        strange=2 * len(taken) < len(came.samples),
+        line=came.of.line,
+        strange=2 * len(never_taken) > len(came.samples),
         counts=_counts(data, due, rest, known),
     )
-
-
-def _private(data: Data, due: Batch, came: Batch) -> tuple[list[str], list[str]]:
-    """Return the generators that the loader has of its own, where they stood elsewhere when its
-    order was drawn: those that stand anywhere, and those that stand where they stood at the
-    checkpoint.
-    """
-    elsewhere: list[str] = []
-    put_back: list[str] = []
-    if due.of.private == came.of.private:
-        return elsewhere, put_back
-    for name, state in came.of.private.items():
-        told = put_back if state in data.private else elsewhere
-        told.append(f"{came.fact.place} {name}")
-    return elsewhere, put_back
 
 
 def _own_position(due: Batch, came: Batch) -> int | None:
@@ -296,79 +273,62 @@ def _position_in(order: Sequence[object], batch: Batch) -> int | None:
 
 
 def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
-    """Return where each batch of the continued run stands."""
-    untold = [batch for batch in batches if batch.of.fact is None]
-    found = {
-        batch: Spot(batch.iteration, batch.of.number, batch.position)
-        for batch in batches
-        if batch.of.fact is not None
-    }
-    return {**found, **_without_loader(untold)}
+    """Return where each batch of the continued run stands.
 
-
-def _without_loader(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
-    """Return where batches stand of which no loader tells: an epoch ends where a sample comes
-    again.
+    Of those of which no loader tells, an epoch ends where a sample comes again.
     """
+    where: dict[Batch, Spot] = {}
     epochs: list[list[Batch]] = []
     seen: set[object] = set()
     for batch in batches:
+        if batch.of.fact is not None:
+            where[batch] = Spot(batch.iteration, batch.of.number, batch.position)
+            continue
         if not epochs or seen & set(batch.samples):
             epochs.append([])
             seen.clear()
         epochs[-1].append(batch)
         seen.update(batch.samples)
-    if not _are_epochs(epochs):
-        return {batch: Spot(batch.iteration) for batch in batches}
-    return {
-        batch: Spot(batch.iteration, number, position)
-        for number, epoch in enumerate(epochs)
-        for position, batch in enumerate(epoch)
-    }
+    are_epochs = _are_epochs(epochs)
+    for number, epoch in enumerate(epochs):
+        for position, batch in enumerate(epoch):
+            place = (number, position) if are_epochs else ()
+            where[batch] = Spot(batch.iteration, *place)
+    return where
 
 
-def _are_epochs(found: Sequence[Sequence[Batch]]) -> bool:
+def _are_epochs(stretches: Sequence[Sequence[Batch]]) -> bool:
     """Return whether each goes through the same data, but for less than a batch that an epoch may
     drop at its end: not so where samples are drawn with replacement or from a buffer that grows.
     """
-    whole = found[:-1]
-    if not whole:
+    complete = stretches[:-1]
+    if not complete:
         return True
-    first = set(_samples(whole[0]))
-    others = set(_samples(batch for epoch in whole[1:] for batch in epoch))
-    same_length = len(set(map(len, whole))) == 1
-    return same_length and len(others - first) < len(whole[0][0].samples)
+    first = set(_samples(complete[0]))
+    others = set(_samples(batch for epoch in complete[1:] for batch in epoch))
+    same_length = len(set(map(len, complete))) == 1
+    return same_length and len(others - first) < len(complete[0][0].samples)
 
 
 def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> Spot | None:
     """Return where the batch that came stands in the continued run.
 
     Of several places the one in the epoch that is under way comes first, then the one at the same
-    position of another epoch.
+    position of another epoch; then one in an order that was drawn, but not yet walked through.
     """
     wanted = known[due]
 
     def rank(spot: Spot) -> tuple[bool, bool, int]:
-        return (
-            spot.epoch != wanted.epoch,
-            spot.position != wanted.position,
-            spot.iteration or 0,
-        )
+        other_epoch, other_position = spot.epoch != wanted.epoch, spot.position != wanted.position
+        return other_epoch, other_position, spot.iteration or 0
 
     same = [known[batch] for batch in data.continued if batch.is_of(came)]
     if same:
         return min(same, key=rank)
-    return _in_orders(data, came)
-
-
-def _in_orders(data: Data, came: Batch) -> Spot | None:
-    """Return its place in an order of the continued run that was drawn, but not yet walked
-    through.
-    """
-    for one in list({id(batch.of): batch.of for batch in data.continued}.values()):
-        position = _position_in(one.order, came)
+    for of in {id(batch.of): batch.of for batch in data.continued}.values():
+        position = _position_in(of.order, came)
         if position is not None:
-            return Spot(None, one.number, position)
+            return Spot(None, of.number, position)
     return None
 
 
@@ -409,5 +369,4 @@ def _counts(
 
 
 def _samples(batches: Iterable[Batch]) -> Iterator[object]:
-    for batch in batches:
-        yield from batch.samples
+    return chain.from_iterable(batch.samples for batch in batches)
