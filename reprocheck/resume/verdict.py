@@ -131,42 +131,28 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
     bitwise, _ = equal_in_bits(runs)
     if continued.longest and not resumed.longest:
         bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
-    ranks = _unequal_ranks(continued, resumed)
-    pair = _first_pair(continued, resumed, ranks, bitwise.first_iteration)
+    mine, others = continued.by_rank, resumed.by_rank
+    # the ranks whose losses are not equal in the first iteration in which any are not
+    unequal: list[tuple[int, int]] = []
+    for rank in mine.keys() & others.keys():
+        first = first_unequal(others[rank].losses, mine[rank].losses)
+        if first is not None:
+            unequal.append((first.iteration, rank))
+    first_iteration = min((iteration for iteration, _ in unequal), default=0)
+    ranks = sorted(rank for iteration, rank in unequal if iteration == first_iteration)
+    pair: tuple[float | None, float | None] = (None, None)
+    if ranks and bitwise.first_iteration is not None:
+        one, other = (_losses_of(run.by_rank[ranks[0]], bitwise.first_iteration) for run in runs)
+        pairs = zip_longest(one, other)
+        # a NaN equals a NaN
+        pair = next((both for both in pairs if repr(both[0]) != repr(both[1])), pair)
     return model.Losses(
         bitwise=bitwise,
         outside=first_divergence(runs, tolerance),
         continued=pair[0],
         resumed=pair[1],
-        ranks=ranks,
+        ranks=tuple(ranks),
     )
-
-
-def _unequal_ranks(continued: Run, resumed: Run) -> tuple[int, ...]:
-    """Return the ranks whose losses are not equal in the first iteration in which any are not."""
-    mine, others = continued.by_rank, resumed.by_rank
-    found: list[tuple[int, int]] = []
-    for rank in mine.keys() & others.keys():
-        unequal = first_unequal(others[rank].losses, mine[rank].losses)
-        if unequal is not None:
-            found.append((unequal.iteration, rank))
-    first = min((iteration for iteration, _ in found), default=0)
-    return tuple(sorted(rank for iteration, rank in found if iteration == first))
-
-
-def _first_pair(
-    continued: Run, resumed: Run, ranks: Sequence[int], iteration: int | None
-) -> tuple[float | None, float | None]:
-    """Return the first losses of an iteration that are not equal, of the first of these ranks; None
-    for the side that has none.
-    """
-    if iteration is None or not ranks:
-        return None, None
-    mine = _losses_of(continued.by_rank[ranks[0]], iteration)
-    theirs = _losses_of(resumed.by_rank[ranks[0]], iteration)
-    pairs = zip_longest(mine, theirs)
-    unequal = (pair for pair in pairs if repr(pair[0]) != repr(pair[1]))  # a NaN equals a NaN
-    return next(unequal, (None, None))
 
 
 def _losses_of(trace: Trace, iteration: int) -> array[float]:
@@ -220,10 +206,9 @@ def starts_over(found: model.Outcome, sides: Sides) -> bool:
     if not found.compared:
         return False
     checkpoint = found.place.checkpoint
-    by = checkpoint.by if checkpoint else ""
     # savers whose files are read again without an event
-    if not found.read and not by.startswith("orbax"):
+    is_unseen = checkpoint is not None and checkpoint.by.startswith("orbax")
+    if not found.read and not is_unseen:
         return True
     first = shifted(sides.continued, 0, found.compared)
-    again = shifted(sides.resumed, 0, found.compared)
-    return _agree(first, again)
+    return _agree(first, shifted(sides.resumed, 0, found.compared))
