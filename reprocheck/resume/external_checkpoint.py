@@ -87,7 +87,8 @@ class Elsewhere:
 
     def _all_folders(self) -> set[Path]:
         """Return those in which files may lie that match."""
-        return set(filter(_is_folder, _below(self.pattern)))
+        below = _below(self.pattern)
+        return {path for path in below if path.is_dir() and not path.is_symlink()}
 
 
 def _below(pattern: str) -> Iterator[Path]:
@@ -97,7 +98,7 @@ def _below(pattern: str) -> Iterator[Path]:
     folder, start = _start(pattern)
     for top in folder.glob(escape(start) + "*"):
         yield top
-        if _is_folder(top):
+        if top.is_dir() and not top.is_symlink():
             yield from top.rglob("*")
 
 
@@ -112,10 +113,6 @@ def _start(pattern: str) -> tuple[Path, str]:
 def _is_file(path: Path) -> bool:
     """Return a link, too, wherever it leads to, which a run may have made and moved."""
     return path.is_symlink() or path.is_file()
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
 
 
 def _copy(path: Path, target: Path) -> None:

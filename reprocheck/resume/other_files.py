@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,18 +35,15 @@ class Unkept:
 
 def unkept(folder: Path, run: Run) -> Unkept:
     """Return what the traces of a run say of them."""
-    ignored: dict[str, None] = {}
-    removed: dict[str, None] = {}
-    temporary: dict[str, None] = {}
     told = _events(folder, run.record, events.Unkept)
-    for event in told:
-        ignored.update(dict.fromkeys(event.p))
-        removed.update(dict.fromkeys(event.removed))
-        temporary.update(dict.fromkeys(event.temporary))
+
+    def each_once(paths: Iterable[Sequence[str]]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(chain.from_iterable(paths)))
+
     return Unkept(
-        ignored=tuple(ignored),
-        removed=tuple(removed),
-        temporary=tuple(temporary),
+        ignored=each_once(event.p for event in told),
+        removed=each_once(event.removed for event in told),
+        temporary=each_once(event.temporary for event in told),
         passed=max((event.passed for event in told), default=0),
         epochs=max((event.epochs for event in told), default=0),
     )

@@ -14,9 +14,8 @@ from pathlib import Path
 
 from reprocheck import interrupts
 from reprocheck.errors import UsageError
-from reprocheck.launch import cleanup
+from reprocheck.launch import cleanup, discard, publish
 from reprocheck.launch.check import record_of
-from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan, plan
 from reprocheck.launch.runs import one_run

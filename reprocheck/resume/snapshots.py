@@ -15,10 +15,8 @@ from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared import marks
 from reprocheck.errors import ReportError
-from reprocheck.launch.cleanup import PLACES
+from reprocheck.launch import cleanup, snapshot, tree
 from reprocheck.launch.process import GuardedProcess
-from reprocheck.launch.snapshot import clone, move
-from reprocheck.launch.tree import Entry, file_changes, read_tree, written_since
 from reprocheck.launch.workdir import Copies
 from reprocheck.launch.writers import written_by
 from reprocheck.model import FileChanges
@@ -68,7 +66,7 @@ class Snapshot:
             target = copy / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
-            put = _keep_one if again else move
+            put = _keep_one if again else snapshot.move
             put(self.folder / path, target)
 
 
@@ -82,7 +80,7 @@ class Snapshots:
         self.trace = trace
         # Made before the run waits for it: the first one takes some milliseconds.
         self._marks_decoder = msgspec.json.Decoder(events.Checkpoint)
-        self._store = folder / PLACES / trace.parent.name
+        self._store = folder / cleanup.PLACES / trace.parent.name
         self._workdir = workdir
         self._elsewhere = elsewhere
 
@@ -105,7 +103,7 @@ class Snapshots:
     def leave(self, checkpoint: Checkpoint, *names: str) -> None:
         """Take what stands there now, for these places. Raises ReportError."""
         now, changes = self._changes()
-        snapshot = Snapshot(
+        taken = Snapshot(
             names=names,
             checkpoint=checkpoint,
             folder=self._store / str(len(self.taken) + 1),
@@ -114,8 +112,8 @@ class Snapshots:
             folders=changes.folders,
             elsewhere=self._elsewhere,
         )
-        self._keep(snapshot, now)
-        self.taken.append(snapshot)
+        self._keep(taken, now)
+        self.taken.append(taken)
 
     def close(self) -> None:
         """Remove what was not used."""
@@ -139,31 +137,31 @@ class Snapshots:
                 return
             time.sleep(POLL)
 
-    def _changes(self) -> tuple[Mapping[str, Entry], FileChanges]:
+    def _changes(self) -> tuple[Mapping[str, tree.Entry], FileChanges]:
         """Return what stands there now, and what of it is not as it was when the run began. Of more
         files than are listed, those that changed since then by the clock of the file system.
         """
-        before, now = self._workdir.tree, read_tree(self._workdir.path)
+        before, now = self._workdir.tree, tree.read_tree(self._workdir.path)
         if before.complete and now.complete:
-            return now.entries, file_changes(before, now)
+            return now.entries, tree.file_changes(before, now)
         began = (self.trace / "recorder.json").stat().st_ctime_ns
-        written = written_since(self._workdir.path, began)
+        written = tree.written_since(self._workdir.path, began)
         return written, FileChanges(changed=tuple(sorted(written)))
 
-    def _keep(self, snapshot: Snapshot, now: Mapping[str, Entry]) -> None:
+    def _keep(self, taken: Snapshot, now: Mapping[str, tree.Entry]) -> None:
         """Keep the files that changed, sharing their blocks where the file system can.
 
         Raises ReportError.
         """
-        folder = snapshot.folder
-        size = sum(now[path].size for path in snapshot.changed)
+        folder = taken.folder
+        size = sum(now[path].size for path in taken.changed)
         try:
             folder.mkdir(parents=True)
             # where blocks can be shared they may take none, and then the writing itself says so
             free = shutil.disk_usage(folder).free
             if size > free:
                 raise OSError(28, f"there are {free / 1e6:,.1f} MB of space")
-            for path in snapshot.changed:
+            for path in taken.changed:
                 _keep_one(self._workdir.path / path, folder / path)
             self._elsewhere.keep(folder / ELSEWHERE)
         except OSError as error:
@@ -177,7 +175,7 @@ class Snapshots:
 
 def _keep_one(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_symlink() or not clone(source, target):
+    if source.is_symlink() or not snapshot.clone(source, target):
         shutil.copy2(source, target, follow_symlinks=False)
     else:
         shutil.copystat(source, target)

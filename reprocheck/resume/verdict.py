@@ -13,7 +13,7 @@ from reprocheck.resume.average import have_other_ranks, over_ranks
 from reprocheck.resume.gap.ladder import ORIGINS
 from reprocheck.resume.offset import shifted
 from reprocheck.resume.reported_series import reported
-from reprocheck.verdict.divergence import equal_in_bits, first_divergence
+from reprocheck.verdict import divergence
 from reprocheck.verdict.series import first_unequal
 
 NOTHING_TO_COMPARE = ("inconclusive", "script_failed", "timed_out")
@@ -111,15 +111,15 @@ def resumed_from(written: Sequence[model.Checkpoint], sides: Sides) -> model.Che
 
 
 def _agree(continued: Run, resumed: Run) -> bool:
-    return equal_in_bits([continued, resumed])[0].equal is True
+    return divergence.equal_in_bits([continued, resumed])[0].equal is True
 
 
 def unrepeatable(continued: Run, interrupted: Run) -> int | None:
     """Return the first iteration in which a run that was started again has other losses than the
     continued run; None where it has none.
     """
-    count = interrupted.longest
-    bitwise, _ = equal_in_bits([shifted(continued, 0, count), shifted(interrupted, 0, count)])
+    runs = [shifted(run, 0, interrupted.longest) for run in (continued, interrupted)]
+    bitwise, _ = divergence.equal_in_bits(runs)
     if bitwise.one_is_longer:
         return None
     return bitwise.first_iteration
@@ -128,7 +128,7 @@ def unrepeatable(continued: Run, interrupted: Run) -> int | None:
 def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
     """Return what the losses say; both runs have the numbers of the resumed run."""
     runs = [continued, resumed]
-    bitwise, _ = equal_in_bits(runs)
+    bitwise, _ = divergence.equal_in_bits(runs)
     if continued.longest and not resumed.longest:
         bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
     mine, others = continued.by_rank, resumed.by_rank
@@ -148,7 +148,7 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
         pair = next((both for both in pairs if repr(both[0]) != repr(both[1])), pair)
     return model.Losses(
         bitwise=bitwise,
-        outside=first_divergence(runs, tolerance),
+        outside=divergence.first_divergence(runs, tolerance),
         continued=pair[0],
         resumed=pair[1],
         ranks=tuple(ranks),

@@ -10,8 +10,7 @@ from typing import cast
 from reprocheck.resume import model
 from reprocheck.resume.confirm import words
 from reprocheck.resume.gap.ladder import ORIGINS, RUNGS
-from reprocheck.search.request import Answer, Candidates, Found, Question, Unanswered
-from reprocheck.search.sets import find
+from reprocheck.search import request, sets
 
 LOOKED_INTO = ("does_not_resume_exactly", "resumes_within_tolerance")
 """Verdicts behind which something was lost that can be put back."""
@@ -25,7 +24,7 @@ def next_rungs(outcome: model.Outcome) -> Rungs:
     attempts = outcome.confirmation.attempts if outcome.confirmation else ()
     try:
         _found(outcome, attempts)
-    except Unanswered as missing:
+    except request.Unanswered as missing:
         return cast("Rungs", missing.question.controls)
     return ()
 
@@ -40,7 +39,7 @@ def confirmation(
         return None
     try:
         found = _found(outcome, attempts)
-    except Unanswered:
+    except request.Unanswered:
         return model.Confirmation(sentence=words.BROKEN_OFF, attempts=tuple(attempts))
     rungs = cast("Rungs", found.smallest)
     mechanisms = by_rung(outcome.explained)
@@ -52,24 +51,24 @@ def confirmation(
     )
 
 
-def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> Found:
+def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> request.Found:
     """Return the search as the runs answer it. Raises Unanswered where one is missing."""
     rungs = differing(outcome.explained)
     if outcome.verdict not in LOOKED_INTO or not outcome.compared or not rungs:
-        return Found()
+        return request.Found()
     made = _by_rungs(attempts)
 
-    def ask(question: Question) -> Answer:
+    def ask(question: request.Question) -> request.Answer:
         attempt = made.get(frozenset(question.controls))
         if attempt is None:
-            raise Unanswered(question)
-        return Answer(agrees=attempt.agrees, runs=1, acted=frozenset(attempt.acted))
+            raise request.Unanswered(question)
+        return request.Answer(agrees=attempt.agrees, runs=1, acted=frozenset(attempt.acted))
 
     # those that have a mechanism are tried alone first
     named = tuple(rung for rung in rungs if rung in by_rung(outcome.explained))
-    among = Candidates(likely=named or rungs[:1], harmless=rungs)
+    among = request.Candidates(likely=named or rungs[:1], harmless=rungs)
     # chance makes no two trainings agree in every bit that differ, so one run says it
-    return find(among, ask, lambda *_: 1, runs=1, most=1)
+    return sets.find(among, ask, lambda *_: 1, runs=1, most=1)
 
 
 def differing(explained: model.Explained) -> Rungs:

@@ -247,6 +247,30 @@ class BatchGap:
         """
         return self.found or Spot()
 
+    @property
+    def epochs_ahead(self) -> int:
+        """By how many epochs the batch that came is ahead of the one that was due."""
+        came, due = self.came.epoch, self.expected.epoch
+        return 0 if came is None or due is None else came - due
+
+    @property
+    def batches_ahead(self) -> int:
+        """By how many batches of the same epoch it is."""
+        came, due = self.came.position, self.expected.position
+        if came is None or due is None or self.came.epoch != self.expected.epoch:
+            return 0
+        return came - due
+
+    @property
+    def begins_the_next_epoch(self) -> bool:
+        """Return whether the first batch of the next epoch came."""
+        return self.epochs_ahead == 1 and self.came.position == 0
+
+    @property
+    def is_uneven(self) -> bool:
+        """Return whether samples came twice or not at all."""
+        return bool(self.counts.twice or self.counts.never)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SharesGap:

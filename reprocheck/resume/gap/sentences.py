@@ -201,7 +201,7 @@ def _of_batch(gap: evidence.BatchGap) -> str:
         at, due_at = gap.found.iteration, gap.expected.iteration
         came = spot(gap.found, again=at is not None and due_at is not None and at < due_at)
     counted = ""
-    if gap.counts.twice or gap.counts.never:
+    if gap.is_uneven:
         counted = f"; {_counted(gap.counts)}"
     # what was done to the generator that the order was drawn from
     drawn = ""
