@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from reprocheck.causes.usercode import keep_sources
-from reprocheck.fixes.patched_files import SOURCES, written
+from reprocheck.fixes import patched_files
 from reprocheck.launch.teller import Teller
 from reprocheck.model import EntryPoint
 from reprocheck.resume.check import load, recording
@@ -57,7 +57,8 @@ def _explained(folder: Path, teller: Teller, runs: Runs) -> None:
         changed = proposed(outcome)
         if changed:
             _tell(teller, "trying a patch")
-            files = written(changed, folder.absolute() / "arms" / SOURCES)
+            sources = folder.absolute() / "arms" / patched_files.SOURCES
+            files = patched_files.written(changed, sources)
             runs.try_patch(number, difference(changed), files)
             return
 

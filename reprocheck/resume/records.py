@@ -8,7 +8,7 @@ from pathlib import Path
 from reprocheck.errors import ReportError
 from reprocheck.files.limits import content
 from reprocheck.files.regular_file import NotRegularError
-from reprocheck.recording.record import RESUME as NAME
+from reprocheck.recording import record
 from reprocheck.resume.model import CONTINUED, SCHEMA_VERSION, ResumeRecord
 from reprocheck.resume.report_files import put
 
@@ -18,7 +18,7 @@ MOST_PLACES, MOST_ITERATIONS = 1000, 10**9
 
 def is_one(folder: Path) -> bool:
     """Return whether a report folder is that of a check of a resume."""
-    return os.path.lexists(folder / NAME)
+    return os.path.lexists(folder / record.RESUME)
 
 
 def write(folder: Path, resume: ResumeRecord) -> None:
@@ -26,14 +26,14 @@ def write(folder: Path, resume: ResumeRecord) -> None:
     import msgspec
 
     plain = msgspec.to_builtins(resume, enc_hook=str)
-    put(folder, NAME, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+    put(folder, record.RESUME, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
 
 
 def read(folder: Path) -> ResumeRecord:
     """Read it. Raises ReportError where it is missing, broken or of a newer reprocheck."""
     import msgspec
 
-    path = folder / NAME
+    path = folder / record.RESUME
     try:
         found = msgspec.json.decode(content(path), type=ResumeRecord)
     except NotRegularError as error:
