@@ -29,19 +29,15 @@ def over_ranks(run: Run) -> Run:
         return run
     first = min(run.traces, key=lambda trace: trace.rank)
     last = min(len(trace.losses) for trace in run.traces)
-    values = array("d", (_mean(run, iteration) for iteration in range(1, last + 1)))
+    means = array("d")
+    for iteration in range(1, last + 1):
+        values = [value for trace in run.traces for value in trace.losses.losses(iteration)]
+        means.append(sum(values) / len(values) if values else float("nan"))
     losses = LossSeries(
-        values=values,
+        values=means,
         dtype_of=array("B", bytes(last)),
         dtypes=("float64",),
         ends=array("q", range(1, last + 1)),
     )
     one = replace(first, losses=losses, series=(), forward=None, backward=None)
     return replace(run, traces=(one,))
-
-
-def _mean(run: Run, iteration: int) -> float:
-    values = [value for trace in run.traces for value in trace.losses.losses(iteration)]
-    if not values:
-        return float("nan")
-    return sum(values) / len(values)

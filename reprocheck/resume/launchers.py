@@ -9,6 +9,8 @@ from pathlib import PurePath
 from reprocheck.errors import UsageError
 
 MODULE = "-m"
+PROGRAMS = (MODULE, "--module", "python", "python3", "--")
+"""Words with which what a launcher starts begins, beside the name of a script."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,8 +60,9 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     if found is None:
         raise _refused(ranks, f"`{words[0]}` is no launcher that is known here")
     launcher, start = found
-    programs = (n for n, word in enumerate(words) if n >= start and _is_program(word))
-    end = next(programs, len(words))
+    end = start
+    while end < len(words) and not (words[end].endswith(".py") or words[end] in PROGRAMS):
+        end += 1
     own = list(words[start:end])
     if set(_values(own, launcher.nodes).values()) - {"1", "1:1"}:
         raise _refused(ranks, "the command starts ranks on several machines")
@@ -84,10 +87,6 @@ def _launcher(words: Sequence[str]) -> tuple[Launcher, int] | None:
             return None
         index = words.index(launcher.behind, index) + 1
     return launcher, index
-
-
-def _is_program(word: str) -> bool:
-    return word.endswith(".py") or word in (MODULE, "--module", "python", "python3", "--")
 
 
 def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:

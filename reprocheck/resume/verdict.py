@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from reprocheck.model import Bitwise, Run, Tolerance, Trace
+from reprocheck.model import Bitwise, Run, Tolerance
 from reprocheck.resume import model
 from reprocheck.resume.average import have_other_ranks, over_ranks
 from reprocheck.resume.gap.ladder import ORIGINS
@@ -142,7 +142,9 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
     ranks = sorted(rank for iteration, rank in unequal if iteration == first_iteration)
     pair: tuple[float | None, float | None] = (None, None)
     if ranks and bitwise.first_iteration is not None:
-        one, other = (_losses_of(run.by_rank[ranks[0]], bitwise.first_iteration) for run in runs)
+        sides = (run.by_rank[ranks[0]].losses for run in runs)
+        at = bitwise.first_iteration
+        one, other = (side.losses(at) if at <= len(side) else array("d") for side in sides)
         pairs = zip_longest(one, other)
         # a NaN equals a NaN
         pair = next((both for both in pairs if repr(both[0]) != repr(both[1])), pair)
@@ -153,12 +155,6 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
         resumed=pair[1],
         ranks=tuple(ranks),
     )
-
-
-def _losses_of(trace: Trace, iteration: int) -> array[float]:
-    if iteration > len(trace.losses):
-        return array("d")
-    return trace.losses.losses(iteration)
 
 
 def read_of(checkpoint: model.Checkpoint, resumed: Run) -> tuple[str, ...]:

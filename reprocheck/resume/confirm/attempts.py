@@ -11,40 +11,26 @@ KEPT = "values"
 
 def attempt_of(arm: Arm, outcome: Outcome) -> Attempt:
     """Return what it says, and what had another value in it before."""
-    assert outcome.resumed is not None
-    run = outcome.resumed
+    assert outcome.continued is not None and outcome.resumed is not None
+    kept, put_back = outcome.continued.controls, outcome.resumed.controls
     names = {
-        rung: tuple(touch.what for touch in run.controls.touches if touch.control == rung)
+        rung: tuple(touch.what for touch in put_back.touches if touch.control == rung)
         for rung in arm.rungs
     }
-    acted = tuple(rung for rung in arm.rungs if names[rung])
+    # why something could not be put back: what the continued run could not keep is said first
+    unavailable = [why for rung, why in put_back.unavailable if rung in arm.rungs]
+    if unavailable:
+        unavailable = [*(why for what, why in kept.unavailable if what == KEPT), *unavailable]
+    # whether it goes on exactly: losses, weights, states of optimizers and schedules
+    agrees: bool | None = outcome.verdict == "resumes_exactly"
+    if not agrees and (outcome.verdict in NOTHING_TO_COMPARE or not outcome.compared):
+        agrees = None
     return Attempt(
         rungs=arm.rungs,
         run=arm.run,
-        agrees=_agrees(outcome),
-        acted=acted,
+        agrees=agrees,
+        acted=tuple(rung for rung in arm.rungs if names[rung]),
         names=names,
-        unavailable=_unavailable(arm, outcome),
+        unavailable=tuple(unavailable),
         differs=outcome.losses.bitwise.first_iteration if outcome.losses else None,
     )
-
-
-def _unavailable(arm: Arm, outcome: Outcome) -> tuple[str, ...]:
-    """Return why something could not be put back: what the continued run could not keep is said
-    first.
-    """
-    assert outcome.continued is not None and outcome.resumed is not None
-    kept, put = outcome.continued.controls.unavailable, outcome.resumed.controls.unavailable
-    not_put = [why for rung, why in put if rung in arm.rungs]
-    if not not_put:
-        return ()
-    return (*(why for what, why in kept if what == KEPT), *not_put)
-
-
-def _agrees(outcome: Outcome) -> bool | None:
-    """Return whether it goes on exactly: losses, weights, states of optimizers and schedules."""
-    if outcome.verdict == "resumes_exactly":
-        return True
-    if outcome.verdict in NOTHING_TO_COMPARE or not outcome.compared:
-        return None
-    return False

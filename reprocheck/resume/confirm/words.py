@@ -60,16 +60,13 @@ def not_confirmed(attempt: Attempt) -> str:
         return f"Not confirmed: {given}, the resumed run fails, or makes no iteration."
     if not attempt.acted:
         return f"Not confirmed: {given}, nothing had another value than before."
-    return f"Not confirmed: {given}, {_left(attempt)}: {_besides(attempt)}."
-
-
-def _besides(attempt: Attempt) -> str:
+    besides = "there is something else"
     if "RNG state" in attempt.rungs and attempt.differs == 1:
-        return (
+        besides = (
             "what the script itself draws before the first forward pass is drawn by then, or there"
             " is something else"
         )
-    return "there is something else"
+    return f"Not confirmed: {given}, {_left(attempt)}: {besides}."
 
 
 def _left(attempt: Attempt) -> str:
