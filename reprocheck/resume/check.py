@@ -16,7 +16,7 @@ from reprocheck.resume.confirm.attempts import attempt_of
 from reprocheck.resume.confirm.search import confirmation
 from reprocheck.resume.fix.patch_trial import repair_of
 from reprocheck.resume.fix.script_fix import in_own_words
-from reprocheck.resume.gap.ladder import explain, with_text
+from reprocheck.resume.gap.explanation import explain, with_text
 from reprocheck.resume.gap.other_ranks import explain_others
 from reprocheck.resume.options import option_of
 from reprocheck.resume.other_files import beyond_snapshots, checkpoints, found_before, unkept

@@ -9,15 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from reprocheck.model.statements.batches import INPUTS_OF
 from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, Spot
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaves, Seen
 
 _WAITING = 64
 """Batches that were handed out and not used yet, as with a loader that fetches ahead."""
-
-NO_LOADER = "inputs of "
-"""How the place of a batch begins that no loader has handed out."""
 
 
 @dataclass(eq=False, slots=True)
@@ -239,7 +237,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         unrestored=(*sorted(unrestored), *elsewhere),
         of_its_own=tuple(name for name in own if name not in elsewhere),
         later_pass=came.of is not data.resumed[0].of,
-        without_loader=came.fact.place.startswith(NO_LOADER),
+        without_loader=came.fact.place.startswith(INPUTS_OF),
         content=due.is_of(came),
         line=came.of.line,
         strange=2 * len(never_taken) > len(came.samples),

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from reprocheck.model.statements.difference import FirstDifference
+
 Content = Literal["initial", "another", "missing", "extra"]
 """What stands in the place of a value: the value that the continued run had before its first
 update, another one, nothing, or something that the continued run does not have.
@@ -126,6 +128,21 @@ class SeedSet:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Drawer:
+    """What draws from a generator: the kind of fact that shows it, its place, and its class.
+
+    kind  `script` of the script itself
+    """
+
+    kind: str
+    place: str = ""
+    class_: str = ""
+
+
+SCRIPT = Drawer(kind="script")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GeneratorGap:
     """A generator that stands elsewhere than in the continued run, and is drawn from.
 
@@ -141,7 +158,7 @@ class GeneratorGap:
     """
 
     name: str
-    drawn_by: str = ""
+    drawn_by: Drawer | None = None
     ahead: int | None = None
     restored: bool = False
     line: str = ""
@@ -295,7 +312,7 @@ class StepGap:
     """A rung from the forward pass on: what the ladder of a check says of the shifted pair."""
 
     place: str
-    detail: str
+    statement: FirstDifference
 
 
 Gap = (

@@ -12,13 +12,10 @@ from math import inf
 
 from reprocheck.child.reprocheck_child.shared.generators import UNMOVED
 from reprocheck.ladder import compare
-from reprocheck.ladder.facts import place_of
 from reprocheck.resume.gap import mersenne_twister
-from reprocheck.resume.gap.batches import NO_LOADER
-from reprocheck.resume.gap.evidence import GeneratorGap, SeedSet
+from reprocheck.resume.gap.evidence import SCRIPT, Drawer, GeneratorGap, SeedSet
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Seen
-from reprocheck.wording.ladder.words import place
 
 _SEED_OF_TORCH = 8
 """Bytes of the seed in a state of PyTorch's: it decides no draw."""
@@ -68,14 +65,14 @@ class GeneratorPair:
     def moving(self) -> tuple[GeneratorGap, ...]:
         """Return all generators that stand elsewhere and that either run draws from at any time."""
         moving = _moving(self.continued) | _moving(self.resumed)
-        return tuple(self._gaps((name, "") for name in self.unequal if name in moving))
+        return tuple(self._gaps((name, None) for name in self.unequal if name in moving))
 
     def beside_a_batch(self, iteration: int) -> GeneratorGap | None:
         """Return the first generator that stands elsewhere and that the continued run draws from in
         the iteration in which the resumed run has another batch: that may have moved it, too.
         """
         drawn = _draws(_behind(self.continued, iteration + 1))
-        named = ((name, _place(fact)) for name, fact in drawn if fact.kind != "epoch")
+        named = ((name, _drawer(fact)) for name, fact in drawn if fact.kind != "epoch")
         return next(self._gaps(named), None)
 
     def of_steps(self) -> GeneratorGap | None:
@@ -85,14 +82,14 @@ class GeneratorPair:
         """
         drawn = _draws(_behind(self.continued, 3))
         # facts that show a draw of the script itself, where no loader hands batches out
-        named = ((name, "the script") for name, fact in drawn if fact.kind in ("rng", "batch"))
+        named = ((name, SCRIPT) for name, fact in drawn if fact.kind in ("rng", "batch"))
         return next(self._gaps(named), None)
 
     def of_order(self, names: Iterable[str]) -> GeneratorGap | None:
         """Return one of the generators from which the first order was drawn that stands elsewhere
         although a state was put back.
         """
-        gaps = self._gaps((name, "") for name in names)
+        gaps = self._gaps((name, None) for name in names)
         return next((gap for gap in gaps if gap.restored), None)
 
     def unrestored(self) -> list[str]:
@@ -103,11 +100,11 @@ class GeneratorPair:
         moving = _moving(self.continued)
         return [name for name in self.unequal if name in moving and _base(name) not in restored]
 
-    def _gaps(self, named: Iterable[tuple[str, str]]) -> Iterator[GeneratorGap]:
+    def _gaps(self, named: Iterable[tuple[str, Drawer | None]]) -> Iterator[GeneratorGap]:
         """Yield those of some generators that stand elsewhere; each with what draws from it."""
         return (self._gap(name, drawer) for name, drawer in named if name in self.unequal)
 
-    def _gap(self, name: str, drawer: str) -> GeneratorGap:
+    def _gap(self, name: str, drawer: Drawer | None) -> GeneratorGap:
         state = self.resumed.states[name]
         was = mersenne_twister.state_of(name, self.continued.states[name])
         now = mersenne_twister.state_of(name, state)
@@ -141,12 +138,12 @@ class GeneratorPair:
         )
 
 
-def drawers(side: Side, until: float = inf) -> dict[str, str]:
-    """Return generator -> what draws from it first behind the point, in words of the place."""
-    places: dict[str, str] = {}
+def drawers(side: Side, until: float = inf) -> dict[str, Drawer]:
+    """Return generator -> what draws from it first behind the point."""
+    first: dict[str, Drawer] = {}
     for name, fact in _draws(_behind(side, until)):
-        places.setdefault(name, _place(fact))
-    return places
+        first.setdefault(name, _drawer(fact))
+    return first
 
 
 def _behind(side: Side, until: float) -> list[Seen]:
@@ -154,17 +151,11 @@ def _behind(side: Side, until: float) -> list[Seen]:
     return [fact for fact in side.trace.seen[side.start :] if fact.iteration - side.offset < until]
 
 
-def _place(fact: Seen) -> str:
-    if fact.kind == "epoch":
-        return f"the order of {fact.place}"
+def _drawer(fact: Seen) -> Drawer:
     # the script makes and calls such a generator itself
     if fact.kind == "rng" or fact.class_ == "tf.random.Generator":
-        return "the script"
-    if fact.place.startswith(NO_LOADER):
-        return f"`{fact.place.removeprefix(NO_LOADER)}`"
-    if fact.kind != "call" or not fact.place:
-        return place(place_of(fact))
-    return f"`{fact.place}` ({fact.class_})"
+        return SCRIPT
+    return Drawer(kind=fact.kind, place=fact.place, class_=fact.class_)
 
 
 def _moving(side: Side) -> set[str]:

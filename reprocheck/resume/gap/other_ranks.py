@@ -13,11 +13,12 @@ from math import isclose, sqrt
 from pathlib import Path
 
 from reprocheck.model import RunRecord
-from reprocheck.resume.gap import state
+from reprocheck.resume.gap import sentences, state
 from reprocheck.resume.gap.batches import taken
 from reprocheck.resume.gap.evidence import AverageGap, Gap, ScheduleGap
+from reprocheck.resume.gap.explanation import explained
 from reprocheck.resume.gap.generators import drawers
-from reprocheck.resume.gap.ladder import RankGaps, explained
+from reprocheck.resume.gap.ladder import RankGaps
 from reprocheck.resume.gap.sample_shares import points, shares, shares_gap
 from reprocheck.resume.gap.sides import Side
 from reprocheck.resume.gap.training_state import Facts, StatePair, states_of
@@ -58,7 +59,7 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
         marked=continued.marked and resumed.marked,
         frameworks=continued.frameworks,
     )
-    drawn_by = next(iter(drawers(continued).values()), "")
+    drawn_by = next(map(sentences.drawer, drawers(continued).values()), "")
     samples = due.of_first, came.of_first
     with_ranks = OtherRanks(ranks=ranks, samples=samples, drawn_by=drawn_by)
     return replace(explained([of_first]), other_ranks=with_ranks)

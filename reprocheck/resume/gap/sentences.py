@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reprocheck.language import count, listed
+from reprocheck.model.statements.batches import INPUTS_OF
+from reprocheck.model.statements.difference import THE_MODEL
 from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.archive import Provenance, words_of
 from reprocheck.resume.gap.mersenne_twister import class_of
+from reprocheck.wording import say
+from reprocheck.wording.ladder import words
 
 _NAMED = 3
 """Names that stand in a sentence; of more, their number."""
@@ -28,7 +32,9 @@ _WORDS_OF = {
 def detail(gap: evidence.Gap, behind: str | None = None) -> str:
     """Return one sentence, without its full stop; `behind`: the rung that the gap follows from."""
     if isinstance(gap, evidence.StepGap) and behind is not None:
-        return f"`{gap.place}` is the first here that differs, behind the rung {behind}"
+        return (
+            f"`{words.place(gap.place)}` is the first here that differs, behind the rung {behind}"
+        )
     return _SAY[type(gap)](gap)
 
 
@@ -74,7 +80,7 @@ def place(gap: evidence.Gap) -> str:
     if isinstance(gap, evidence.ScheduleGap):
         return f"{gap.place} {gap.name}".strip()
     if isinstance(gap, evidence.StepGap):
-        return gap.place
+        return words.place(gap.place)
     if isinstance(gap, evidence.CounterGap | evidence.GeneratorGap):
         return gap.name
     return str(next(iter(getattr(gap, "names", ())), ""))
@@ -89,6 +95,20 @@ def generator(name: str) -> str:
     if device:
         return f"the generator of {known}:{device}"
     return f"{known}'s generator"
+
+
+def drawer(drawn_by: evidence.Drawer) -> str:
+    """Return what draws from a generator."""
+    place, class_ = drawn_by.place, drawn_by.class_
+    if drawn_by.kind == "script":
+        return "the script"
+    if drawn_by.kind == "epoch":
+        return f"the order of {place}"
+    if place.startswith(INPUTS_OF):
+        return f"`{place.removeprefix(INPUTS_OF)}`"
+    if drawn_by.kind != "call" or not place:
+        return words.place(place or class_ or THE_MODEL)
+    return f"`{place}` ({class_})"
 
 
 def _of_weights(gap: evidence.WeightsGap) -> str:
@@ -138,7 +158,7 @@ def _of_counter(gap: evidence.CounterGap) -> str:
 
 
 def _of_generator(gap: evidence.GeneratorGap) -> str:
-    drawn = f", and {gap.drawn_by} draws from it" if gap.drawn_by else ""
+    drawn = f", and {drawer(gap.drawn_by)} draws from it" if gap.drawn_by else ""
     return f"{generator(gap.name)} {_stands(gap)}{drawn}"
 
 
@@ -263,5 +283,5 @@ _SAY: Mapping[type, Callable[[Any], str]] = {
     evidence.GeneratorGap: _of_generator,
     evidence.BatchGap: _of_batch,
     evidence.SharesGap: _of_shares,
-    evidence.StepGap: lambda gap: gap.detail.rstrip("."),
+    evidence.StepGap: lambda gap: say(gap.statement).rstrip("."),
 }

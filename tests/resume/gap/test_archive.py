@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from reprocheck.resume.gap.ladder import explained, gaps_of
+from reprocheck.resume.gap.explanation import explained
+from reprocheck.resume.gap.ladder import gaps_of
 from reprocheck.resume.model import Mechanism
 from reprocheck.trace.deep import Leaf, Seen
 from tests.resume.gap.test_ladder import K, boundary, raw, tensor, trace

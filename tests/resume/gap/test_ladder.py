@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from reprocheck.child.reprocheck_child.resume.archives import SAVERS
-from reprocheck.resume.gap.ladder import LIBRARIES, RankGaps, explained, gaps_of, own_end
+from reprocheck.resume.gap.explanation import LIBRARIES, explained, own_end
+from reprocheck.resume.gap.ladder import RankGaps, gaps_of
 from reprocheck.resume.gap.mersenne_twister import Twister, seeded
 from reprocheck.resume.model import Explained
 from reprocheck.rules.catalogue import entry
