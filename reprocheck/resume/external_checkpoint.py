@@ -26,11 +26,11 @@ def absolute(pattern: str, cwd: Path) -> str:
     """
     if not pattern:
         return ""
-    whole = Path(os.path.normpath(cwd / Path(pattern).expanduser()))
-    if whole.is_relative_to(cwd):
-        return str(whole.relative_to(cwd))
-    base, _ = _start(str(whole))  # where no part is a link that a pattern stands for
-    return str(Path(os.path.realpath(base)) / whole.relative_to(base))
+    path = Path(os.path.normpath(cwd / Path(pattern).expanduser()))
+    if path.is_relative_to(cwd):
+        return str(path.relative_to(cwd))
+    base, _ = _start(str(path))  # where no part is a link that a pattern stands for
+    return str(Path(os.path.realpath(base)) / path.relative_to(base))
 
 
 class Elsewhere:
@@ -47,19 +47,19 @@ class Elsewhere:
 
     def refuse(self) -> None:
         """UsageError where files of the user match."""
-        found = self.files()
-        if found:
+        files = self.files()
+        if files:
             raise UsageError(
-                f"--checkpoint {self.pattern}: {summary(found)} stands there already, and the"
+                f"--checkpoint {self.pattern}: {summary(files)} stands there already, and the"
                 " check would have to overwrite or remove it.",
                 "Move it away, or have the script write to a folder of its own.",
             )
 
     def files(self) -> list[str]:
         """Return what matches now, as whole paths."""
-        return sorted(self.found())
+        return sorted(self.matching())
 
-    def found(self) -> Iterator[str]:
+    def matching(self) -> Iterator[str]:
         """Return what matches now, one after the other."""
         files = (str(path) for path in _below(self.pattern) if _is_file(path))
         return (path for path in files if fnmatch(path, self.pattern))

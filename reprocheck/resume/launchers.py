@@ -56,10 +56,10 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     >>> with_ranks(("torchrun", "--nproc-per-node=2", "train.py"), 4)
     ('torchrun', '--nproc-per-node=4', 'train.py')
     """
-    found = _launcher(words)
-    if found is None:
+    known = _launcher(words)
+    if known is None:
         raise _refused(ranks, f"`{words[0]}` is no launcher that is known here")
-    launcher, start = found
+    launcher, start = known
     end = start
     while end < len(words) and not (words[end].endswith(".py") or words[end] in PROGRAMS):
         end += 1
@@ -91,14 +91,14 @@ def _launcher(words: Sequence[str]) -> tuple[Launcher, int] | None:
 
 def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:
     """Return the index -> value, of each word that holds the value of an option of these names."""
-    found: dict[int, str] = {}
+    values: dict[int, str] = {}
     for index, (before, word) in enumerate(zip(("", *words), words, strict=False)):
         name, equals, value = word.partition("=")
         if before in names:
-            found[index] = word
+            values[index] = word
         elif equals and name in names:
-            found[index] = value
-    return found
+            values[index] = value
+    return values
 
 
 def refuse_ranks(ranks: int, *, with_others: Mapping[str, object]) -> None:

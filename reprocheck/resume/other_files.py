@@ -35,17 +35,17 @@ class Unkept:
 
 def unkept(folder: Path, run: Run) -> Unkept:
     """Return what the traces of a run say of them."""
-    told = _events(folder, run.record, events.Unkept)
+    unkept_files = _events(folder, run.record, events.Unkept)
 
     def each_once(paths: Iterable[Sequence[str]]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(chain.from_iterable(paths)))
 
     return Unkept(
-        ignored=each_once(event.p for event in told),
-        removed=each_once(event.removed for event in told),
-        temporary=each_once(event.temporary for event in told),
-        passed=max((event.passed for event in told), default=0),
-        epochs=max((event.epochs for event in told), default=0),
+        ignored=each_once(event.p for event in unkept_files),
+        removed=each_once(event.removed for event in unkept_files),
+        temporary=each_once(event.temporary for event in unkept_files),
+        passed=max((event.passed for event in unkept_files), default=0),
+        epochs=max((event.epochs for event in unkept_files), default=0),
     )
 
 
@@ -77,12 +77,12 @@ Kind = TypeVar("Kind", bound=events.Event)
 
 def _events(folder: Path, record: RunRecord, kind: type[Kind]) -> list[Kind]:
     """Return the events of one kind, of all processes of a run."""
-    found: list[Kind] = []
+    of_kind: list[Kind] = []
     for path in sorted((folder / record.trace).glob("*.jsonl")):
         with suppress(OSError):
             for chunk in events.read(path, events.Reading()):
-                found += [event for event in chunk if isinstance(event, kind)]
-    return found
+                of_kind += [event for event in chunk if isinstance(event, kind)]
+    return of_kind
 
 
 def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tuple[str, ...]:

@@ -250,12 +250,12 @@ def _script_failed(outcome: model.Outcome) -> str:
     when = "before its first loss"
     if outcome.compared:
         when = f"after {count(outcome.compared, 'iteration')}"
-    said = f"the resumed run failed with exit status {record.exit_status} {when}"
-    said += _behind(outcome.resumed)
+    failed = f"the resumed run failed with exit status {record.exit_status} {when}"
+    failed += _behind(outcome.resumed)
     if outcome.place.interrupted is None or not outcome.read:
-        return said
+        return failed
     return (
-        f"{said}. It read {summary(outcome.read)}, which may be cut by the signal: write it under"
+        f"{failed}. It read {summary(outcome.read)}, which may be cut by the signal: write it under"
         " another name, and rename it when it is whole (os.replace)"
     )
 
@@ -343,20 +343,20 @@ def caveats(
     found: Sequence[str], outcomes: Sequence[model.Outcome], resume: model.ResumeRecord
 ) -> tuple[str, ...]:
     """Return what limits the answer."""
-    said = []
+    lines = []
     if resume.missed and resume.places:
-        said.append(
+        lines.append(
             f"Not checked: {', '.join(resume.missed)}. No checkpoint was written there in the first"
             f" {count(resume.within, 'iteration')}; --at N names a number of updates instead."
         )
     if found:
-        said.append(
+        lines.append(
             f"The continued run itself began from {summary(found)}, which an earlier training had"
             " left there: k counts from there."
         )
     differing = (one for one in outcomes if one.exit_code)
-    said += [f"{capital(line)}." for one in differing for line in one.explained.coverage]
+    lines += [f"{capital(line)}." for one in differing for line in one.explained.coverage]
     unread = [one for one in outcomes if not one.read and one.verdict == "resumes_exactly"]
     if unread:
-        said.append("The resumed run was not seen to read the checkpoint.")
-    return tuple(dict.fromkeys(said))
+        lines.append("The resumed run was not seen to read the checkpoint.")
+    return tuple(dict.fromkeys(lines))

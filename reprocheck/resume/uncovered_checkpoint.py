@@ -33,7 +33,7 @@ def outside(path: str, allowed: Elsewhere) -> UsageError:
         patterns = iter([f"{start}*{_common(*rests)[::-1]}"])
     advice = "Have the script write to a folder of its own: files of yours have such names, too."
     for pattern in patterns:
-        if not any(Elsewhere(absolute(pattern, Path.cwd())).found()):
+        if not any(Elsewhere(absolute(pattern, Path.cwd())).matching()):
             advice = (
                 f"Allow it with --checkpoint {shlex.quote(pattern)}: what the runs write there is"
                 " removed afterwards."

@@ -45,7 +45,7 @@ def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> mo
     if continued.record.ended != "completed":
         compared = min(sides.go_on, continued.longest)
     resumed = shifted(sides.resumed, 0, compared)
-    found = model.Outcome(
+    outcome = model.Outcome(
         place=replace(place, checkpoint=replace(checkpoint, iteration=k)),
         verdict="inconclusive",
         reason="",
@@ -58,25 +58,25 @@ def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> mo
         read=read_of(checkpoint, sides.resumed),
         reported=reported(sides.continued, sides.resumed, k, sides.go_on),
     )
-    return replace(found, verdict=_verdict(found, sides))
+    return replace(outcome, verdict=_verdict(outcome, sides))
 
 
-def with_ladder(found: model.Outcome, explained: model.Explained) -> model.Outcome:
+def with_ladder(outcome: model.Outcome, explained: model.Explained) -> model.Outcome:
     """Return the outcome with what the ladder across the gap says, which is exact where losses may
     hide something, as of buffers, or of a schedule that has its next step later.
     """
-    verdict = found.verdict
+    verdict = outcome.verdict
     if verdict in NOTHING_TO_COMPARE:
-        return replace(found, explained=explained)
+        return replace(outcome, explained=explained)
     first, other = explained.first, explained.other_ranks
-    if other is not None and first is None and not other.comparable and found.compared:
-        return replace(found, verdict="inconclusive", explained=explained)
+    if other is not None and first is None and not other.comparable and outcome.compared:
+        return replace(outcome, verdict="inconclusive", explained=explained)
     resumes = verdict in ("resumes_exactly", "resumes_within_tolerance")
     if explained.starts_over and verdict == "does_not_resume_exactly":
         verdict = "starts_over"
     elif resumes and first is not None and first.name in ORIGINS:
         verdict = "does_not_resume_exactly"
-    return replace(found, verdict=verdict, explained=explained)
+    return replace(outcome, verdict=verdict, explained=explained)
 
 
 def offset_of(checkpoint: model.Checkpoint, sides: Sides) -> int:
@@ -172,7 +172,7 @@ def read_early(run: Run) -> frozenset[str]:
     return frozenset({*run.opened, *reads} - late)
 
 
-def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
+def _verdict(outcome: model.Outcome, sides: Sides) -> model.ResumeVerdict:
     """Return the order of `docs/reference/resume.md`: a run that could not be compared first, then
     what the losses say.
     """
@@ -181,30 +181,30 @@ def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
         return "inconclusive"
     if record.ended_badly:
         return "timed_out" if record.ended == "timed_out" else "script_failed"
-    has_gone_on = found.continued is not None and found.continued.longest > 0
+    has_gone_on = outcome.continued is not None and outcome.continued.longest > 0
     if not sides.continued.recorded_losses or not has_gone_on:
         return "inconclusive"
-    assert found.losses is not None
-    bitwise, outside = found.losses.bitwise, found.losses.outside
+    assert outcome.losses is not None
+    bitwise, outside = outcome.losses.bitwise, outcome.losses.outside
     if bitwise.equal:
         return "resumes_exactly"
-    if starts_over(found, sides):
+    if starts_over(outcome, sides):
         return "starts_over"
     if outside is None and not bitwise.one_is_longer:
         return "resumes_within_tolerance"
     return "does_not_resume_exactly"
 
 
-def starts_over(found: model.Outcome, sides: Sides) -> bool:
+def starts_over(outcome: model.Outcome, sides: Sides) -> bool:
     """Return whether the resumed run is the continued one from its first iteration on, or read
     nothing of the checkpoint. One that made no iteration started nothing.
     """
-    if not found.compared:
+    if not outcome.compared:
         return False
-    checkpoint = found.place.checkpoint
+    checkpoint = outcome.place.checkpoint
     # savers whose files are read again without an event
     is_unseen = checkpoint is not None and checkpoint.by.startswith("orbax")
-    if not found.read and not is_unseen:
+    if not outcome.read and not is_unseen:
         return True
-    first = shifted(sides.continued, 0, found.compared)
-    return _agree(first, shifted(sides.resumed, 0, found.compared))
+    first = shifted(sides.continued, 0, outcome.compared)
+    return _agree(first, shifted(sides.resumed, 0, outcome.compared))

@@ -38,10 +38,10 @@ def confirmation(
     if outcome.verdict not in LOOKED_INTO:
         return None
     try:
-        found = _found(outcome, attempts)
+        answer = _found(outcome, attempts)
     except request.Unanswered:
         return model.Confirmation(sentence=words.BROKEN_OFF, attempts=tuple(attempts))
-    rungs = cast("Rungs", found.smallest)
+    rungs = cast("Rungs", answer.smallest)
     mechanisms = by_rung(outcome.explained)
     return model.Confirmation(
         sentence=_sentence(outcome, attempts, rungs),
@@ -56,10 +56,10 @@ def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> request
     rungs = differing(outcome.explained)
     if outcome.verdict not in LOOKED_INTO or not outcome.compared or not rungs:
         return request.Found()
-    made = _by_rungs(attempts)
+    attempt_of = _by_rungs(attempts)
 
     def ask(question: request.Question) -> request.Answer:
-        attempt = made.get(frozenset(question.controls))
+        attempt = attempt_of.get(frozenset(question.controls))
         if attempt is None:
             raise request.Unanswered(question)
         return request.Answer(agrees=attempt.agrees, runs=1, acted=frozenset(attempt.acted))
@@ -88,12 +88,12 @@ def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Me
     """Return the mechanisms by the rung that undoes them: a generator that made another batch is
     put back itself.
     """
-    found: dict[model.StateRungName, model.Mechanism] = {}
+    undoing: dict[model.StateRungName, model.Mechanism] = {}
     for rung, mechanism in explained.mechanisms.items():
         of_generators = ("RC109", "RC110", "RC111", "RC112")
         undone: model.StateRungName = "RNG state" if mechanism.code in of_generators else rung
-        found.setdefault(undone, mechanism)
-    return found
+        undoing.setdefault(undone, mechanism)
+    return undoing
 
 
 def _by_rungs(attempts: Sequence[model.Attempt]) -> Mapping[frozenset[str], model.Attempt]:
@@ -102,9 +102,9 @@ def _by_rungs(attempts: Sequence[model.Attempt]) -> Mapping[frozenset[str], mode
 
 def _sentence(outcome: model.Outcome, attempts: Sequence[model.Attempt], rungs: Rungs) -> str:
     if rungs:
-        made = _by_rungs(attempts)
-        alone = [made[frozenset([rung])] for rung in rungs if frozenset([rung]) in made]
-        return words.confirmed(outcome, made[frozenset(rungs)], alone)
+        attempt_of = _by_rungs(attempts)
+        alone = [attempt_of[frozenset([rung])] for rung in rungs if frozenset([rung]) in attempt_of]
+        return words.confirmed(outcome, attempt_of[frozenset(rungs)], alone)
     if not outcome.compared:
         return words.NO_ITERATION
     first = outcome.explained.first

@@ -181,11 +181,11 @@ def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
     """
     if gap.iteration != 1 or (generator is None and not gap.unrestored):
         return gap
-    found = gap.found and Spot(gap.found.iteration)
+    spot = gap.found and Spot(gap.found.iteration)
     return replace(
         gap,
         expected=Spot(gap.expected.iteration),
-        found=found,
+        found=spot,
         made_from=generator,
         counts=Counts(),
     )

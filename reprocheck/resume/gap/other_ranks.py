@@ -38,10 +38,10 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
     came = shares((taken(other.read(rank).seen) for rank in other.ranks), 0)
     compared: set[StateRungName] = set()
     gaps: dict[StateRungName, Gap] = {}
-    held = states_of(continued, resumed)
+    states = states_of(continued, resumed)
     if continued.held and resumed.held:
-        of_state = dict(_state_gaps(held, continued, resumed, ranks))
-        compared = of_state.keys() & set(held.rungs)
+        of_state = dict(_state_gaps(states, continued, resumed, ranks))
+        compared = of_state.keys() & set(states.rungs)
         gaps = {name: gap for name, gap in of_state.items() if gap is not None}
     iterations: dict[StateRungName, int] = dict.fromkeys(gaps, 1)
     both = points(due, came)
@@ -66,14 +66,14 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
 
 
 def _state_gaps(
-    held: StatePair, continued: Side, resumed: Side, ranks: tuple[int, int]
+    states: StatePair, continued: Side, resumed: Side, ranks: tuple[int, int]
 ) -> Iterator[tuple[StateRungName, Gap | None]]:
-    was, now = held.was.weights, held.now.weights
+    was, now = states.was.weights, states.now.weights
     common = was.keys() & now.keys()
     if all(_shapes(was, name) == _shapes(now, name) for name in common):
-        yield "weights", state.weights(held, continued, resumed)
-        yield "optimizer state", state.optimizer(held)
-    gap = state.schedule(held)
+        yield "weights", state.weights(states, continued, resumed)
+        yield "optimizer state", state.optimizer(states)
+    gap = state.schedule(states)
     yield "hyper-parameters", None if _is_scaled(gap, ranks) else gap
 
 
