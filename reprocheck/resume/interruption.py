@@ -26,7 +26,7 @@ class Interruption:
         self._signal = SIGNALS[name]
 
     def attend(self, process: GuardedProcess) -> None:
-        """Called again and again while the run is under way."""
+        """Send the signal once the run waits for it; to be called again and again."""
         wanted = (self._trace / marks.SIGNAL).exists() and not (self._trace / marks.SENT).exists()
         if not wanted:
             return

@@ -56,10 +56,15 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     >>> with_ranks(("torchrun", "--nproc-per-node=2", "train.py"), 4)
     ('torchrun', '--nproc-per-node=4', 'train.py')
     """
-    known = _launcher(words)
-    if known is None:
+    name, start = PurePath(words[0]).name, 1
+    if name.startswith("python") and MODULE in words[:-1]:
+        start = words.index(MODULE) + 2
+        name = words[start - 1]
+    launcher = LAUNCHERS.get(name)
+    if launcher is None or (launcher.behind and launcher.behind not in words[start:]):
         raise _refused(ranks, f"`{words[0]}` is no launcher that is known here")
-    launcher, start = known
+    if launcher.behind:
+        start = words.index(launcher.behind, start) + 1
     end = start
     while end < len(words) and not (words[end].endswith(".py") or words[end] in PROGRAMS):
         end += 1
@@ -71,22 +76,6 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     if not _values(own, launcher.options):
         own = [launcher.options[0], str(ranks), *own]
     return (*words[:start], *own, *words[end:])
-
-
-def _launcher(words: Sequence[str]) -> tuple[Launcher, int] | None:
-    """Return the launcher, and the index of the first word behind its name."""
-    name, index = PurePath(words[0]).name, 1
-    if name.startswith("python") and MODULE in words[:-1]:
-        index = words.index(MODULE) + 2
-        name = words[index - 1]
-    launcher = LAUNCHERS.get(name)
-    if launcher is None:
-        return None
-    if launcher.behind:
-        if launcher.behind not in words[index:]:
-            return None
-        index = words.index(launcher.behind, index) + 1
-    return launcher, index
 
 
 def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:

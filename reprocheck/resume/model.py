@@ -542,7 +542,7 @@ class Outcome:
 
     @property
     def title(self) -> str:
-        """`RESUMES EXACTLY`, `STARTS OVER`…"""
+        """The verdict in capitals: `RESUMES EXACTLY`, `STARTS OVER`."""
         return self.verdict.replace("_", " ").upper()
 
     @property

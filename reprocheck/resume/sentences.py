@@ -155,7 +155,7 @@ def _differs(outcome: model.Outcome) -> str:
 
 
 def on_ranks(some: Sequence[int], ranks: Sequence[int]) -> str:
-    """`rank 1`, `ranks 1 and 3`: some of several ranks; "" where they are all, or none.
+    """Return `rank 1` or `ranks 1 and 3`, some of several; "" where they are all, or none.
 
     >>> on_ranks((3, 1), range(4))
     'ranks 1 and 3'
@@ -272,7 +272,7 @@ _REASONS: Mapping[model.ResumeVerdict, Callable[[model.Outcome], str]] = {
 
 
 def _first(outcome: model.Outcome) -> str:
-    """`iteration 2 of the resumed run (7 of the continued run)`, of the first that differs."""
+    """Return `iteration 2 of the resumed run (7 of the continued run)`, the first that differs."""
     assert outcome.losses is not None and outcome.offset is not None
     first = outcome.losses.bitwise.first_iteration or 1
     return both(first, outcome.offset)
@@ -301,7 +301,7 @@ def _behind(run: Run) -> str:
 
 
 def checkpoint(found: model.Checkpoint) -> str:
-    """`ckpt.pt after update 5 (torch.save, train.py:31; 2.1 kB)`."""
+    """Return `ckpt.pt after update 5 (torch.save, train.py:31; 2.1 kB)`."""
     saved = ", ".join(filter(None, (found.by, found.line)))
     inside = "; ".join(filter(None, (saved, size(found.size))))
     many = f" ({count(len(found.paths), 'file')})" if len(found.paths) > 1 else ""
@@ -309,7 +309,7 @@ def checkpoint(found: model.Checkpoint) -> str:
 
 
 def size(count: int) -> str:
-    """`2.1 kB`."""
+    """Return `2.1 kB`."""
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= unit:
             return f"{count / unit:.1f} {name}"

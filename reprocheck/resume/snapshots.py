@@ -85,7 +85,10 @@ class Snapshots:
         self._elsewhere = elsewhere
 
     def attend(self, process: GuardedProcess) -> None:
-        """Called again and again while the run is under way. Raises ReportError."""
+        """Take a snapshot where the run waits for one; to be called again and again.
+
+        Raises ReportError.
+        """
         try:
             names = set(os.listdir(self.trace))  # noqa: PTH208 - asked ten times a second
         except OSError:

@@ -175,8 +175,10 @@ class _Known:
     since: str | None = None
 
     def follow(self, before: str, after: str) -> None:
-        """A call of a module moved it. An outer module is told of behind the ones in it: a draw in
-        front of an inner call is its own where it began in the state before that draw.
+        """Follow a call of a module that moved it.
+
+        An outer module is told of behind the ones in it: a draw in front of an inner call is its
+        own where it began in the state before that draw.
         """
         if before == self.since:
             self.since = None
