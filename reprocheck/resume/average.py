@@ -14,16 +14,18 @@ def world_of(run: Run) -> int:
 
 
 def have_other_ranks(one: Run, other: Run) -> bool:
-    """Return whether two runs trained with different numbers of ranks: one that made no step has
-    none.
+    """Return whether two runs trained with different numbers of ranks.
+
+    One that made no step has none.
     """
     worlds = {world_of(one), world_of(other)} - {0}
     return len(worlds) > 1
 
 
 def over_ranks(run: Run) -> Run:
-    """Return a run of one rank, whose loss in each iteration is the mean of the losses of all
-    ranks: that of the whole batch, where each has an equal part of it.
+    """Return a run of one rank with the mean of the losses of all ranks in each iteration.
+
+    That is the loss of the whole batch, where each has an equal part of it.
     """
     if not run.traces:
         return run

@@ -74,8 +74,9 @@ def recording(folder: Path) -> Recording:
 
 
 def load(folder: Path) -> model.ResumeCheck:
-    """Return the check of a resume that is recorded in `folder`. Nothing is run. Raises
-    ReportError.
+    """Return the check of a resume that is recorded in `folder`; nothing is run.
+
+    Raises ReportError.
     """
     recorded = recording(folder)
     outcomes = [_outcome(recorded, place) for place in recorded.resume.places]

@@ -21,8 +21,9 @@ from reprocheck.files.summary import summary
 
 
 def absolute(pattern: str, cwd: Path) -> str:
-    """Return a pattern that leads out of the working directory as a whole path; any other as it
-    is.
+    """Return a pattern that leads out of the working directory as a whole path.
+
+    Any other is returned as it is.
     """
     if not pattern:
         return ""
@@ -103,9 +104,7 @@ def _below(pattern: str) -> Iterator[Path]:
 
 
 def _start(pattern: str) -> tuple[Path, str]:
-    """Return the folder that everything lies in that can match, and what its names begin with
-    there.
-    """
+    """Return the folder that holds all that can match, and how names begin there."""
     folder, _, start = fixed_start(pattern).rpartition("/")
     return Path(folder or "/"), start
 

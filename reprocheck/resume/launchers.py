@@ -50,8 +50,10 @@ LAUNCHERS: Mapping[str, Launcher] = {
 
 
 def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
-    """Return the command with so many ranks. Raises UsageError where it is none of a launcher that
-    is known, or starts ranks on several machines.
+    """Return the command with so many ranks.
+
+    Raises UsageError where it is none of a launcher that is known, or starts ranks on several
+    machines.
 
     >>> with_ranks(("torchrun", "--nproc-per-node=2", "train.py"), 4)
     ('torchrun', '--nproc-per-node=4', 'train.py')

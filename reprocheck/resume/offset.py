@@ -14,8 +14,9 @@ KINDS: tuple[CheckKind, CheckKind] = ("forward", "backward")
 
 
 def shifted(run: Run, k: int, count: int) -> Run:
-    """Return a run from iteration k + 1 on, whose iterations are numbered from 1, and at most
-    `count` of them. With k = 0 it is only cut.
+    """Return at most `count` iterations of a run from k + 1 on, numbered from 1.
+
+    With k = 0 it is only cut.
     """
     return replace(run, traces=tuple(_shifted(trace, k, count) for trace in run.traces))
 

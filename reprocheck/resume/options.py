@@ -80,8 +80,9 @@ class _Candidate:
 
 
 def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
-    """Return the option that a script has to be given to resume, where its source has one; `given`:
-    the words of its command, which may have it already.
+    """Return the option that a script has to be given to resume, if its source has one.
+
+    given  the words of its command, which may have it already
     """
     ranked: list[tuple[int, Option]] = []
     source = " ".join(map(ast.unparse, trees.values()))
@@ -150,9 +151,7 @@ def _taken(call: ast.Call, trees: Trees, name: str) -> str:
 
 
 def _compared(name: str, trees: Trees) -> str:
-    """Return a value that asks for a resume, with which the source compares an option; "" for
-    none.
-    """
+    """Return a value that asks for a resume and that an option is compared with, if any."""
     plain = name.strip("-=").replace("-", "_")
     for node in within([*trees.values()], ast.Compare):
         values = [text for text in _texts(node.comparators) if text in _ASKED]
@@ -195,8 +194,9 @@ def _of_typer(tree: ast.Module) -> Iterator[_Candidate]:
 
 
 def _of_classes(tree: ast.Module, source: str) -> Iterator[_Candidate]:
-    """Fields of dataclasses, where a library makes options of them; `source`: all files of the
-    script.
+    """Yield fields of dataclasses, where a library makes options of them.
+
+    source  all files of the script
     """
     if not any(name in source for name in _PARSERS):
         return
@@ -212,8 +212,9 @@ def _of_classes(tree: ast.Module, source: str) -> Iterator[_Candidate]:
 
 
 def _of_hydra(tree: ast.Module) -> Iterator[_Candidate]:
-    """Yield what a script asks its configuration for, where Hydra or OmegaConf reads the command
-    line.
+    """Yield what a script asks its configuration for.
+
+    As far as Hydra or OmegaConf reads the command line into that.
     """
     holders: set[str] = set()
     for function in within([tree], ast.FunctionDef):

@@ -86,8 +86,9 @@ def _events(folder: Path, record: RunRecord, kind: type[Kind]) -> list[Kind]:
 
 
 def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tuple[str, ...]:
-    """Return files outside of the working directory that the continued run wrote, and that the
-    resumed run read before its first loss: as the continued run left them at its end.
+    """Return files that the resumed run read as the continued run left them at its end.
+
+    They lie outside of the working directory, and were read before the first loss.
     """
     read = {*read_early(resumed), *resumed.record.files.read}
     left = continued.record.files.elsewhere
@@ -95,8 +96,9 @@ def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tu
 
 
 def found_before(run: Run) -> tuple[str, ...]:
-    """Return files that a continued run read before its first loss and wrote again later: it did
-    not start from scratch, but from what an earlier training left.
+    """Return files that a continued run read before its first loss and wrote later.
+
+    It did not start from scratch then, but from what an earlier training left.
     """
     early = read_early(run)
     return tuple(path for path in run.record.files.changed if path in early)

@@ -14,8 +14,9 @@ from reprocheck.verdict.machine import is_of_a_machine
 
 
 def reported(continued: Run, resumed: Run, k: int, count: int) -> tuple[Reported, ...]:
-    """Return each series that both runs reported in the `count` iterations behind update k. Times
-    and what a machine uses are left out.
+    """Return each series that both runs reported in the `count` iterations behind update k.
+
+    Times and what a machine uses are left out.
     """
     own = resumed.by_rank
     both: list[Reported] = []

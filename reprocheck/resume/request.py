@@ -83,8 +83,9 @@ class Asked:
 
 
 def told_to_wait(updates: int, interrupt: str) -> dict[str, object]:
-    """Return what the recorder of a run is told that a signal ends after so many updates. KILL
-    finds those who write at that moment in the middle of it.
+    """Return what the recorder of a run is told that a signal ends after so many updates.
+
+    KILL finds those who write at that moment in the middle of it.
     """
     waits = {
         "at": [],

@@ -185,8 +185,9 @@ class Runs:
         self._change(places=tuple(places))
 
     def try_patch(self, of: int, patch: str, files: Mapping[Path, Path]) -> None:
-        """Make the runs of a place once more, with these files in place of the user's. No snapshot
-        is left for other runs.
+        """Make the runs of a place once more, with these files in place of the user's.
+
+        No snapshot is left for other runs.
         """
         name = self.resume.places[of].name.partition(" and ")[0]
         asked = replace(self.asked, at=(name,), explain=False, interrupt="")
@@ -224,8 +225,9 @@ class Runs:
     def _attended(
         self, made: Plan, begins: Snapshot | None = None, *, again: bool = True
     ) -> Iterator[tuple[Copies, Snapshots]]:
-        """Yield the copy of the working directory in which the next run takes place, which starts
-        from a snapshot itself where it `begins` with one, and what takes snapshots of it.
+        """Yield the copy in which the next run takes place, and what takes snapshots of it.
+
+        The run starts from a snapshot itself where it `begins` with one.
         """
         finish = partial(begins.lay_over, again=again) if begins is not None else None
         workdir = made.copy("", finish=finish)
@@ -237,8 +239,9 @@ class Runs:
                 workdir.close()
 
     def _continued(self, made: Plan, begins: Snapshot | None = None) -> list[Snapshot]:
-        """Make the run that writes the checkpoint and goes on; return what it wrote at the places
-        that are asked for.
+        """Make the run that writes the checkpoint and goes on; return what it wrote.
+
+        At the places that are asked for.
         """
         with self._attended(made, begins) as (workdir, snapshots):
             self.snapshots.append(snapshots)
@@ -249,8 +252,9 @@ class Runs:
         return snapshots.taken
 
     def _interrupted(self, first: Snapshot) -> list[Snapshot]:
-        """Make another run from the start, ended by a signal; return what it left, which is what
-        the resumed run finds.
+        """Make another run from the start, ended by a signal; return what it left.
+
+        The resumed run finds that.
         """
         until = first.checkpoint.iteration + AFTER
         told = told_to_wait(until, self.asked.interrupt)
@@ -265,8 +269,10 @@ class Runs:
         return snapshots.taken
 
     def _resume_all(self, places: list[Snapshot]) -> None:
-        """Make one resumed run for each place; where that is asked for, the first one writes a
-        checkpoint itself and goes on, and another one resumes from that.
+        """Make one resumed run for each place.
+
+        Where that is asked for, the first one writes a checkpoint itself and goes on, and another
+        one resumes from that.
         """
         for start in places:
             number = self._next

@@ -52,8 +52,10 @@ class Snapshot:
     elsewhere: Elsewhere
 
     def lay_over(self, copy: Path, *, again: bool = False) -> None:
-        """Make a fresh copy of the working directory what it was at the boundary, and what a
-        checkpoint has outside of it. The kept files are moved, unless it is done `again`.
+        """Make a fresh copy of the working directory what it was at the boundary.
+
+        Also what a checkpoint has outside of it is put back. The kept files are moved, unless it is
+        done `again`.
 
         Raises OSError.
         """
@@ -141,8 +143,10 @@ class Snapshots:
             time.sleep(POLL)
 
     def _changes(self) -> tuple[Mapping[str, tree.Entry], FileChanges]:
-        """Return what stands there now, and what of it is not as it was when the run began. Of more
-        files than are listed, those that changed since then by the clock of the file system.
+        """Return what stands there now, and what of it is not as when the run began.
+
+        Of more files than are listed, these are those that changed since then by the clock of the
+        file system.
         """
         before, now = self._workdir.tree, tree.read_tree(self._workdir.path)
         if before.complete and now.complete:

@@ -22,8 +22,10 @@ folder beside one is that of another training.
 
 
 def outside(path: str, allowed: Elsewhere) -> UsageError:
-    """Say with which pattern `path` is allowed beside all that is allowed already. `path` is
-    written as a trace has it.
+    """Return the error that says with which pattern a checkpoint outside is allowed.
+
+    path     as a trace has it
+    allowed  what is allowed already
     """
     patterns = _patterns(Path(escape(path)))
     if allowed.pattern:

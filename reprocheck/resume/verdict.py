@@ -31,9 +31,7 @@ class Sides:
 
 
 def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> model.Outcome:
-    """Return the outcome of a place from the losses of both runs, and from what the resumed run
-    read.
-    """
+    """Return the outcome of a place from the losses of both runs and the files read."""
     if have_other_ranks(sides.continued, sides.resumed):
         sides = replace(
             sides, continued=over_ranks(sides.continued), resumed=over_ranks(sides.resumed)
@@ -62,8 +60,10 @@ def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> mo
 
 
 def with_ladder(outcome: model.Outcome, explained: model.Explained) -> model.Outcome:
-    """Return the outcome with what the ladder across the gap says, which is exact where losses may
-    hide something, as of buffers, or of a schedule that has its next step later.
+    """Return the outcome with what the ladder across the gap says.
+
+    The ladder is exact where losses may hide something, as of buffers, or of a schedule that has
+    its next step later.
     """
     verdict = outcome.verdict
     if verdict in NOTHING_TO_COMPARE:
@@ -115,9 +115,7 @@ def _agree(continued: Run, resumed: Run) -> bool:
 
 
 def unrepeatable(continued: Run, interrupted: Run) -> int | None:
-    """Return the first iteration in which a run that was started again has other losses than the
-    continued run; None where it has none.
-    """
+    """Return the first iteration in which a run started again has other losses, if any."""
     runs = [shifted(run, 0, interrupted.longest) for run in (continued, interrupted)]
     bitwise, _ = divergence.equal_in_bits(runs)
     if bitwise.one_is_longer:
@@ -173,8 +171,9 @@ def read_early(run: Run) -> frozenset[str]:
 
 
 def _verdict(outcome: model.Outcome, sides: Sides) -> model.ResumeVerdict:
-    """Return the order of `docs/reference/resume.md`: a run that could not be compared first, then
-    what the losses say.
+    """Return the verdict, in the order of `docs/reference/resume.md`.
+
+    A run that could not be compared comes first, then what the losses say.
     """
     record = sides.resumed.record
     if record.ended == "interrupted":
@@ -196,8 +195,10 @@ def _verdict(outcome: model.Outcome, sides: Sides) -> model.ResumeVerdict:
 
 
 def starts_over(outcome: model.Outcome, sides: Sides) -> bool:
-    """Return whether the resumed run is the continued one from its first iteration on, or read
-    nothing of the checkpoint. One that made no iteration started nothing.
+    """Return whether the resumed run begins anew: like the continued one, or unread.
+
+    It has the losses of the continued run from the first iteration on, or read nothing of the
+    checkpoint. One that made no iteration started nothing.
     """
     if not outcome.compared:
         return False

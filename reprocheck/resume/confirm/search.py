@@ -18,9 +18,7 @@ Rungs = tuple[model.StateRungName, ...]
 
 
 def next_rungs(outcome: model.Outcome) -> Rungs:
-    """Return the rungs that are put back in the next run; none where the search has come to its
-    end.
-    """
+    """Return the rungs to put back in the next run; none where the search is at its end."""
     attempts = outcome.confirmation.attempts if outcome.confirmation else ()
     try:
         _found(outcome, attempts)
@@ -32,9 +30,7 @@ def next_rungs(outcome: model.Outcome) -> Rungs:
 def confirmation(
     outcome: model.Outcome, attempts: Sequence[model.Attempt]
 ) -> model.Confirmation | None:
-    """Return what the runs have shown that were made by now; None where there is nothing to
-    confirm.
-    """
+    """Return what the runs made by now have shown; None where there is nothing to confirm."""
     if outcome.verdict not in LOOKED_INTO:
         return None
     try:
@@ -72,9 +68,10 @@ def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> request
 
 
 def differing(explained: model.Explained) -> Rungs:
-    """Return the rungs that differ, or are behind one that does, and can be put back; from the top
-    down. Generators are compared up to the first batch that is another one, and may differ behind
-    it.
+    """Return the rungs that may have been lost and can be put back, from the top down.
+
+    They differ, or are behind one that does. Generators are compared up to the first batch that is
+    another one, and may differ behind it.
     """
     differ = {rung.name for rung in explained.rungs if rung.status == "differs"}
     differ |= by_rung(explained).keys()
@@ -85,8 +82,9 @@ def differing(explained: model.Explained) -> Rungs:
 
 
 def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Mechanism]:
-    """Return the mechanisms by the rung that undoes them: a generator that made another batch is
-    put back itself.
+    """Return the mechanisms by the rung that undoes them.
+
+    A generator that made another batch is put back itself.
     """
     undoing: dict[model.StateRungName, model.Mechanism] = {}
     for rung, mechanism in explained.mechanisms.items():

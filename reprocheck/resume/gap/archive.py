@@ -39,8 +39,9 @@ class Provenance:
 
 
 def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
-    """Return what the continued run saved last before the boundary, and what the resumed one loaded
-    of these files.
+    """Return what the continued run saved last, and what the resumed one loaded of it.
+
+    files  those of the checkpoint
     """
     saves = saved_last(continued.before("saved"))
     entries = []
@@ -103,9 +104,10 @@ def _of_part(part: str, archive: Archive, kind: str) -> Provenance:
 
 
 def _of_weights(names: Sequence[str], archive: Archive, *, own: bool) -> Provenance:
-    """Return it of weights, buffers, copies of weights, and numbers beside these; `own`: those that
-    an object of the script has, which entries hold under the last part of its name: `['updates']`
-    of `ema.updates`, or what holds as many tensors as that object does.
+    """Return the provenance of weights, buffers, copies of weights and numbers beside them.
+
+    `own`: of those that an object of the script has, which entries hold under the last part of its
+    name: `['updates']` of `ema.updates`, or what holds as many tensors as that object does.
     """
     entries = archive.held(names, *OF_WEIGHTS)
     if own:
@@ -154,8 +156,9 @@ def words_of(key: str) -> list[str]:
 
 
 def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:
-    """Return where the state of a generator was: by its name, or, of one of the script's own, by
-    its class and its last name.
+    """Return where the state of a generator was saved and put back.
+
+    It is known by its name, or, one of the script's own, by its class and its last name.
     """
     base = gap.name if class_of(gap.name) else gap.name.partition(":")[0]
     names = [name for frame in archive.frames for name in frame.names]
@@ -186,8 +189,9 @@ def _are_of_one_generator(one: str, other: str) -> bool:
 
 
 def parts_of(gap: evidence.Gap, archive: Archive) -> list[tuple[str, str, bool]]:
-    """Return the parts of the training that a gap is of: what they are called among the names of
-    frames, the key in the file, and whether they were loaded.
+    """Return the parts of the training that a gap is of.
+
+    Each with its name among the names of frames, the key in the file, and whether it was loaded.
     """
     if isinstance(gap, evidence.WeightsGap) and gap.own:
         names = dict.fromkeys(name.partition("[")[0] for name in gap.names)

@@ -86,9 +86,9 @@ class Batch:
 
 
 def taken(facts: Iterable[Seen]) -> list[Batch]:
-    """Return the batches that a run trained on, in order: of those that a loader handed out, the
-    ones that a module was given before a loss.
+    """Return the batches that a run trained on, in order.
 
+    Of those that a loader handed out, they are the ones that a module was given before a loss.
     Batches of a validation, those that a loop passes over, and those that were fetched ahead are
     left out.
     """
@@ -162,8 +162,9 @@ def data_of(continued: Side, resumed: Side) -> Data:
 
 
 def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
-    """Return the first batch of the resumed run that is not the one of the continued run; None
-    where all that both have agree, and where none are known.
+    """Return the first batch of the resumed run that is not that of the continued run.
+
+    None where all that both have agree, and where none are known.
 
     unrestored  generators that the training draws from, that stood elsewhere when the resumed run
                 went on, and of which no state was put back
@@ -176,8 +177,9 @@ def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
 
 
 def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
-    """Return a batch that the script makes itself, of what it draws from a generator that stands
-    elsewhere: it has no place in an epoch then.
+    """Return the gap of a batch that the script makes of what it draws from a generator.
+
+    The generator stands elsewhere; such a batch has no place in an epoch.
     """
     if gap.iteration != 1 or (generator is None and not gap.unrestored):
         return gap
@@ -192,8 +194,9 @@ def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
 
 
 def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
-    """Return the first batch that the resumed run does not reach, although it ended by itself.
-    `facts`: all that it did.
+    """Return the first batch that a resumed run which ended by itself does not reach.
+
+    facts  all that it did
     """
     number = len(data.resumed)
     if number >= len(data.due):
@@ -246,9 +249,10 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
 
 
 def _own_position(due: Batch, came: Batch) -> int | None:
-    """Return where a batch stands in the pass of the resumed run itself: in the order that was
-    drawn, where that is known, as a sampler may have passed over the batches before, or gives the
-    rest of its order alone.
+    """Return where a batch stands in the pass of the resumed run itself.
+
+    That is in the order that was drawn, where that is known: a sampler may have passed over the
+    batches before, or gives the rest of its order alone.
     """
     if came.of.fact is None:
         return None
@@ -296,8 +300,10 @@ def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
 
 
 def _are_epochs(stretches: Sequence[Sequence[Batch]]) -> bool:
-    """Return whether each goes through the same data, but for less than a batch that an epoch may
-    drop at its end: not so where samples are drawn with replacement or from a buffer that grows.
+    """Return whether each stretch goes through the same data.
+
+    An epoch may drop less than a batch at its end. Samples that are drawn with replacement or from
+    a buffer that grows have no epochs.
     """
     complete = stretches[:-1]
     if not complete:
@@ -331,8 +337,9 @@ def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> S
 
 
 def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:
-    """Return whether the resumed run walks in the order of the first epoch, which is another than
-    that of the epoch that is due.
+    """Return whether the resumed run walks in the order of the first epoch by mistake.
+
+    That order is another one than that of the epoch that is due.
     """
     first, own = data.continued[0].of, came.of
     if first is due.of or own.fact is None or first.fact is None or due.of.fact is None:
@@ -352,8 +359,9 @@ def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
 def _counts(
     data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]], known: Mapping[Batch, Spot]
 ) -> Counts:
-    """Return what came and was due up to the end of the epoch, or of what was recorded; nothing
-    where there are no epochs.
+    """Return what came and was due up to the end of the epoch, or of what was recorded.
+
+    Nothing where there are no epochs.
     """
     epoch = known[due].epoch
     if epoch is None:

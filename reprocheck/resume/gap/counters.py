@@ -22,9 +22,7 @@ OF_SCRIPTS = ("", "torch.save", "pickle.dump", "joblib.dump")
 
 
 def counter(continued: Side, resumed: Side) -> CounterGap | None:
-    """Return the number that the resumed run counts from the beginning again; None where none is
-    known.
-    """
+    """Return the number that the resumed run counts from the beginning again, if any."""
     saved = _saved_at(continued.before("saved"))
     if not saved:
         return None
@@ -61,9 +59,7 @@ def _own_numbers(continued: Side) -> Numbers:
 
 
 def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
-    """Return a variable that counts from the beginning again, where a rate is another one: it may
-    be computed from that.
-    """
+    """Return a variable that counts from the beginning again and may give the learning rate."""
     restarted = _restarted(continued, resumed)
     counted = (continued.offset, continued.offset + 1)
     steps = [gap for gap in restarted.values() if gap.values[0] in counted]
@@ -83,8 +79,9 @@ def _numbers(fact: Seen) -> Numbers:
 
 
 def _next_saves(continued: Side, resumed: Side) -> Iterator[tuple[int, Numbers, Numbers]]:
-    """Yield the checkpoints that both write after as many updates: the iteration of the resumed
-    run.
+    """Yield the checkpoints that both write after as many updates.
+
+    Each with the iteration of the resumed run.
     """
     due = {fact.iteration - continued.offset: fact for fact in continued.since("saved")}
     came = {fact.iteration: fact for fact in resumed.since("saved")}

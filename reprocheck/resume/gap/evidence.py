@@ -245,8 +245,9 @@ class BatchGap:
 
     @property
     def is_passed_over_wrongly(self) -> bool:
-        """Return whether the resumed run begins elsewhere than at the beginning of its data: what
-        it goes by was saved, and is applied in another way.
+        """Return whether the resumed run begins elsewhere than at the beginning of its data.
+
+        What it goes by was saved then, and is applied in another way.
         """
         return bool(self.position) or self.later_pass or self.first_epoch or self.ended
 
@@ -259,9 +260,7 @@ class BatchGap:
 
     @property
     def came(self) -> Spot:
-        """Return where the batch that came stands; of one that the continued run has not, nothing
-        is known.
-        """
+        """Return where the batch that came stands; nothing is known where there is none such."""
         return self.found or Spot()
 
     @property

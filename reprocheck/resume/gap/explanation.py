@@ -70,13 +70,12 @@ def explain(
     checkpoint: model.Checkpoint = NO_CHECKPOINT,
     trees: Trees = NO_TREES,
 ) -> model.Explained:
-    """Return what the continued and the resumed run of a report folder show of a resume after
-    update k.
+    """Return what two runs of a report folder show of a resume after update k.
 
     checkpoint  what it resumes from: a library's own way to save asks for a fix of its own
     trees       the files of the script
-    equal  all their losses agree in every bit: what leads to them had no part in them, and only
-           what the training holds for later is looked at
+    equal       all their losses agree in every bit: what leads to them had no part in them, and
+                only what the training holds for later is looked at
     """
     continued, resumed = (read_deep(folder, run) for run in runs)
     numbers = sorted({*continued.ranks} & {*resumed.ranks})
@@ -93,15 +92,18 @@ def explain(
 
 
 def own_end(trace: DeepTrace, run: RunRecord) -> DeepTrace:
-    """Return a trace that came to its own end in no run that failed: what such a run did not reach
-    says nothing of the resume.
+    """Return a trace whose end counts as its own only where the run did not fail.
+
+    What a run that failed did not reach says nothing of the resume.
     """
     return replace(trace, ended=trace.ended and not run.ended_badly)
 
 
 def explained(ranks: Sequence[RankGaps]) -> model.Explained:
-    """Return what is said of all ranks: of each rung the first rank that differs on it, and the
-    mechanism of the first rung.
+    """Return what is said of all ranks together.
+
+    Of each rung it is the first rank that differs on it, and the mechanism is that of the first
+    rung.
     """
     if not ranks:
         return model.Explained()
@@ -202,9 +204,7 @@ def _detail(rank: RankGaps, name: model.StateRungName, gap: Gap) -> str:
 
 
 def _mechanism(rank: RankGaps, rung: model.StateRungName) -> model.Mechanism | None:
-    """Return the mechanism of a rung, where it has one, with what the other rungs of the state
-    show.
-    """
+    """Return the mechanism of a rung, if any, with what other rungs of the state show."""
     if rank.starts_over:
         return None
     gaps = rank.all
@@ -250,9 +250,10 @@ def _marks(gaps: Sequence[Gap], rank: RankGaps) -> tuple[model.Mark, ...]:
 
 
 def _fixed_by(gap: Gap, rank: RankGaps) -> tuple[str, ...]:
-    """Return what a fix is chosen by: the class of a generator of the script's own, or that no
-    `state_dict` has what is lost, together with the framework and alone; then who seeded, and the
-    frameworks.
+    """Return what a fix is chosen by, the narrowest first.
+
+    These are the class of a generator of the script's own, or that no `state_dict` has what is
+    lost, together with the framework and alone; then who seeded, and the frameworks.
     """
     kind = _KINDS.get(type(gap), "")
     generator = gap.made_from if isinstance(gap, BatchGap) else gap

@@ -54,10 +54,11 @@ class GeneratorPair:
         return sorted(names)
 
     def gaps(self, until: float = inf) -> Iterator[GeneratorGap]:
-        """Yield the generators that stand elsewhere and are drawn from behind the point where the
-        training goes on, in the order in which they are first drawn from.
+        """Yield the generators that stand elsewhere and are drawn from behind the point.
 
-        until   the iteration of the resumed run from which on a draw may follow from something else
+        They come in the order in which they are first drawn from.
+
+        until  the iteration of the resumed run from which on a draw may follow from something else
         """
         drawn = {**drawers(self.resumed, until), **drawers(self.continued, until)}
         return self._gaps(drawn.items())
@@ -68,17 +69,19 @@ class GeneratorPair:
         return tuple(self._gaps((name, None) for name in self.unequal if name in moving))
 
     def beside_a_batch(self, iteration: int) -> GeneratorGap | None:
-        """Return the first generator that stands elsewhere and that the continued run draws from in
-        the iteration in which the resumed run has another batch: that may have moved it, too.
+        """Return the first unequal generator drawn from beside a batch that is another one.
+
+        The continued run draws from it in the iteration in which the resumed run has that batch,
+        which may have moved it, too.
         """
         drawn = _draws(_behind(self.continued, iteration + 1))
         named = ((name, _drawer(fact)) for name, fact in drawn if fact.kind != "epoch")
         return next(self._gaps(named), None)
 
     def of_steps(self) -> GeneratorGap | None:
-        """Return a generator that stands elsewhere and that the script itself draws from until the
-        next step: where no loader hands batches out, it makes them, one ahead or several for one
-        step.
+        """Return an unequal generator that the script itself draws from until the next step.
+
+        Where no loader hands batches out, it makes them, one ahead or several for one step.
         """
         drawn = _draws(_behind(self.continued, 3))
         # facts that show a draw of the script itself, where no loader hands batches out
@@ -86,15 +89,17 @@ class GeneratorPair:
         return next(self._gaps(named), None)
 
     def of_order(self, names: Iterable[str]) -> GeneratorGap | None:
-        """Return one of the generators from which the first order was drawn that stands elsewhere
-        although a state was put back.
+        """Return an unequal generator of an order although a state of it was put back.
+
+        names  the generators from which the first order was drawn
         """
         gaps = self._gaps((name, None) for name in names)
         return next((gap for gap in gaps if gap.restored), None)
 
     def unrestored(self) -> list[str]:
-        """Return the generators that stand elsewhere, that the continued run draws from at all, and
-        of which no state was put back.
+        """Return the unequal generators of which no state was put back.
+
+        Of those that the continued run draws from at all.
         """
         restored = {fact.place for fact in self.resumed.before("restore")}
         moving = _moving(self.continued)
@@ -211,8 +216,10 @@ def _draws(facts: Iterable[Seen]) -> Iterator[Draw]:
 
 
 def _history(name: str, side: Side) -> tuple[Seen | None, SeedSet | None, SeedSet | None]:
-    """Return, of a generator before the point, the last state that was put back, the seed that
-    was set after it, and the last seed of all.
+    """Return what was done to a generator before the point.
+
+    These are the last state that was put back, the seed that was set after it, and the last seed of
+    all.
     """
     restore: Seen | None = None
     after: SeedSet | None = None

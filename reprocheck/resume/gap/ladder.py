@@ -84,9 +84,10 @@ class RankGaps:
         return RUNGS.index(self.first), *self.order_on(self.first)
 
     def order_on(self, rung: model.StateRungName) -> tuple[bool, int]:
-        """Return what ranks that differ on one rung are sorted by. One that was given another
-        rank's state stands first: what else was done to a generator may have been done to those of
-        all ranks.
+        """Return what ranks that differ on one rung are sorted by.
+
+        One that was given another rank's state stands first: what else was done to a generator may
+        have been done to those of all ranks.
         """
         gap = self.gaps[rung]
         of_a_rank = isinstance(gap, GeneratorGap) and gap.of_rank is not None
@@ -114,8 +115,11 @@ def gaps_of(
     states: Mapping[int, States] | None = None,
     files: Sequence[str] = (),
 ) -> RankGaps:
-    """Return what one rank shows: its trace of the continued run, and that of the resumed one;
-    `equal` as for `explain`. `states`: those of the generators of each rank of the continued run.
+    """Return what the traces of one rank show, of the continued and of the resumed run.
+
+    equal   as for `explain`
+    states  those of the generators of each rank of the continued run
+    files   those of the checkpoint
     """
     continued, resumed = Side(first, k), Side(second)
     others = {rank: held for rank, held in (states or {}).items() if rank != first.rank}
@@ -188,9 +192,7 @@ def _gaps(held: StatePair, generators: GeneratorPair, data: Data, pair: Pair) ->
 
 
 def _batch(data: Data, generators: GeneratorPair) -> BatchGap | None:
-    """Return the first batch that is another one, with the generator that it or its order was drawn
-    from.
-    """
+    """Return the first batch that is another one, with the generator behind it."""
     resumed = generators.resumed.trace
     gap = batches.first_gap(data, generators.unrestored())
     if gap is None and resumed.ended:

@@ -15,8 +15,10 @@ Line = tuple[Role, str]
 def lines_of(
     gap: Gap, origin: Provenance, archive: Archive, saved_at: str, trees: Trees
 ) -> list[Line]:
-    """Return the lines of a gap. `saved_at`: the line that saved the checkpoint, where no content
-    of it is known; `trees`: the files of the script.
+    """Return the lines of a gap, the leading one first.
+
+    saved_at  the line that saved the checkpoint, where no content of it is known
+    trees     the files of the script
     """
     saves: Line = ("saves", archive.saving[0].line if archive.saving else saved_at)
     reading = archive.reading[0].line if archive.reading else ""

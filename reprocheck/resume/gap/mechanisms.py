@@ -78,8 +78,9 @@ def _has_the_first_order(gap: evidence.BatchGap) -> bool:
 
 
 def _is_ahead(gap: evidence.BatchGap) -> bool:
-    """Return whether a later batch of the same epoch came, or the first of the next one, whose
-    order was not drawn anew.
+    """Return whether a later batch came than the one that was due.
+
+    It is of the same epoch, or the first of the next one, whose order was not drawn anew.
     """
     return gap.batches_ahead > 0 or (gap.begins_the_next_epoch and not gap.drawn_from)
 

@@ -82,9 +82,10 @@ def _shapes(weights: Facts, name: str) -> list[object]:
 
 
 def _is_scaled(gap: ScheduleGap | AverageGap | None, ranks: tuple[int, int]) -> bool:
-    """Return whether a value was scaled with the number of ranks: a learning rate linearly (Goyal
-    et al. 2017, arXiv:1706.02677) or with the square root (Krizhevsky 2014, arXiv:1404.5997), a
-    number of iterations inversely.
+    """Return whether a value was scaled with the number of ranks.
+
+    A learning rate is scaled linearly (Goyal et al. 2017, arXiv:1706.02677) or with the square root
+    (Krizhevsky 2014, arXiv:1404.5997), a number of iterations inversely.
     """
     if not isinstance(gap, ScheduleGap) or gap.values is None:
         return False

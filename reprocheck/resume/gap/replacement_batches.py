@@ -14,8 +14,10 @@ from reprocheck.trace.deep_run import read_deep
 
 
 def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str, object]:
-    """Return what the recorder of a resumed run is told of the batches of the continued run (its
-    first rank): `docs/reference/trace-format.md`. {} where no loader is known on both sides.
+    """Return what the recorder of a resumed run is told of the continued run's batches.
+
+    These are those of its first rank: `docs/reference/trace-format.md`. {} where no loader is known
+    on both sides.
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})

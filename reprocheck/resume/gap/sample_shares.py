@@ -44,8 +44,9 @@ class Point:
 
 
 def shares(ranks: Iterable[Sequence[Batch]], k: int) -> Shares:
-    """Return what all ranks of a run used before and behind update k. `ranks`: the batches of
-    each.
+    """Return what all ranks of a run used before and behind update k.
+
+    ranks  the batches of each
     """
     before: list[Batch] = []
     behind: list[list[Batch]] = []
@@ -77,8 +78,9 @@ def points(due: Shares, came: Shares) -> tuple[Point, ...]:
 def shares_gap(
     places: Sequence[Point], before: Samples, ranks: tuple[int, int]
 ) -> SharesGap | None:
-    """Return the first point at which the samples of all ranks are not those that were due; counted
-    up to the last.
+    """Return the first point at which the samples of all ranks are not those due.
+
+    They are counted up to the last point.
     """
     iteration = next((point.iteration for point in places if point.due != point.came), None)
     if iteration is None:

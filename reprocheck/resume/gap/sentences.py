@@ -250,7 +250,7 @@ def _of_shares(gap: evidence.SharesGap) -> str:
 def spot(where: evidence.Spot, *, again: bool = False) -> str:
     """Return where a batch stands in the continued run, in words.
 
-    >>> spot(Spot(1, 0, 0), again=True)
+    >>> spot(evidence.Spot(1, 0, 0), again=True)
     'the first batch of epoch 0 again (iteration 1)'
     """
     once_more = " again" if again else ""

@@ -42,8 +42,9 @@ class Side:
 
     @cached_property
     def start(self) -> int:
-        """Index of the fact at which the training goes on; the first of the iteration where no
-        boundary was recorded.
+        """Index of the fact at which the training goes on.
+
+        The first of the iteration where no boundary was recorded.
         """
         facts = self.trace.seen
         marked = (n for n, fact in enumerate(facts) if self._is_boundary(fact))
@@ -79,9 +80,7 @@ class Side:
 
     @cached_property
     def held(self) -> Mapping[str, Seen]:
-        """Return what the training holds there by name: weights, buffers, `weight:state`,
-        schedules.
-        """
+        """What the training holds there: weights, buffers, `weight:state`, schedules, by name."""
         return self._held_at(self.first)
 
     @cached_property
@@ -90,8 +89,10 @@ class Side:
         return self._held_at(self.first + 1)
 
     def _held_at(self, iteration: int) -> Mapping[str, Seen]:
-        """Return what is held, the states of optimizers of one that steps: a script may hold
-        another one that it has built before.
+        """Return what is held in an iteration, by name.
+
+        Of the states of optimizers only those of one that steps: a script may hold another one that
+        it has built before.
         """
         live = {fact.optimizer for fact in self.since("hyper")} - {None}
         facts = self._at(iteration, "held")
@@ -156,8 +157,9 @@ def _of_kinds(facts: Sequence[Seen], kinds: Sequence[str]) -> Iterator[Seen]:
 
 
 def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTrace:
-    """Return what a run did from there on, its steps numbered from 1, so that the two runs compare
-    like with like; up to where the recorder rested.
+    """Return what a run did from the point on, its steps numbered from 1.
+
+    So the two runs compare like with like, up to where the recorder rested.
 
     A step is what leads to an update. It stands for the iteration: which optimizers belong to one
     is known only once each has stepped again, and the two runs may have built another number.
@@ -188,8 +190,10 @@ def cut(trace: DeepTrace, step: int) -> DeepTrace:
 
 
 def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:
-    """Yield the facts with their steps counted from 1, the calls of each place counted anew within
-    a step, and the optimizers in the order in which they step.
+    """Yield the facts with their steps counted from 1.
+
+    The calls of each place are counted anew within a step, and the optimizers in the order in which
+    they step.
     """
     counts: Counter[tuple[int, str, str]] = Counter()
     optimizers: dict[int | None, int | None] = {None: None}

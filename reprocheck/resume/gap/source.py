@@ -77,8 +77,9 @@ def asked_for(archive: Archive, trees: Trees) -> Iterator[str]:
 
 
 def keys_of(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr, str]]:
-    """Yield the keys that variables are asked for: `state["a"]`, `state.get("a")`, `"a" in
-    state`.
+    """Yield the keys that variables are asked for.
+
+    As in `state["a"]`, `state.get("a")` and `"a" in state`.
     """
     for node in within(around, ast.Subscript, ast.Compare, ast.Call):
         holder: ast.expr | None = None

@@ -78,8 +78,9 @@ def optimizer(states: StatePair) -> OptimizerGap | None:
 
 
 def schedule(states: StatePair) -> ScheduleGap | AverageGap | None:
-    """Return the first value of a scheduler, a scaler or an optimizer's groups that differs, or the
-    averages of weights that do; None where all agree.
+    """Return the first value of a scheduler, scaler or optimizer's groups that differs.
+
+    Else the averages of weights that do; None where all agree.
     """
     was, now = states.was, states.now
     for one, other in ((was.schedules, now.schedules), (was.rates, now.rates)):
@@ -100,12 +101,11 @@ def schedule(states: StatePair) -> ScheduleGap | AverageGap | None:
 
 
 def attributes(states: StatePair, gaps: Mapping[StateRungName, Gap]) -> Gaps:
-    """Return the gap of tensors that modules keep beside their weights, where the first that
-    differs is what a module returns or what follows from it; {} where it is something else.
+    """Return the gap of tensors that modules keep beside their weights, by its rung.
 
-    Many of them are caches that each forward pass writes anew. So they are looked at only where all
-    that a checkpoint should hold agrees, and only those of the module at that place, or of one
-    around it.
+    Many of them are caches that each forward pass writes anew. So they are looked at only where the
+    first that differs is what a module returns or what follows from it, and only those of the
+    module at that place, or of one around it.
     """
     first = next(iter(gaps.values()), None)
     if not isinstance(first, StepGap):
@@ -119,8 +119,10 @@ def attributes(states: StatePair, gaps: Mapping[StateRungName, Gap]) -> Gaps:
 
 
 def lost_copies(states: StatePair) -> Gaps:
-    """Return the gaps of copies of weights that objects of the script hold, such as an average that
-    no checkpoint saved, and of what these objects count; {} where there are none.
+    """Return the gaps of copies of weights that objects of the script hold.
+
+    Such as an average that no checkpoint saved, and what these objects count; {} where there are
+    none.
     """
     was, now = states.was, states.now
     names, counts = _lost_names(states)

@@ -59,8 +59,9 @@ class StatePair:
 
     @property
     def rungs(self) -> Iterator[StateRungName]:
-        """The rungs of which both runs hold something; an optimizer that steps and has no state is
-        known by its rates.
+        """The rungs of which both runs hold something.
+
+        An optimizer that steps and has no state is known by its rates.
         """
         was, now = self.was, self.now
         if was.weights and now.weights:
@@ -109,8 +110,10 @@ def _sorted(side: Side, facts: Mapping[str, Seen]) -> Held:
 
 
 def _under_the_names_of(was: Facts, now: Facts) -> Facts:
-    """Return `now` under the names of `was`, where a model that was built again got other numbers
-    from its framework: `dense_2.kernel` for `dense.kernel`.
+    """Return `now` under the names of `was`.
+
+    A model that was built again may get other numbers from its framework: `dense_2.kernel` for
+    `dense.kernel`.
     """
     lost = [name for name in was if name not in now]
     more = [name for name in now if name not in was]
@@ -152,8 +155,9 @@ def agrees(was: Seen, now: Seen) -> bool:
 
 
 def unequal_leaves(was: Seen, now: Seen) -> list[tuple[str, Leaf, Leaf]]:
-    """Return the leaves that are not the same, with their paths; what one side lacks is not one of
-    them.
+    """Return the leaves that are not the same, with their paths.
+
+    What one side lacks is not one of them.
     """
     others = dict(now.outputs)
     both = ((path, leaf, others[path]) for path, leaf in was.outputs if path in others)
