@@ -547,7 +547,7 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """As that of `reprocheck run`."""
+        """Exit code, as of `reprocheck run`."""
         return EXIT_CODE[self.verdict]
 
     @property
@@ -594,10 +594,10 @@ class ResumeCheck:
 
     @property
     def title(self) -> str:
-        """That of the decisive place."""
+        """Title of the decisive place."""
         return self.decisive.title
 
     @property
     def exit_code(self) -> int:
-        """That of the decisive place."""
+        """Exit code of the decisive place."""
         return self.decisive.exit_code

@@ -265,13 +265,13 @@ class BatchGap:
 
     @property
     def epochs_ahead(self) -> int:
-        """By how many epochs the batch that came is ahead of the one that was due."""
+        """Epochs by which the batch that came is ahead of the one that was due."""
         came, due = self.came.epoch, self.expected.epoch
         return 0 if came is None or due is None else came - due
 
     @property
     def batches_ahead(self) -> int:
-        """By how many batches of the same epoch it is."""
+        """Batches of the same epoch by which it is ahead."""
         came, due = self.came.position, self.expected.position
         if came is None or due is None or self.came.epoch != self.expected.epoch:
             return 0

@@ -78,7 +78,7 @@ class RankGaps:
 
     @property
     def order(self) -> tuple[int, bool, int]:
-        """What ranks are sorted by: the first rung that differs, then as in `order_on`."""
+        """Key that sorts ranks: the first rung that differs, then as in `order_on`."""
         if self.first is None:
             return len(RUNGS), True, self.rank
         return RUNGS.index(self.first), *self.order_on(self.first)

@@ -80,7 +80,7 @@ class Side:
 
     @cached_property
     def held(self) -> Mapping[str, Seen]:
-        """What the training holds there: weights, buffers, `weight:state`, schedules, by name."""
+        """Weights, buffers, `weight:state` and schedules that the training holds there, by name."""
         return self._held_at(self.first)
 
     @cached_property
