@@ -12,8 +12,7 @@ from reprocheck.model import CheckRecord, Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume import model, records, sentences
 from reprocheck.resume.average import have_other_ranks
-from reprocheck.resume.confirm.attempts import attempt_of
-from reprocheck.resume.confirm.search import confirmation
+from reprocheck.resume.confirm.search import attempt_of, confirmation
 from reprocheck.resume.fix.patch_trial import repair_of
 from reprocheck.resume.fix.script_fix import in_own_words
 from reprocheck.resume.gap.explanation import explain, with_text

@@ -45,7 +45,6 @@ from reprocheck.settings import Settings
 RESUMED: Mapping[str, object] = {"boundaries": [1]}
 """What the recorder of a resumed run is told: what the training holds before its first iteration is
 recorded.
-
 """
 MOST_KEPT = 2 << 30
 """Bytes of what the continued run holds at its boundaries that are kept to be put back."""

@@ -10,11 +10,41 @@ from typing import cast
 from reprocheck.resume import model
 from reprocheck.resume.confirm import words
 from reprocheck.resume.gap.ladder import ORIGINS, RUNGS
+from reprocheck.resume.verdict import NOTHING_TO_COMPARE
 from reprocheck.search import request, sets
 
 LOOKED_INTO = ("does_not_resume_exactly", "resumes_within_tolerance")
 """Verdicts behind which something was lost that can be put back."""
+KEPT = "values"
+"""What a process says that it could not keep, where it is none of the rungs."""
 Rungs = tuple[model.StateRungName, ...]
+
+
+def attempt_of(arm: model.Arm, outcome: model.Outcome) -> model.Attempt:
+    """Return what a run in which a part was put back says, and what had another value in it."""
+    assert outcome.continued is not None and outcome.resumed is not None
+    kept, put_back = outcome.continued.controls, outcome.resumed.controls
+    names = {
+        rung: tuple(touch.what for touch in put_back.touches if touch.control == rung)
+        for rung in arm.rungs
+    }
+    # why something could not be put back: what the continued run could not keep is said first
+    unavailable = [why for rung, why in put_back.unavailable if rung in arm.rungs]
+    if unavailable:
+        unavailable = [*(why for what, why in kept.unavailable if what == KEPT), *unavailable]
+    # whether it goes on exactly: losses, weights, states of optimizers and schedules
+    agrees: bool | None = outcome.verdict == "resumes_exactly"
+    if not agrees and (outcome.verdict in NOTHING_TO_COMPARE or not outcome.compared):
+        agrees = None
+    return model.Attempt(
+        rungs=arm.rungs,
+        run=arm.run,
+        agrees=agrees,
+        acted=tuple(rung for rung in arm.rungs if names[rung]),
+        names=names,
+        unavailable=tuple(unavailable),
+        differs=outcome.losses.bitwise.first_iteration if outcome.losses else None,
+    )
 
 
 def next_rungs(outcome: model.Outcome) -> Rungs:
@@ -52,10 +82,10 @@ def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> request
     rungs = differing(outcome.explained)
     if outcome.verdict not in LOOKED_INTO or not outcome.compared or not rungs:
         return request.Found()
-    attempt_of = _by_rungs(attempts)
+    by_rungs = _by_rungs(attempts)
 
     def ask(question: request.Question) -> request.Answer:
-        attempt = attempt_of.get(frozenset(question.controls))
+        attempt = by_rungs.get(frozenset(question.controls))
         if attempt is None:
             raise request.Unanswered(question)
         return request.Answer(agrees=attempt.agrees, runs=1, acted=frozenset(attempt.acted))
@@ -100,9 +130,9 @@ def _by_rungs(attempts: Sequence[model.Attempt]) -> Mapping[frozenset[str], mode
 
 def _sentence(outcome: model.Outcome, attempts: Sequence[model.Attempt], rungs: Rungs) -> str:
     if rungs:
-        attempt_of = _by_rungs(attempts)
-        alone = [attempt_of[frozenset([rung])] for rung in rungs if frozenset([rung]) in attempt_of]
-        return words.confirmed(outcome, attempt_of[frozenset(rungs)], alone)
+        by_rungs = _by_rungs(attempts)
+        alone = [by_rungs[frozenset([rung])] for rung in rungs if frozenset([rung]) in by_rungs]
+        return words.confirmed(outcome, by_rungs[frozenset(rungs)], alone)
     if not outcome.compared:
         return words.NO_ITERATION
     first = outcome.explained.first
