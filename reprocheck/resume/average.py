@@ -14,34 +14,32 @@ def world_of(run: Run) -> int:
 
 
 def have_other_ranks(one: Run, other: Run) -> bool:
-    """Return whether two runs trained with different numbers of ranks: one that made no step has
-    none.
+    """Return whether two runs trained with different numbers of ranks.
+
+    One that made no step has none.
     """
     worlds = {world_of(one), world_of(other)} - {0}
     return len(worlds) > 1
 
 
 def over_ranks(run: Run) -> Run:
-    """Return a run of one rank, whose loss in each iteration is the mean of the losses of all
-    ranks: that of the whole batch, where each has an equal part of it.
+    """Return a run of one rank with the mean of the losses of all ranks in each iteration.
+
+    That is the loss of the whole batch, where each has an equal part of it.
     """
     if not run.traces:
         return run
     first = min(run.traces, key=lambda trace: trace.rank)
     last = min(len(trace.losses) for trace in run.traces)
-    values = array("d", (_mean(run, iteration) for iteration in range(1, last + 1)))
+    means = array("d")
+    for iteration in range(1, last + 1):
+        values = [value for trace in run.traces for value in trace.losses.losses(iteration)]
+        means.append(sum(values) / len(values) if values else float("nan"))
     losses = LossSeries(
-        values=values,
+        values=means,
         dtype_of=array("B", bytes(last)),
         dtypes=("float64",),
         ends=array("q", range(1, last + 1)),
     )
     one = replace(first, losses=losses, series=(), forward=None, backward=None)
     return replace(run, traces=(one,))
-
-
-def _mean(run: Run, iteration: int) -> float:
-    values = [value for trace in run.traces for value in trace.losses.losses(iteration)]
-    if not values:
-        return float("nan")
-    return sum(values) / len(values)

@@ -21,16 +21,17 @@ from reprocheck.files.summary import summary
 
 
 def absolute(pattern: str, cwd: Path) -> str:
-    """Return a pattern that leads out of the working directory as a whole path; any other as it
-    is.
+    """Return a pattern that leads out of the working directory as a whole path.
+
+    Any other is returned as it is.
     """
     if not pattern:
         return ""
-    whole = Path(os.path.normpath(cwd / Path(pattern).expanduser()))
-    if whole.is_relative_to(cwd):
-        return str(whole.relative_to(cwd))
-    base, _ = _start(str(whole))  # where no part is a link that a pattern stands for
-    return str(Path(os.path.realpath(base)) / whole.relative_to(base))
+    path = Path(os.path.normpath(cwd / Path(pattern).expanduser()))
+    if path.is_relative_to(cwd):
+        return str(path.relative_to(cwd))
+    base, _ = _start(str(path))  # where no part is a link that a pattern stands for
+    return str(Path(os.path.realpath(base)) / path.relative_to(base))
 
 
 class Elsewhere:
@@ -47,19 +48,19 @@ class Elsewhere:
 
     def refuse(self) -> None:
         """UsageError where files of the user match."""
-        found = self.files()
-        if found:
+        files = self.files()
+        if files:
             raise UsageError(
-                f"--checkpoint {self.pattern}: {summary(found)} stands there already, and the"
+                f"--checkpoint {self.pattern}: {summary(files)} stands there already, and the"
                 " check would have to overwrite or remove it.",
                 "Move it away, or have the script write to a folder of its own.",
             )
 
     def files(self) -> list[str]:
         """Return what matches now, as whole paths."""
-        return sorted(self.found())
+        return sorted(self.matching())
 
-    def found(self) -> Iterator[str]:
+    def matching(self) -> Iterator[str]:
         """Return what matches now, one after the other."""
         files = (str(path) for path in _below(self.pattern) if _is_file(path))
         return (path for path in files if fnmatch(path, self.pattern))
@@ -87,7 +88,8 @@ class Elsewhere:
 
     def _all_folders(self) -> set[Path]:
         """Return those in which files may lie that match."""
-        return set(filter(_is_folder, _below(self.pattern)))
+        below = _below(self.pattern)
+        return {path for path in below if path.is_dir() and not path.is_symlink()}
 
 
 def _below(pattern: str) -> Iterator[Path]:
@@ -97,14 +99,12 @@ def _below(pattern: str) -> Iterator[Path]:
     folder, start = _start(pattern)
     for top in folder.glob(escape(start) + "*"):
         yield top
-        if _is_folder(top):
+        if top.is_dir() and not top.is_symlink():
             yield from top.rglob("*")
 
 
 def _start(pattern: str) -> tuple[Path, str]:
-    """Return the folder that everything lies in that can match, and what its names begin with
-    there.
-    """
+    """Return the folder that holds all that can match, and how names begin there."""
     folder, _, start = fixed_start(pattern).rpartition("/")
     return Path(folder or "/"), start
 
@@ -112,10 +112,6 @@ def _start(pattern: str) -> tuple[Path, str]:
 def _is_file(path: Path) -> bool:
     """Return a link, too, wherever it leads to, which a run may have made and moved."""
     return path.is_symlink() or path.is_file()
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
 
 
 def _copy(path: Path, target: Path) -> None:

@@ -9,7 +9,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.shared.marks import SENT, SIGNAL
+from reprocheck.child.reprocheck_child.shared import marks
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.resume.request import SIGNALS
 
@@ -26,8 +26,8 @@ class Interruption:
         self._signal = SIGNALS[name]
 
     def attend(self, process: GuardedProcess) -> None:
-        """Called again and again while the run is under way."""
-        wanted = (self._trace / SIGNAL).exists() and not (self._trace / SENT).exists()
+        """Send the signal once the run waits for it; to be called again and again."""
+        wanted = (self._trace / marks.SIGNAL).exists() and not (self._trace / marks.SENT).exists()
         if not wanted:
             return
         pids: tuple[int, ...] = () if process.pid is None else (process.pid,)
@@ -36,4 +36,4 @@ class Interruption:
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, self._signal)
-        (self._trace / SENT).touch()
+        (self._trace / marks.SENT).touch()

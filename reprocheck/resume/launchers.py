@@ -9,6 +9,8 @@ from pathlib import PurePath
 from reprocheck.errors import UsageError
 
 MODULE = "-m"
+PROGRAMS = (MODULE, "--module", "python", "python3", "--")
+"""Words with which what a launcher starts begins, beside the name of a script."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,18 +50,26 @@ LAUNCHERS: Mapping[str, Launcher] = {
 
 
 def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
-    """Return the command with so many ranks. Raises UsageError where it is none of a launcher that
-    is known, or starts ranks on several machines.
+    """Return the command with so many ranks.
+
+    Raises UsageError where it is none of a launcher that is known, or starts ranks on several
+    machines.
 
     >>> with_ranks(("torchrun", "--nproc-per-node=2", "train.py"), 4)
     ('torchrun', '--nproc-per-node=4', 'train.py')
     """
-    found = _launcher(words)
-    if found is None:
+    name, start = PurePath(words[0]).name, 1
+    if name.startswith("python") and MODULE in words[:-1]:
+        start = words.index(MODULE) + 2
+        name = words[start - 1]
+    launcher = LAUNCHERS.get(name)
+    if launcher is None or (launcher.behind and launcher.behind not in words[start:]):
         raise _refused(ranks, f"`{words[0]}` is no launcher that is known here")
-    launcher, start = found
-    programs = (n for n, word in enumerate(words) if n >= start and _is_program(word))
-    end = next(programs, len(words))
+    if launcher.behind:
+        start = words.index(launcher.behind, start) + 1
+    end = start
+    while end < len(words) and not (words[end].endswith(".py") or words[end] in PROGRAMS):
+        end += 1
     own = list(words[start:end])
     if set(_values(own, launcher.nodes).values()) - {"1", "1:1"}:
         raise _refused(ranks, "the command starts ranks on several machines")
@@ -70,36 +80,16 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     return (*words[:start], *own, *words[end:])
 
 
-def _launcher(words: Sequence[str]) -> tuple[Launcher, int] | None:
-    """Return the launcher, and the index of the first word behind its name."""
-    name, index = PurePath(words[0]).name, 1
-    if name.startswith("python") and MODULE in words[:-1]:
-        index = words.index(MODULE) + 2
-        name = words[index - 1]
-    launcher = LAUNCHERS.get(name)
-    if launcher is None:
-        return None
-    if launcher.behind:
-        if launcher.behind not in words[index:]:
-            return None
-        index = words.index(launcher.behind, index) + 1
-    return launcher, index
-
-
-def _is_program(word: str) -> bool:
-    return word.endswith(".py") or word in (MODULE, "--module", "python", "python3", "--")
-
-
 def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:
     """Return the index -> value, of each word that holds the value of an option of these names."""
-    found: dict[int, str] = {}
+    values: dict[int, str] = {}
     for index, (before, word) in enumerate(zip(("", *words), words, strict=False)):
         name, equals, value = word.partition("=")
         if before in names:
-            found[index] = word
+            values[index] = word
         elif equals and name in names:
-            found[index] = value
-    return found
+            values[index] = value
+    return values
 
 
 def refuse_ranks(ranks: int, *, with_others: Mapping[str, object]) -> None:

@@ -542,12 +542,12 @@ class Outcome:
 
     @property
     def title(self) -> str:
-        """`RESUMES EXACTLY`, `STARTS OVER`…"""
+        """The verdict in capitals: `RESUMES EXACTLY`, `STARTS OVER`."""
         return self.verdict.replace("_", " ").upper()
 
     @property
     def exit_code(self) -> int:
-        """As that of `reprocheck run`."""
+        """Exit code, as of `reprocheck run`."""
         return EXIT_CODE[self.verdict]
 
     @property
@@ -596,10 +596,10 @@ class ResumeCheck:
 
     @property
     def title(self) -> str:
-        """That of the decisive place."""
+        """Title of the decisive place."""
         return self.decisive.title
 
     @property
     def exit_code(self) -> int:
-        """That of the decisive place."""
+        """Exit code of the decisive place."""
         return self.decisive.exit_code

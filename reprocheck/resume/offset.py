@@ -14,10 +14,11 @@ KINDS: tuple[CheckKind, CheckKind] = ("forward", "backward")
 
 
 def shifted(run: Run, k: int, count: int) -> Run:
-    """Return a run from iteration k + 1 on, whose iterations are numbered from 1, and at most
-    `count` of them. With k = 0 it is only cut.
+    """Return at most `count` iterations of a run from k + 1 on, numbered from 1.
+
+    With k = 0 it is only cut.
     """
-    return replace(run, traces=tuple(_trace(trace, k, count) for trace in run.traces))
+    return replace(run, traces=tuple(_shifted(trace, k, count) for trace in run.traces))
 
 
 def between(series: LossSeries, k: int, count: int) -> LossSeries:
@@ -34,31 +35,24 @@ def between(series: LossSeries, k: int, count: int) -> LossSeries:
     )
 
 
-def _trace(trace: Trace, k: int, count: int) -> Trace:
+def _shifted(trace: Trace, k: int, count: int) -> Trace:
     losses = between(trace.losses, k, count)
     stopped = trace.stopped_at
     if stopped is not None:
         stopped = min(max(0, stopped - k), count)
+    checked: list[Checked | None] = [None, None]
+    for number, kind in enumerate(KINDS[: len(losses)]):
+        start, end = losses.span(number + 1)
+        checked[number] = Checked(kind=kind, iteration=number + 1, start=start, end=end)
+    last = k + len(losses)
     return replace(
         trace,
         losses=losses,
         series=(),
-        forward=_checked(losses, 1),
-        backward=_checked(losses, 2),
-        skipped=_moved(trace.skipped, k, len(losses)),
-        unordered=_moved(trace.unordered, k, len(losses)),
+        forward=checked[0],
+        backward=checked[1],
+        skipped=tuple(one - k for one in trace.skipped if k < one <= last),
+        unordered=tuple(one - k for one in trace.unordered if k < one <= last),
         stopped_at=stopped,
         unfinished=trace.unfinished and len(trace.losses) <= k + count,
     )
-
-
-def _checked(losses: LossSeries, iteration: int) -> Checked | None:
-    if len(losses) < iteration:
-        return None
-    start, end = losses.span(iteration)
-    kind = KINDS[iteration - 1]
-    return Checked(kind=kind, iteration=iteration, start=start, end=end)
-
-
-def _moved(iterations: tuple[int, ...], k: int, count: int) -> tuple[int, ...]:
-    return tuple(one - k for one in iterations if k < one <= k + count)

@@ -6,6 +6,7 @@ configurator sets.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -42,10 +43,11 @@ _ASKED = ("resume", "auto", "latest", "last")
 _PARSERS = ("HfArgumentParser", "tyro", "simple_parsing", "draccus", "pyrallis", "jsonargparse")
 _VALUE, _FLAG, _TRUE = "value", "flag", "true"
 """What an option takes: a path, nothing, or a truth; anything else is the value itself."""
+_LEAST_SURE = len(_NAMES) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Candidate:
     """An option of a script as it is typed (`--resume`, `resume=`), what it takes, its line."""
 
     name: str
@@ -60,11 +62,11 @@ class _Found:
     @property
     def rank(self) -> int | None:
         """Return how sure its name says that it resumes; None where it does not."""
-        whole = len(_NAMES) - 1
         for rank, names in enumerate(_NAMES):
             if self.plain in names:
                 return rank
-            if rank < whole and any(one in self.plain for one in names):
+            is_within = any(name in self.plain for name in names)
+            if is_within and rank < _LEAST_SURE:
                 return None if _OTHERS.intersection(self.plain.split("_")) else rank
         return None
 
@@ -78,53 +80,51 @@ class _Found:
 
 
 def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
-    """Return the option that a script has to be given to resume, where its source has one; `given`:
-    the words of its command, which may have it already.
+    """Return the option that a script has to be given to resume, if its source has one.
+
+    given  the words of its command, which may have it already
     """
     ranked: list[tuple[int, Option]] = []
-    whole = " ".join(map(ast.unparse, trees.values()))
+    source = " ".join(map(ast.unparse, trees.values()))
     for file, tree in trees.items():
-        for found in _options(tree, trees, whole):
-            rank = found.rank
-            is_given = any(one.startswith(found.name) for one in given)
-            if rank is None or is_given or (rank == len(_NAMES) - 1 and not _is_read(found, trees)):
+        for candidate in _candidates(tree, trees, source):
+            rank = candidate.rank
+            if rank is None or any(word.startswith(candidate.name) for word in given):
                 continue
-            source = SourceLine(file=file, line=found.line)
-            ranked.append((rank, Option(words=found.words, source=source)))
+            if rank == _LEAST_SURE and not _is_read(candidate, trees):
+                continue
+            line = SourceLine(file=file, line=candidate.line)
+            ranked.append((rank, Option(words=candidate.words, source=line)))
     return min(ranked, key=lambda one: one[0], default=(0, None))[1]
 
 
-def _options(tree: ast.Module, trees: Trees, source: str) -> Iterator[_Found]:
-    for call in within([tree], ast.Call):
+def _candidates(tree: ast.Module, trees: Trees, source: str) -> Iterator[_Candidate]:
+    calls = list(within([tree], ast.Call))
+    for call in calls:
         yield from _of_call(call, trees)
     yield from _of_typer(tree)
     yield from _of_classes(tree, source)
     yield from _of_hydra(tree)
-    for node in within([tree], ast.Compare):  # `"--resume" in sys.argv`, `sys.argv[1] == "resume"`
-        if "argv" in ast.unparse(node):
-            for text in _texts([node.left, *node.comparators]):
-                # `sys.argv[sys.argv.index("--resume") + 1]`
-                form = _VALUE if f".index({text!r}) + 1" in source else _FLAG
-                yield _Found(text, form, node.lineno)
-    if any(word(call) == "exec" for call in within([tree], ast.Call)):
+    yield from _of_argv(tree, source)
+    if any(word(call) == "exec" for call in calls):
         yield from _of_configurator(tree)
 
 
-def _of_call(call: ast.Call, trees: Trees) -> Iterator[_Found]:
+def _of_call(call: ast.Call, trees: Trees) -> Iterator[_Candidate]:
     name, texts = word(call), _texts(call.args)
     if name in ("add_argument", "add_option", "option", "Option"):
-        named = [text for text in texts if text.startswith("-")]
-        form = _taken(call, trees, max(named, key=len, default=""))
-        if named and form:
-            yield _Found(max(named, key=len).partition("/")[0], form, call.lineno)
+        longest = max((text for text in texts if text.startswith("-")), key=len, default="")
+        form = _taken(call, trees, longest)
+        if longest and form:
+            yield _Candidate(longest.partition("/")[0], form, call.lineno)
     elif name.startswith("DEFINE_") and texts and "int" not in name:
-        yield _Found(f"--{texts[0]}", _FLAG if "bool" in name else _VALUE, call.lineno)
+        yield _Candidate(f"--{texts[0]}", _FLAG if "bool" in name else _VALUE, call.lineno)
     elif name == "LightningCLI":
-        yield _Found("--ckpt_path", _VALUE, call.lineno)
+        yield _Candidate("--ckpt_path", _VALUE, call.lineno)
     elif name == "Fire":
         for function in within([*trees.values()], ast.FunctionDef):
             if not call.args or ast.unparse(call.args[0]) == function.name:
-                yield from _parameters(function, "--")
+                yield from _parameters(function)
 
 
 def _texts(nodes: Sequence[ast.expr]) -> list[str]:
@@ -134,30 +134,29 @@ def _texts(nodes: Sequence[ast.expr]) -> list[str]:
 
 def _taken(call: ast.Call, trees: Trees, name: str) -> str:
     """Return what an option of argparse, click or typer takes; "" of a number."""
-    said = {str(one.arg): ast.unparse(one.value) for one in call.keywords}
-    is_flag = "/" in name or said.get("is_flag") == "True" or "const" in said
-    if is_flag or any(one in said.get("action", "") for one in ("store_true", "Boolean")):
+    keywords = {str(one.arg): ast.unparse(one.value) for one in call.keywords}
+    action, kind = keywords.get("action", ""), keywords.get("type", "")
+    is_flag = "/" in name or keywords.get("is_flag") == "True" or "const" in keywords
+    if is_flag or "store_true" in action or "Boolean" in action:
         return _FLAG
-    kind = said.get("type", "")
     if kind in ("int", "float"):
         return ""
     if "bool" in kind:
         return _TRUE
     choices = next((one.value for one in call.keywords if one.arg == "choices"), None)
-    asked = [one for one in _texts(getattr(choices, "elts", [])) if one in _ASKED]
-    return asked[0] if asked else _compared(name, trees) or _VALUE
+    for text in _texts(getattr(choices, "elts", [])):
+        if text in _ASKED:
+            return text
+    return _compared(name, trees) or _VALUE
 
 
 def _compared(name: str, trees: Trees) -> str:
-    """Return a value that asks for a resume, with which the source compares an option; "" for
-    none.
-    """
+    """Return a value that asks for a resume and that an option is compared with, if any."""
     plain = name.strip("-=").replace("-", "_")
     for node in within([*trees.values()], ast.Compare):
-        if _last(node.left) == plain:
-            found = [one for one in _texts(node.comparators) if one in _ASKED]
-            if found:
-                return found[0]
+        values = [text for text in _texts(node.comparators) if text in _ASKED]
+        if values and _last(node.left) == plain:
+            return values[0]
     return ""
 
 
@@ -168,13 +167,15 @@ def _last(node: ast.expr) -> str:
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
-def _parameters(function: ast.FunctionDef, dashes: str, dashed: str = "_") -> Iterator[_Found]:
+def _parameters(function: ast.FunctionDef, dash: str = "_") -> Iterator[_Candidate]:
     """Yield the parameters of a function that have a default, as options."""
-    plain, args = function.args.args, function.args
-    pairs = zip(plain[len(plain) - len(args.defaults) :], args.defaults, strict=True)
-    for one, default in chain(pairs, zip(args.kwonlyargs, args.kw_defaults, strict=True)):
-        form = _FLAG if _is_truth(default, one.annotation) else _VALUE
-        yield _Found(dashes + one.arg.replace("_", dashed), form, one.lineno)
+    arguments = function.args
+    with_default = arguments.args[len(arguments.args) - len(arguments.defaults) :]
+    pairs = zip(with_default, arguments.defaults, strict=True)
+    of_keywords = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    for parameter, default in chain(pairs, of_keywords):
+        form = _FLAG if _is_truth(default, parameter.annotation) else _VALUE
+        yield _Candidate(f"--{parameter.arg.replace('_', dash)}", form, parameter.lineno)
 
 
 def _is_truth(default: ast.expr | None, kind: ast.expr | None) -> bool:
@@ -182,19 +183,20 @@ def _is_truth(default: ast.expr | None, kind: ast.expr | None) -> bool:
     return isinstance(value, bool) or (kind is not None and ast.unparse(kind) == "bool")
 
 
-def _of_typer(tree: ast.Module) -> Iterator[_Found]:
-    runs = (call for call in within([tree], ast.Call) if ast.unparse(call.func) == "typer.run")
+def _of_typer(tree: ast.Module) -> Iterator[_Candidate]:
+    runs = [call for call in within([tree], ast.Call) if ast.unparse(call.func) == "typer.run"]
     started = {ast.unparse(argument) for call in runs for argument in call.args}
     for function in within([tree], ast.FunctionDef):
         decorators = " ".join(map(ast.unparse, function.decorator_list))
         is_command = ".command" in decorators and "click" not in decorators
         if is_command or function.name in started:
-            yield from _parameters(function, "--", "-")
+            yield from _parameters(function, "-")
 
 
-def _of_classes(tree: ast.Module, source: str) -> Iterator[_Found]:
-    """Fields of dataclasses, where a library makes options of them; `source`: all files of the
-    script.
+def _of_classes(tree: ast.Module, source: str) -> Iterator[_Candidate]:
+    """Yield fields of dataclasses, where a library makes options of them.
+
+    source  all files of the script
     """
     if not any(name in source for name in _PARSERS):
         return
@@ -202,49 +204,66 @@ def _of_classes(tree: ast.Module, source: str) -> Iterator[_Found]:
     for node in within([tree], ast.AnnAssign):
         if isinstance(node.target, ast.Name):
             form = truth if _is_truth(node.value, node.annotation) else _VALUE
-            yield _Found(f"--{node.target.id.replace('_', dash)}", form, node.lineno)
+            yield _Candidate(f"--{node.target.id.replace('_', dash)}", form, node.lineno)
     if "HfArgumentParser" in source:  # a field of `TrainingArguments` that the library leaves alone
         for one in within([tree], ast.Attribute):
             if one.attr == "resume_from_checkpoint":
-                yield _Found(f"--{one.attr}", _VALUE, one.lineno)
+                yield _Candidate(f"--{one.attr}", _VALUE, one.lineno)
 
 
-def _of_hydra(tree: ast.Module) -> Iterator[_Found]:
-    """Yield what a script asks its configuration for, where Hydra or OmegaConf reads the command
-    line.
+def _of_hydra(tree: ast.Module) -> Iterator[_Candidate]:
+    """Yield what a script asks its configuration for.
+
+    As far as Hydra or OmegaConf reads the command line into that.
     """
     holders: set[str] = set()
     for function in within([tree], ast.FunctionDef):
         if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list)):
             holders |= {one.arg for one in function.args.args[:1]}
-    for made in within([tree], ast.Assign):
-        if any(f"OmegaConf.{one}(" in ast.unparse(made.value) for one in ("merge", "from_cli")):
-            holders.add(ast.unparse(made.targets[0]))
+    for assignment in within([tree], ast.Assign):
+        value = ast.unparse(assignment.value)
+        if "OmegaConf.merge(" in value or "OmegaConf.from_cli(" in value:
+            holders.add(ast.unparse(assignment.targets[0]))
+    if not holders:
+        return
     tests = [ast.unparse(one.test) for one in within([tree], ast.If)]
-    texts = [ast.unparse(one) for one in within([tree], ast.Attribute)]
-    for node in within([tree], ast.Attribute):
-        text = ast.unparse(node)
+    attributes = [(one.lineno, ast.unparse(one)) for one in within([tree], ast.Attribute)]
+    texts = Counter(text for _, text in attributes)
+    for line, text in attributes:
         root, _, path = text.partition(".")
         if root in holders and path.replace(".", "").isidentifier():
-            is_tested = sum(text in test for test in tests) >= texts.count(text)
-            yield _Found(f"{path}=", _TRUE if is_tested else _VALUE, node.lineno)
+            is_tested = sum(text in test for test in tests) >= texts[text]
+            yield _Candidate(f"{path}=", _TRUE if is_tested else _VALUE, line)
 
 
-def _of_configurator(tree: ast.Module) -> Iterator[_Found]:
+def _of_argv(tree: ast.Module, source: str) -> Iterator[_Candidate]:
+    """`"--resume" in sys.argv`, `sys.argv[1] == "resume"`."""
+    for node in within([tree], ast.Compare):
+        if "argv" not in ast.unparse(node):
+            continue
+        for text in _texts([node.left, *node.comparators]):
+            # `sys.argv[sys.argv.index("--resume") + 1]`
+            form = _VALUE if f".index({text!r}) + 1" in source else _FLAG
+            yield _Candidate(text, form, node.lineno)
+
+
+def _of_configurator(tree: ast.Module) -> Iterator[_Candidate]:
     """Variables of a script that executes another one which sets them from the command line."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             name = ast.unparse(node.targets[0])
-            is_truth = isinstance(node.value.value, bool)
-            form = "True" if is_truth else _compared(name, {"": tree}) or _VALUE
-            yield _Found(f"--{name}=", form, node.lineno)
+            form = "True"
+            if not isinstance(node.value.value, bool):
+                form = _compared(name, {"": tree}) or _VALUE
+            yield _Candidate(f"--{name}=", form, node.lineno)
 
 
-def _is_read(found: _Found, trees: Trees) -> bool:
+def _is_read(candidate: _Candidate, trees: Trees) -> bool:
     """Return whether what an option holds is handed to something that reads or trains."""
+    variable = candidate.plain.rpartition(".")[2]
     for call in within([*trees.values()], ast.Call):
         if any(name in word(call).lower() for name in _READS):
-            nodes = within([*call.args, *(one.value for one in call.keywords)], ast.expr)
-            if any(_last(node) == found.plain.rpartition(".")[2] for node in nodes):
+            arguments = [*call.args, *(one.value for one in call.keywords)]
+            if any(_last(node) == variable for node in within(arguments, ast.expr)):
                 return True
     return False

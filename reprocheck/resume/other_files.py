@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,20 +35,17 @@ class Unkept:
 
 def unkept(folder: Path, run: Run) -> Unkept:
     """Return what the traces of a run say of them."""
-    ignored: dict[str, None] = {}
-    removed: dict[str, None] = {}
-    temporary: dict[str, None] = {}
-    told = _events(folder, run.record, events.Unkept)
-    for event in told:
-        ignored.update(dict.fromkeys(event.p))
-        removed.update(dict.fromkeys(event.removed))
-        temporary.update(dict.fromkeys(event.temporary))
+    unkept_files = _events(folder, run.record, events.Unkept)
+
+    def each_once(paths: Iterable[Sequence[str]]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(chain.from_iterable(paths)))
+
     return Unkept(
-        ignored=tuple(ignored),
-        removed=tuple(removed),
-        temporary=tuple(temporary),
-        passed=max((event.passed for event in told), default=0),
-        epochs=max((event.epochs for event in told), default=0),
+        ignored=each_once(event.p for event in unkept_files),
+        removed=each_once(event.removed for event in unkept_files),
+        temporary=each_once(event.temporary for event in unkept_files),
+        passed=max((event.passed for event in unkept_files), default=0),
+        epochs=max((event.epochs for event in unkept_files), default=0),
     )
 
 
@@ -78,17 +77,18 @@ Kind = TypeVar("Kind", bound=events.Event)
 
 def _events(folder: Path, record: RunRecord, kind: type[Kind]) -> list[Kind]:
     """Return the events of one kind, of all processes of a run."""
-    found: list[Kind] = []
+    of_kind: list[Kind] = []
     for path in sorted((folder / record.trace).glob("*.jsonl")):
         with suppress(OSError):
             for chunk in events.read(path, events.Reading()):
-                found += [event for event in chunk if isinstance(event, kind)]
-    return found
+                of_kind += [event for event in chunk if isinstance(event, kind)]
+    return of_kind
 
 
 def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tuple[str, ...]:
-    """Return files outside of the working directory that the continued run wrote, and that the
-    resumed run read before its first loss: as the continued run left them at its end.
+    """Return files that the resumed run read as the continued run left them at its end.
+
+    They lie outside of the working directory, and were read before the first loss.
     """
     read = {*read_early(resumed), *resumed.record.files.read}
     left = continued.record.files.elsewhere
@@ -96,8 +96,9 @@ def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tu
 
 
 def found_before(run: Run) -> tuple[str, ...]:
-    """Return files that a continued run read before its first loss and wrote again later: it did
-    not start from scratch, but from what an earlier training left.
+    """Return files that a continued run read before its first loss and wrote later.
+
+    It did not start from scratch then, but from what an earlier training left.
     """
     early = read_early(run)
     return tuple(path for path in run.record.files.changed if path in early)

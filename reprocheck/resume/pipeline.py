@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from reprocheck.causes.usercode import keep_sources
+from reprocheck.fixes import patched_files
 from reprocheck.fixes.edits.difference import difference
-from reprocheck.fixes.patched_files import SOURCES, written
 from reprocheck.launch.teller import Teller
 from reprocheck.model import EntryPoint
 from reprocheck.resume.check import load, recording
@@ -19,7 +19,7 @@ from reprocheck.resume.fix.patch_trial import proposed
 from reprocheck.resume.gap.replacement_batches import batches
 from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.request import Asked
-from reprocheck.resume.runs import Further, Wanted, recorded
+from reprocheck.resume.runs import Runs, Wanted, recorded
 from reprocheck.settings import Settings
 
 
@@ -29,25 +29,22 @@ def checked(
     """Record both sides in `folder` and say what they say. Raises what `recorded` raises."""
     then = partial(_explained, folder, teller) if asked.explain else None
     recorded(entry, settings, folder, teller, asked, then)
-    teller.clear()
-    teller.status("comparing the runs")
+    _tell(teller, "comparing the runs")
     keep_sources(recording(folder), folder)
     return load(folder)
 
 
-def _explained(folder: Path, teller: Teller, further: Further) -> None:
+def _explained(folder: Path, teller: Teller, runs: Runs) -> None:
     """Have runs made in which parts of what was lost are put back, until it is known which of them
-    are needed; then two with a patch, where one is known for what is confirmed.
+    are needed; then two with a patch, of the first place for which one is known.
     """
     for number, outcome in enumerate(load(folder).outcomes):
-        rungs = next_rungs(outcome)
-        while rungs:
-            teller.clear()
-            teller.status(f"putting back {objects(rungs)}")
+        while rungs := next_rungs(outcome):
+            _tell(teller, f"putting back {objects(rungs)}")
             assert outcome.offset is not None
             assert outcome.continued is not None and outcome.resumed is not None
             sides = (outcome.continued.record, outcome.resumed.record)
-            further.put_back(
+            runs.put_back(
                 Wanted(
                     place=number,
                     rungs=rungs,
@@ -56,17 +53,16 @@ def _explained(folder: Path, teller: Teller, further: Further) -> None:
                 )
             )
             outcome = load(folder).outcomes[number]
-            rungs = next_rungs(outcome)
-    _try_patch(folder, teller, further)
-
-
-def _try_patch(folder: Path, teller: Teller, further: Further) -> None:
-    """Try the patch of the first place for which there is one."""
     for number, outcome in enumerate(load(folder).outcomes):
         changed = proposed(outcome)
         if changed:
-            teller.clear()
-            teller.status("trying a patch")
-            files = written(changed, folder.absolute() / "arms" / SOURCES)
-            further.patched(number, difference(changed), files)
+            _tell(teller, "trying a patch")
+            sources = folder.absolute() / "arms" / patched_files.SOURCES
+            files = patched_files.written(changed, sources)
+            runs.try_patch(number, difference(changed), files)
             return
+
+
+def _tell(teller: Teller, status: str) -> None:
+    teller.clear()
+    teller.status(status)

@@ -8,10 +8,11 @@ from pathlib import Path
 from reprocheck.errors import ReportError
 from reprocheck.files.limits import content
 from reprocheck.files.regular_file import NotRegularError
-from reprocheck.recording.record import RESUME as NAME
+from reprocheck.recording import record
 from reprocheck.resume.model import CONTINUED, SCHEMA_VERSION, ResumeRecord
 from reprocheck.resume.report_files import put
 
+NAME = record.RESUME
 MOST_PLACES, MOST_ITERATIONS = 1000, 10**9
 """More than any check has: a record that says more was not written by reprocheck."""
 
@@ -35,7 +36,7 @@ def read(folder: Path) -> ResumeRecord:
 
     path = folder / NAME
     try:
-        found = msgspec.json.decode(content(path), type=ResumeRecord)
+        resume = msgspec.json.decode(content(path), type=ResumeRecord)
     except NotRegularError as error:
         raise ReportError(f"{path} is not read: {error.strerror}.", "Do not use it.") from None
     except OSError as error:
@@ -47,25 +48,25 @@ def read(folder: Path) -> ResumeRecord:
         raise ReportError(
             f"{path} is not a record of a resume: {error}.", "Make the check again."
         ) from None
-    if why := _impossible(found):
+    if why := _impossible(resume):
         raise ReportError(f"{path} is not a record of a resume: {why}.", "Do not use it.")
-    if found.schema_version > SCHEMA_VERSION:
+    if resume.schema_version > SCHEMA_VERSION:
         raise ReportError(
             f"{path} was written by a newer reprocheck.",
             "Upgrade reprocheck: pip install --upgrade reprocheck",
         )
-    return found
+    return resume
 
 
-def _impossible(found: ResumeRecord) -> str:
+def _impossible(resume: ResumeRecord) -> str:
     """Return why a record is none that reprocheck has written; "" where it may be."""
-    arms = sum(len(place.arms) for place in found.places)
-    if len(found.places) + arms > MOST_PLACES:
-        return f"it holds {len(found.places):,} places and {arms:,} further runs"
-    numbers = [found.go_on, found.within]
-    if any(place.run == CONTINUED for place in found.places):
+    arms = sum(len(place.arms) for place in resume.places)
+    if len(resume.places) + arms > MOST_PLACES:
+        return f"it holds {len(resume.places):,} places and {arms:,} further runs"
+    numbers = [resume.go_on, resume.within]
+    if any(place.run == CONTINUED for place in resume.places):
         return "a resumed run is the continued run"
-    numbers += [place.checkpoint.iteration for place in found.places if place.checkpoint]
+    numbers += [place.checkpoint.iteration for place in resume.places if place.checkpoint]
     if any(not 0 <= number <= MOST_ITERATIONS for number in numbers):
         return "it holds numbers of iterations that no training has"
     return ""

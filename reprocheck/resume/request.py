@@ -83,8 +83,9 @@ class Asked:
 
 
 def told_to_wait(updates: int, interrupt: str) -> dict[str, object]:
-    """Return what the recorder of a run is told that a signal ends after so many updates. KILL
-    finds those who write at that moment in the middle of it.
+    """Return what the recorder of a run is told that a signal ends after so many updates.
+
+    KILL finds those who write at that moment in the middle of it.
     """
     waits = {
         "at": [],
@@ -128,10 +129,17 @@ def refuse(entry: EntryPoint) -> None:
 
 def resumed_entry(entry: EntryPoint, asked: Asked, checkpoint: Checkpoint) -> EntryPoint:
     """Return the command that resumes from a checkpoint. Raises UsageError."""
-    added = [_filled(word, checkpoint) for word in words(asked.resume_with)]
-    command = entry.command
-    if asked.ranks:
-        command = with_ranks(command, asked.ranks)
+    added = words(asked.resume_with)
+    if any(CHECKPOINT in word for word in added) and not checkpoint.target:
+        raise UsageError(
+            f"{CHECKPOINT} is not known: {' and '.join(checkpoint.paths[:MOST_NAMED])} were written"
+            " together, and neither is the whole checkpoint.",
+            f"Name it with --checkpoint PATTERN, such as --checkpoint {checkpoint.paths[0]}.",
+        )
+    values = {CHECKPOINT: checkpoint.target, ITERATION: str(checkpoint.iteration)}
+    for name, value in values.items():
+        added = [word.replace(name, value) for word in added]
+    command = with_ranks(entry.command, asked.ranks) if asked.ranks else entry.command
     return replace(entry, command=(*command, *added))
 
 
@@ -144,14 +152,3 @@ def words(resume_with: str) -> list[str]:
             f"--resume-with {resume_with!r} cannot be read as a command line: {error}.",
             "Quote it as a shell would: --resume-with '--resume {checkpoint}'.",
         ) from None
-
-
-def _filled(word: str, checkpoint: Checkpoint) -> str:
-    if CHECKPOINT in word and not checkpoint.target:
-        raise UsageError(
-            f"{CHECKPOINT} is not known: {' and '.join(checkpoint.paths[:MOST_NAMED])} were written"
-            " together, and neither is the whole checkpoint.",
-            f"Name it with --checkpoint PATTERN, such as --checkpoint {checkpoint.paths[0]}.",
-        )
-    word = word.replace(CHECKPOINT, checkpoint.target)
-    return word.replace(ITERATION, str(checkpoint.iteration))

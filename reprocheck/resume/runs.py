@@ -6,22 +6,22 @@ a copy of it.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from reprocheck import interrupts
 from reprocheck.errors import UsageError
-from reprocheck.launch import cleanup
+from reprocheck.launch import cleanup, discard, publish
 from reprocheck.launch.check import record_of
-from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan, plan
 from reprocheck.launch.runs import one_run
 from reprocheck.launch.teller import Teller
 from reprocheck.launch.wide_folders import refuse_wide_folder
+from reprocheck.launch.workdir import Copies
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, identity
@@ -45,7 +45,6 @@ from reprocheck.settings import Settings
 RESUMED: Mapping[str, object] = {"boundaries": [1]}
 """What the recorder of a resumed run is told: what the training holds before its first iteration is
 recorded.
-
 """
 MOST_KEPT = 2 << 30
 """Bytes of what the continued run holds at its boundaries that are kept to be put back."""
@@ -64,48 +63,13 @@ class Wanted:
     beside: tuple[str, ...] = ()
 
 
-@dataclass(kw_only=True, slots=True)
-class _Kept:
-    """What the folder holds by now: written again after every run."""
-
-    folder: Path
-    empty: CheckRecord
-    resume: model.ResumeRecord
-    runs: list[RunRecord] = field(default_factory=list)
-    written: bool = True
-    """Whether its places are written down: those of a patch that is tried are not."""
-
-    def keep(self, runs: tuple[RunRecord, ...] = ()) -> None:
-        """Write both records. Raises ReportError."""
-        record.write(self.folder, replace(self.empty, runs=tuple(self.runs)))
-        if self.written:
-            records.write(self.folder, self.resume)
-
-    def add(self, place: model.Place) -> None:
-        """Add one more place."""
-        self.resume = replace(self.resume, places=(*self.resume.places, place))
-        self.keep()
-
-    def missed(self, names: tuple[str, ...]) -> None:
-        """Places that were asked for in vain."""
-        self.resume = replace(self.resume, missed=names)
-        self.keep()
-
-    def add_arm(self, number: int, arm: model.Arm) -> None:
-        """Add one more run of a place."""
-        places = list(self.resume.places)
-        places[number] = replace(places[number], arms=(*places[number].arms, arm))
-        self.resume = replace(self.resume, places=tuple(places))
-        self.keep()
-
-
 def recorded(
     entry: EntryPoint,
     settings: Settings,
     folder: Path,
     teller: Teller,
     asked: Asked,
-    then: Callable[[Further], None] | None = None,
+    then: Callable[[Runs], None] | None = None,
 ) -> None:
     """Record the continued run and its resumed runs in `folder` (made by `launch.prepare`).
 
@@ -114,9 +78,34 @@ def recorded(
     KeyboardInterrupt leaves what was recorded by then. Raises UsageError, EntryPointError,
     ReportError; where nothing was run, the folder is gone.
     """
+    settings = replace(settings, workdir="copy", jobs=1)
     try:
-        settings = replace(settings, workdir="copy", jobs=1)
-        _recorded(entry, settings, folder, teller, asked, then)
+        refuse(entry)
+        refuse_wide_folder(Path.cwd(), entry)
+        elsewhere = Elsewhere(asked.pattern)
+        elsewhere.refuse()
+        continued = plan(
+            entry,
+            settings,
+            folder.absolute(),
+            teller,
+            teller.output,
+            runs=0,  # how many there are is known at the end
+            steps=asked.within,
+            level="module",
+            numbered=True,
+            told={**asked.told(), **_keeping(folder, asked, model.CONTINUED)},
+        )
+        try:
+            runs = Runs(continued, asked, elsewhere, record_of(continued), _empty(asked))
+            with operation("keeping what was recorded"), interrupts.interrupting():
+                runs.record()
+                if then is not None:
+                    then(runs)
+        finally:
+            with interrupts.waiting():
+                elsewhere.remove()
+                cleanup.clean_up(folder, continued.scratch)
     except UsageError:
         discard(folder)
         raise
@@ -125,31 +114,9 @@ def recorded(
             publish(folder, settings.keep)
 
 
-def _recorded(
-    entry: EntryPoint,
-    settings: Settings,
-    folder: Path,
-    teller: Teller,
-    asked: Asked,
-    then: Callable[[Further], None] | None,
-) -> None:
-    refuse(entry)
-    refuse_wide_folder(Path.cwd(), entry)
-    elsewhere = Elsewhere(asked.pattern)
-    elsewhere.refuse()
-    continued = plan(
-        entry,
-        settings,
-        folder.absolute(),
-        teller,
-        teller.output,
-        runs=0,  # how many there are is known at the end
-        steps=asked.within,
-        level="module",
-        numbered=True,
-        told={**asked.told(), **_keeping(folder, asked, model.CONTINUED)},
-    )
-    resume = model.ResumeRecord(
+def _empty(asked: Asked) -> model.ResumeRecord:
+    """Return the record of a check of which nothing was run yet."""
+    return model.ResumeRecord(
         places=(),
         go_on=asked.go_on,
         within=asked.within,
@@ -160,212 +127,196 @@ def _recorded(
         ranks=asked.ranks,
         explain=asked.explain,
     )
-    kept = _Kept(folder=folder, empty=record_of(continued), resume=resume)
-    snapshots: Snapshots | None = None
-    making: Further | None = None
-    try:
-        with operation("keeping what was recorded"), interrupts.interrupting():
-            kept.keep()
-            snapshots = _continued(continued, model.CONTINUED, kept, elsewhere)
-            places = snapshots.taken
-            if asked.interrupt and places:
-                snapshots.close()
-                snapshots = _interrupted(places[0], continued, kept, asked, elsewhere)
-                places = snapshots.taken
-            making = Further(snapshots, continued, kept, asked, elsewhere)
-            making.resume_all()
-            served = " and ".join(place.name for place in kept.resume.places)
-            kept.missed(asked.missed(served.split(" and ")))
-            if then is not None:
-                then(making)
-    finally:
-        with interrupts.waiting():
-            if snapshots is not None:
-                snapshots.close()
-            if making is not None:
-                making.close()
-            elsewhere.remove()
-            shutil.rmtree(continued.scratch, ignore_errors=True)
-            cleanup.clean_up(folder)
-
-
-def _continued(
-    made: Plan, number: int, kept: _Kept, elsewhere: Elsewhere, begins: Snapshot | None = None
-) -> Snapshots:
-    """Return the run that writes the checkpoint and goes on; `begins`: what it starts from
-    itself.
-    """
-    finish = partial(begins.lay_over, again=True) if begins is not None else None
-    workdir = made.copy("", finish=finish)
-    trace = made.job(number, workdir, "").trace
-    snapshots = Snapshots(made.folder, trace, workdir, elsewhere)
-    try:
-        one_run(made, workdir, number, kept.runs, kept.keep, attend=snapshots.attend)
-    except BaseException:
-        snapshots.close()
-        raise
-    finally:
-        with interrupts.waiting():
-            workdir.close()
-    if snapshots.outside:
-        snapshots.close()
-        elsewhere.remove()
-        raise outside(snapshots.outside, elsewhere)
-    return snapshots
-
-
-def _interrupted(
-    first: Snapshot, continued: Plan, kept: _Kept, asked: Asked, elsewhere: Elsewhere
-) -> Snapshots:
-    """Another run from the start, ended by a signal; what it left is what the resumed run finds."""
-    until = first.checkpoint.iteration + AFTER
-    number = len(kept.runs) + 1
-    made = replace(
-        continued,
-        steps=until + UNTIL_END,
-        told=told_to_wait(until, asked.interrupt),
-    )
-    elsewhere.remove()
-    workdir = made.copy("")
-    trace = made.job(number, workdir, "").trace
-    left = Snapshots(made.folder, trace, workdir, elsewhere)
-    signals = Interruption(trace, asked.interrupt)
-    try:
-        one_run(made, workdir, number, kept.runs, kept.keep, attend=signals.attend)
-        written = last_checkpoint(made.folder, kept.runs[-1]) or first.checkpoint
-        left.leave(written, f"{asked.interrupt} after update {until}")
-    finally:
-        with interrupts.waiting():
-            workdir.close()
-    return left
 
 
 @dataclass(slots=True)
-class Further:
-    """Makes the resumed runs while the snapshots are there, and more of them as a check that
-    explains wants them.
+class Runs:
+    """Makes the runs, and more of them as a check that explains wants them; writes both records of
+    the folder again after every run.
 
-    first   number of the run that wrote the checkpoint
-    twice   what the first resumed run wrote, where that is resumed from once more
-    places  what each place starts from
+    plan     of the continued run
+    written  whether places are written down: those of a patch that is tried are not
+    first    number of the run that wrote the checkpoint
+    places   what each place starts from
+    snapshots  what the continued run wrote
+    twice    what the first resumed run wrote, where that is resumed from once more
     """
 
-    snapshots: Snapshots
-    continued: Plan
-    kept: _Kept
+    plan: Plan
     asked: Asked
     elsewhere: Elsewhere
+    empty: CheckRecord
+    resume: model.ResumeRecord
+    runs: list[RunRecord] = field(default_factory=list)
+    written: bool = True
     first: int = model.CONTINUED
-    twice: Snapshots | None = None
     places: list[Snapshot] = field(default_factory=list)
+    snapshots: list[Snapshots] = field(default_factory=list)
 
-    def resume_all(self) -> None:
-        """Make one resumed run for each place."""
-        for number, taken in enumerate(self.snapshots.taken):
-            if number == 0 and self.asked.twice:
-                self._resume_twice(taken)
-            else:
-                place = self._place(taken)
-                self.kept.add(place)
-                self._run(taken, place, RESUMED)
-
-    def _resume_twice(self, taken: Snapshot) -> None:
-        """A resumed run that writes a checkpoint and goes on, and one that resumes from that."""
-        first = self._place(taken)
-        number = first.run or 0
-        self.kept.add(first)
-        told = {
-            **self.asked.told(),
-            **RESUMED,
-            **_keeping(self.continued.folder, self.asked, number),
-        }
-        made = replace(self._plan(taken, told), steps=self.asked.within)
-        self.twice = _continued(made, number, self.kept, self.elsewhere, taken)
-        for again in self.twice.taken[:1]:
-            place = replace(self._place(again), name=TWICE, continued=number)
-            self.kept.add(place)
-            self._run(again, place, RESUMED)
-
-    def close(self) -> None:
-        """Remove what a resumed run left."""
-        if self.twice is not None:
-            self.twice.close()
+    def record(self) -> None:
+        """Make the continued run and one resumed run for each place."""
+        self._keep()
+        places = self._continued(self.plan)
+        if self.asked.interrupt and places:
+            self._remove_snapshots()
+            places = self._interrupted(places[0])
+        self._resume_all(places)
+        served = [name for place in self.resume.places for name in place.name.split(" and ")]
+        self._change(missed=self.asked.missed(served))
 
     def put_back(self, wanted: Wanted) -> None:
         """Make one more resumed run, which is given back a part of what the continued run held."""
-        taken, place = self.places[wanted.place], self.kept.resume.places[wanted.place]
+        start, place = self.places[wanted.place], self.resume.places[wanted.place]
         told = {
             **RESUMED,
             "put_back": {
-                "folder": str(_values(self.continued.folder, place.continued)),
-                "iteration": taken.checkpoint.iteration + 1,
+                "folder": str(_values(self.plan.folder, place.continued)),
+                "iteration": start.checkpoint.iteration + 1,
                 "rungs": list(wanted.rungs),
                 "batches": dict(wanted.batches),
                 "beside": list(wanted.beside),
             },
         }
         arm = model.Arm(run=self._next, rungs=wanted.rungs)
-        self._run(taken, None, told)
-        self.kept.add_arm(wanted.place, arm)
+        self._resumed(start, told, again=True)
+        places = list(self.resume.places)
+        places[wanted.place] = replace(place, arms=(*place.arms, arm))
+        self._change(places=tuple(places))
 
-    def patched(self, of: int, patch: str, files: Mapping[Path, Path]) -> None:
-        """The runs of a place once more, with these files in place of the user's. No snapshot is
-        left for other runs.
+    def try_patch(self, of: int, patch: str, files: Mapping[Path, Path]) -> None:
+        """Make the runs of a place once more, with these files in place of the user's.
+
+        No snapshot is left for other runs.
         """
-        name = self.kept.resume.places[of].name.partition(" and ")[0]
+        name = self.resume.places[of].name.partition(" and ")[0]
         asked = replace(self.asked, at=(name,), explain=False, interrupt="")
-        self.snapshots.close()
-        self.close()
+        made = replace(self.plan, patched=files, told=asked.told())
+        self._remove_snapshots()
         self.elsewhere.remove()
-        made = replace(self.continued, patched=files, told=asked.told())
-        record = _Kept(folder=self.kept.folder, empty=self.kept.empty, resume=self.kept.resume)
-        record.runs, record.written = self.kept.runs, False
-        number = self._next
-        taken = _continued(made, number, record, self.elsewhere)
-        further = Further(taken, made, record, asked, self.elsewhere, first=number)
-        try:
-            further.resume_all()
-        finally:
-            taken.close()
-            further.close()
-        places = record.resume.places[len(self.kept.resume.places) :]
-        trial = model.Trial(of=of, patch=patch, place=next(reversed(places), None))
-        self.kept.resume = replace(self.kept.resume, trial=trial)
-        self.kept.keep()
+        trial = Runs(made, asked, self.elsewhere, self.empty, self.resume, self.runs)
+        trial.written, trial.first = False, self._next
+        trial._resume_all(trial._continued(made))
+        places = trial.resume.places[len(self.resume.places) :]
+        self._change(trial=model.Trial(of=of, patch=patch, place=next(reversed(places), None)))
 
     @property
     def _next(self) -> int:
         """The number of the next run."""
-        return len(self.kept.runs) + 1
+        return len(self.runs) + 1
 
-    def _place(self, taken: Snapshot) -> model.Place:
-        """Return a place whose resumed run comes next."""
-        number = self._next
-        made = self._plan(taken, RESUMED)
-        self.places.append(taken)
-        return model.Place(
-            name=" and ".join(taken.names),
-            checkpoint=_masked(taken.checkpoint, made),
-            run=number,
-            continued=self.first,
-            interrupted=number - 1 if self.asked.interrupt else None,
-            command=Redaction("folder", identity=made.names).arguments(made.entry.command),
-        )
+    def _keep(self, _: tuple[RunRecord, ...] = ()) -> None:
+        """Write both records. Raises ReportError."""
+        record.write(self.plan.folder, replace(self.empty, runs=tuple(self.runs)))
+        if self.written:
+            records.write(self.plan.folder, self.resume)
 
-    def _plan(self, taken: Snapshot, told: Mapping[str, object]) -> Plan:
-        entry = resumed_entry(self.continued.entry, self.asked, taken.checkpoint)
-        return replace(self.continued, entry=entry, steps=self.asked.go_on, told=told)
+    def _change(self, **fields: object) -> None:
+        """Write the record of the resume with other values."""
+        self.resume = replace(self.resume, **fields)  # type: ignore[arg-type]
+        self._keep()
 
-    def _run(self, taken: Snapshot, place: model.Place | None, told: Mapping[str, object]) -> None:
-        """A run that starts from a snapshot, at the path of the continued one."""
-        made = self._plan(taken, told)
-        again = place is None or self.asked.explain
-        workdir = made.copy("", finish=partial(taken.lay_over, again=again))
+    def _remove_snapshots(self) -> None:
+        """Remove what the runs left that wrote checkpoints."""
+        for snapshots in self.snapshots:
+            snapshots.close()
+
+    @contextmanager
+    def _attended(
+        self, made: Plan, begins: Snapshot | None = None, *, again: bool = True
+    ) -> Iterator[tuple[Copies, Snapshots]]:
+        """Yield the copy in which the next run takes place, and what takes snapshots of it.
+
+        The run starts from a snapshot itself where it `begins` with one.
+        """
+        finish = partial(begins.lay_over, again=again) if begins is not None else None
+        workdir = made.copy("", finish=finish)
+        trace = made.job(self._next, workdir, "").trace
         try:
-            one_run(made, workdir, self._next, self.kept.runs, self.kept.keep)
+            yield workdir, Snapshots(made.folder, trace, workdir, self.elsewhere)
         finally:
             with interrupts.waiting():
                 workdir.close()
+
+    def _continued(self, made: Plan, begins: Snapshot | None = None) -> list[Snapshot]:
+        """Make the run that writes the checkpoint and goes on; return what it wrote.
+
+        At the places that are asked for.
+        """
+        with self._attended(made, begins) as (workdir, snapshots):
+            self.snapshots.append(snapshots)
+            one_run(made, workdir, self._next, self.runs, self._keep, attend=snapshots.attend)
+        if snapshots.outside:
+            self.elsewhere.remove()
+            raise outside(snapshots.outside, self.elsewhere)
+        return snapshots.taken
+
+    def _interrupted(self, first: Snapshot) -> list[Snapshot]:
+        """Make another run from the start, ended by a signal; return what it left.
+
+        The resumed run finds that.
+        """
+        until = first.checkpoint.iteration + AFTER
+        told = told_to_wait(until, self.asked.interrupt)
+        made = replace(self.plan, steps=until + UNTIL_END, told=told)
+        self.elsewhere.remove()
+        with self._attended(made) as (workdir, snapshots):
+            self.snapshots.append(snapshots)
+            signals = Interruption(snapshots.trace, self.asked.interrupt)
+            one_run(made, workdir, self._next, self.runs, self._keep, attend=signals.attend)
+            written = last_checkpoint(made.folder, self.runs[-1]) or first.checkpoint
+            snapshots.leave(written, f"{self.asked.interrupt} after update {until}")
+        return snapshots.taken
+
+    def _resume_all(self, places: list[Snapshot]) -> None:
+        """Make one resumed run for each place.
+
+        Where that is asked for, the first one writes a checkpoint itself and goes on, and another
+        one resumes from that.
+        """
+        for start in places:
+            number = self._next
+            self._add(start)
+            if not self.asked.twice or start is not places[0]:
+                self._resumed(start, RESUMED, again=self.asked.explain)
+                continue
+            keeping = _keeping(self.plan.folder, self.asked, number)
+            told = {**self.asked.told(), **RESUMED, **keeping}
+            made = replace(self._plan(start, told), steps=self.asked.within)
+            for second in self._continued(made, start)[:1]:
+                self._add(second, name=TWICE, continued=number)
+                self._resumed(second, RESUMED, again=self.asked.explain)
+
+    def _add(self, start: Snapshot, **changes: object) -> None:
+        """Add a place whose resumed run comes next."""
+        made = self._plan(start, RESUMED)
+        shown = Redaction("folder", identity=made.names)
+        checkpoint = start.checkpoint
+        place = model.Place(
+            name=" and ".join(start.names),
+            checkpoint=replace(
+                checkpoint,
+                paths=tuple(map(shown.path, checkpoint.paths)),
+                beside=tuple(map(shown.path, checkpoint.beside)),
+                target=shown.path(checkpoint.target),
+            ),
+            run=self._next,
+            continued=self.first,
+            interrupted=self._next - 1 if self.asked.interrupt else None,
+            command=shown.arguments(made.entry.command),
+        )
+        self.places.append(start)
+        place = replace(place, **changes)  # type: ignore[arg-type]
+        self._change(places=(*self.resume.places, place))
+
+    def _plan(self, start: Snapshot, told: Mapping[str, object]) -> Plan:
+        entry = resumed_entry(self.plan.entry, self.asked, start.checkpoint)
+        return replace(self.plan, entry=entry, steps=self.asked.go_on, told=told)
+
+    def _resumed(self, start: Snapshot, told: Mapping[str, object], *, again: bool) -> None:
+        """Make a run that starts from a snapshot, at the path of the continued one."""
+        made = self._plan(start, told)
+        with self._attended(made, start, again=again) as (workdir, _):
+            one_run(made, workdir, self._next, self.runs, self._keep)
 
 
 def _values(folder: Path, number: int) -> Path:
@@ -378,14 +329,3 @@ def _keeping(folder: Path, asked: Asked, number: int) -> dict[str, object]:
     if not asked.explain:
         return {}
     return {"keep": {"folder": str(_values(folder, number)), "most": MOST_KEPT}}
-
-
-def _masked(checkpoint: model.Checkpoint, made: Plan) -> model.Checkpoint:
-    """Return a checkpoint as a record names it."""
-    shown = Redaction("folder", identity=made.names).path
-    return replace(
-        checkpoint,
-        paths=tuple(map(shown, checkpoint.paths)),
-        beside=tuple(map(shown, checkpoint.beside)),
-        target=shown(checkpoint.target),
-    )

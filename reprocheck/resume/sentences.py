@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 from reprocheck.files.summary import summary
 from reprocheck.language import count
@@ -39,105 +38,59 @@ class Nothing:
 
 def no_place(nothing: Nothing) -> str:
     """Return why there is nothing to resume from, and what to do."""
-    return next(filter(None, (rule(nothing) for rule in _WITHOUT)))
-
-
-def _failed(nothing: Nothing) -> str:
-    record = nothing.run.record
-    if not record.ended_badly:
-        return ""
-    ending = "took longer than --timeout allows"
-    if record.ended == "failed":
-        ending = f"failed with exit status {record.exit_status}"
-    return f"the training {ending} before it wrote a checkpoint{_behind(nothing.run)}"
-
-
-def _without_loss(nothing: Nothing) -> str:
-    if nothing.run.recorded_losses:
-        return ""
-    if nothing.found:
+    run, unkept = nothing.run, nothing.unkept
+    if run.record.ended_badly:
+        ending = "took longer than --timeout allows"
+        if run.record.ended == "failed":
+            ending = f"failed with exit status {run.record.exit_status}"
+        return f"the training {ending} before it wrote a checkpoint{_behind(run)}"
+    if run.record.ended == "interrupted":
+        return INTERRUPTED.format(run="first")
+    if not run.recorded_losses and nothing.found:
         return (
             f"the training made no iteration: it read {summary(nothing.found)}, which an earlier"
             " one had left there, and ended. Remove that, or start from a folder without it"
         )
-    return (
-        "no loss was seen in the training; train the model, or call reprocheck.log_loss(loss) in"
-        " every iteration"
-    )
+    if not run.recorded_losses:
+        return (
+            "no loss was seen in the training; train the model, or call reprocheck.log_loss(loss)"
+            " in every iteration"
+        )
+    if unkept.removed:
+        return (
+            f"{summary(unkept.removed)} was written, and was gone again before the next iteration."
+            " Have the script keep it for the time of the check"
+        )
+    if unkept.temporary:
+        return (
+            f"{summary(unkept.temporary)} was written to the folder for temporary files (TMPDIR),"
+            " which each run has anew. Have the script keep it in its working directory"
+        )
+    if unkept.passed:
+        wrote = f"{count(unkept.passed, 'checkpoint')} came at another place than was asked for"
+        if unkept.epochs:
+            return f"{wrote}. {SAVE_SOONER}, or name a place with --at N"
+        return (
+            f"{wrote}: nothing tells where an epoch of this training ends. Name the number of"
+            " updates after which to stop with --at N"
+        )
+    return _never_written(nothing)
 
 
-def _removed(nothing: Nothing) -> str:
-    if not nothing.unkept.removed:
-        return ""
-    return (
-        f"{summary(nothing.unkept.removed)} was written, and was gone again before the next"
-        " iteration. Have the script keep it for the time of the check"
-    )
-
-
-def _interrupted(nothing: Nothing) -> str:
-    if nothing.run.record.ended != "interrupted":
-        return ""
-    return INTERRUPTED.format(run="first")
-
-
-def _temporary(nothing: Nothing) -> str:
-    if not nothing.unkept.temporary:
-        return ""
-    return (
-        f"{summary(nothing.unkept.temporary)} was written to the folder for temporary files"
-        " (TMPDIR), which each run has anew. Have the script keep it in its working directory"
-    )
-
-
-def _passed(nothing: Nothing) -> str:
-    kept = nothing.unkept
-    if not kept.passed:
-        return ""
-    wrote = f"{count(kept.passed, 'checkpoint')} came at another place than was asked for"
-    if kept.epochs:
-        return f"{wrote}. {SAVE_SOONER}, or name a place with --at N"
-    return (
-        f"{wrote}: nothing tells where an epoch of this training ends. Name the number of updates"
-        " after which to stop with --at N"
-    )
-
-
-def _ended(nothing: Nothing) -> str:
-    run = nothing.run
-    if run.record.ended != "completed":
-        return ""
-    last = count(run.longest, "iteration")
-    return (
-        f"the training came to its end after {last}, and wrote no checkpoint between two of them"
-        f"{_others(nothing)}. {SOONER}, so that something follows it"
-    )
-
-
-def _stopped(nothing: Nothing) -> str:
-    last = count(nothing.resume.within, "iteration")
-    return f"no checkpoint was written in the first {last}{_others(nothing)}. {SAVE_SOONER}"
-
-
-_WITHOUT: tuple[Callable[[Nothing], str], ...] = (
-    _failed,
-    _interrupted,
-    _without_loss,
-    _removed,
-    _temporary,
-    _passed,
-    _ended,
-    _stopped,
-)
-
-
-def _others(nothing: Nothing) -> str:
-    """Return what was written, and might be one."""
+def _never_written(nothing: Nothing) -> str:
+    run, ignored = nothing.run, nothing.unkept.ignored
+    others = ""  # what was written, and might be one
     if nothing.resume.pattern:
-        return f" that matches {nothing.resume.pattern}"
-    if not nothing.unkept.ignored:
-        return ""
-    return f" ({summary(nothing.unkept.ignored)} was taken for none; if it is one, {NAME_IT})"
+        others = f" that matches {nothing.resume.pattern}"
+    elif ignored:
+        others = f" ({summary(ignored)} was taken for none; if it is one, {NAME_IT})"
+    if run.record.ended == "completed":
+        return (
+            f"the training came to its end after {count(run.longest, 'iteration')}, and wrote no"
+            f" checkpoint between two of them{others}. {SOONER}, so that something follows it"
+        )
+    last = count(nothing.resume.within, "iteration")
+    return f"no checkpoint was written in the first {last}{others}. {SAVE_SOONER}"
 
 
 def reason(outcome: model.Outcome) -> str:
@@ -176,10 +129,18 @@ def _within(outcome: model.Outcome) -> str:
 
 
 def _differs(outcome: model.Outcome) -> str:
-    losses = outcome.losses
+    losses, other = outcome.losses, outcome.explained.other_ranks
     assert losses is not None
-    if outcome.explained.other_ranks is not None:
-        return _differs_over_ranks(outcome, outcome.explained.other_ranks)
+    if other is not None:
+        first = outcome.explained.first
+        if first is None:
+            return (
+                f"{_instead(other)}, the losses, as means over all ranks, differ{_apart(outcome)}"
+            )
+        return (
+            f"{_instead(other)}, what the training goes on with differs from what was due on the"
+            f" rung {first.name}"
+        )
     if losses.bitwise.equal:
         many = count(outcome.compared, "iteration")
         return (
@@ -188,23 +149,13 @@ def _differs(outcome: model.Outcome) -> str:
         )
     if losses.bitwise.one_is_longer:
         return _other_length(outcome)
-    said = on_ranks(losses.ranks, outcome.ranks)
-    of_ranks = f" of {said}" if said else ""
+    ranks = on_ranks(losses.ranks, outcome.ranks)
+    of_ranks = f" of {ranks}" if ranks else ""
     return f"the losses{of_ranks} differ from {_first(outcome)} on{_apart(outcome)}"
 
 
-def _differs_over_ranks(outcome: model.Outcome, other: model.OtherRanks) -> str:
-    first = outcome.explained.first
-    if first is not None:
-        return (
-            f"{_instead(other)}, what the training goes on with differs from what was due on the"
-            f" rung {first.name}"
-        )
-    return f"{_instead(other)}, the losses, as means over all ranks, differ{_apart(outcome)}"
-
-
 def on_ranks(some: Sequence[int], ranks: Sequence[int]) -> str:
-    """`rank 1`, `ranks 1 and 3`: some of several ranks; "" where they are all, or none.
+    """Return `rank 1` or `ranks 1 and 3`, some of several; "" where they are all, or none.
 
     >>> on_ranks((3, 1), range(4))
     'ranks 1 and 3'
@@ -268,16 +219,11 @@ def _inconclusive(outcome: model.Outcome) -> str:
     if outcome.resumed is not None and outcome.resumed.record.ended == "interrupted":
         return INTERRUPTED.format(run="resumed")
     other = outcome.explained.other_ranks
-    if other is not None:
-        return _not_comparable(other)
-    return (
-        "the run that wrote the checkpoint made no iteration behind it, so there is nothing to"
-        f" compare. {SAVE_SOONER}"
-    )
-
-
-def _not_comparable(other: model.OtherRanks) -> str:
-    """Return why the losses of other numbers of ranks say nothing, where nothing else differs."""
+    if other is None:
+        return (
+            "the run that wrote the checkpoint made no iteration behind it, so there is nothing to"
+            f" compare. {SAVE_SOONER}"
+        )
     agree = (
         f"{_instead(other)}, what could be compared of weights, optimizer, schedules and samples"
         " agrees, and the losses cannot be compared"
@@ -304,12 +250,12 @@ def _script_failed(outcome: model.Outcome) -> str:
     when = "before its first loss"
     if outcome.compared:
         when = f"after {count(outcome.compared, 'iteration')}"
-    said = f"the resumed run failed with exit status {record.exit_status} {when}"
-    said += _behind(outcome.resumed)
+    failed = f"the resumed run failed with exit status {record.exit_status} {when}"
+    failed += _behind(outcome.resumed)
     if outcome.place.interrupted is None or not outcome.read:
-        return said
+        return failed
     return (
-        f"{said}. It read {summary(outcome.read)}, which may be cut by the signal: write it under"
+        f"{failed}. It read {summary(outcome.read)}, which may be cut by the signal: write it under"
         " another name, and rename it when it is whole (os.replace)"
     )
 
@@ -326,7 +272,7 @@ _REASONS: Mapping[model.ResumeVerdict, Callable[[model.Outcome], str]] = {
 
 
 def _first(outcome: model.Outcome) -> str:
-    """`iteration 2 of the resumed run (7 of the continued run)`, of the first that differs."""
+    """Return `iteration 2 of the resumed run (7 of the continued run)`, the first that differs."""
     assert outcome.losses is not None and outcome.offset is not None
     first = outcome.losses.bitwise.first_iteration or 1
     return both(first, outcome.offset)
@@ -349,24 +295,21 @@ def _apart(outcome: model.Outcome) -> str:
 
 
 def _behind(run: Run) -> str:
-    errors = filter(None, map(attrgetter("error"), run.processes))
+    errors = (process.error for process in run.processes if process.error)
     ended = say(next(errors, None) or lost(run) or "")
     return f": {ended}" if ended else ""
 
 
 def checkpoint(found: model.Checkpoint) -> str:
-    """`ckpt.pt after update 5 (torch.save, train.py:31; 2.1 kB)`."""
-    said = [part for part in (found.by, found.line) if part]
-    facts = [", ".join(said), size(found.size)]
-    inside = "; ".join(filter(None, facts))
-    many = ""
-    if len(found.paths) > 1:
-        many = f" ({count(len(found.paths), 'file')})"
+    """Return `ckpt.pt after update 5 (torch.save, train.py:31; 2.1 kB)`."""
+    saved = ", ".join(filter(None, (found.by, found.line)))
+    inside = "; ".join(filter(None, (saved, size(found.size))))
+    many = f" ({count(len(found.paths), 'file')})" if len(found.paths) > 1 else ""
     return f"{found.name}{many} after update {found.iteration} ({inside})"
 
 
 def size(count: int) -> str:
-    """`2.1 kB`."""
+    """Return `2.1 kB`."""
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= unit:
             return f"{count / unit:.1f} {name}"
@@ -388,13 +331,11 @@ def behind_steps(outcome: model.Outcome, explained: model.Explained) -> tuple[st
     """Return what is said where the losses part behind the steps that were recorded deeply."""
     first = outcome.losses.bitwise.first_iteration if outcome.losses is not None else None
     steps = explained.steps
-    is_seen = not steps or first is None or first <= steps
-    if is_seen or explained.first is not None:
+    if not steps or first is None or first <= steps or explained.first is not None:
         return ()
     return (
-        "modules, gradients and updates were compared in"
-        f" {count(steps or 0, 'iteration')} behind the checkpoint: one that is written nearer to"
-        " where the losses part shows more",
+        f"modules, gradients and updates were compared in {count(steps, 'iteration')} behind the"
+        " checkpoint: one that is written nearer to where the losses part shows more",
     )
 
 
@@ -402,20 +343,20 @@ def caveats(
     found: Sequence[str], outcomes: Sequence[model.Outcome], resume: model.ResumeRecord
 ) -> tuple[str, ...]:
     """Return what limits the answer."""
-    said = []
+    lines = []
     if resume.missed and resume.places:
-        said.append(
+        lines.append(
             f"Not checked: {', '.join(resume.missed)}. No checkpoint was written there in the first"
             f" {count(resume.within, 'iteration')}; --at N names a number of updates instead."
         )
     if found:
-        said.append(
+        lines.append(
             f"The continued run itself began from {summary(found)}, which an earlier training had"
             " left there: k counts from there."
         )
     differing = (one for one in outcomes if one.exit_code)
-    said += [f"{capital(line)}." for one in differing for line in one.explained.coverage]
+    lines += [f"{capital(line)}." for one in differing for line in one.explained.coverage]
     unread = [one for one in outcomes if not one.read and one.verdict == "resumes_exactly"]
     if unread:
-        said.append("The resumed run was not seen to read the checkpoint.")
-    return tuple(dict.fromkeys(said))
+        lines.append("The resumed run was not seen to read the checkpoint.")
+    return tuple(dict.fromkeys(lines))

@@ -9,16 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.shared.marks import OUTSIDE, TAKEN, WANTED
+from reprocheck.child.reprocheck_child.shared import marks
 from reprocheck.errors import ReportError
-from reprocheck.launch import snapshot
-from reprocheck.launch.cleanup import PLACES
+from reprocheck.launch import cleanup, snapshot, tree
 from reprocheck.launch.process import GuardedProcess
-from reprocheck.launch.tree import Entry, file_changes, read_tree, written_since
 from reprocheck.launch.workdir import Copies
 from reprocheck.launch.writers import written_by
 from reprocheck.model import FileChanges
@@ -54,8 +52,10 @@ class Snapshot:
     elsewhere: Elsewhere
 
     def lay_over(self, copy: Path, *, again: bool = False) -> None:
-        """Make a fresh copy of the working directory what it was at the boundary, and what a
-        checkpoint has outside of it. The kept files are moved, unless it is done `again`.
+        """Make a fresh copy of the working directory what it was at the boundary.
+
+        Also what a checkpoint has outside of it is put back. The kept files are moved, unless it is
+        done `again`.
 
         Raises OSError.
         """
@@ -79,25 +79,46 @@ class Snapshots:
         import msgspec
 
         self.taken: list[Snapshot] = []
+        self.trace = trace
         # Made before the run waits for it: the first one takes some milliseconds.
         self._marks_decoder = msgspec.json.Decoder(events.Checkpoint)
-        self._store = folder / PLACES / trace.parent.name
-        self._trace = trace
+        self._store = folder / cleanup.PLACES / trace.parent.name
         self._workdir = workdir
         self._elsewhere = elsewhere
 
     def attend(self, process: GuardedProcess) -> None:
-        """Called again and again while the run is under way. Raises ReportError."""
-        for mark in self._marks():
-            self._await_writers(mark, process)
-            said = self._said(mark)
-            self.taken.append(self._kept(checkpoint_of(said), tuple(said.at)))
-            answer = mark.name.replace(WANTED, TAKEN)
-            mark.with_name(answer).touch()
+        """Take a snapshot where the run waits for one; to be called again and again.
 
-    def leave(self, checkpoint: Checkpoint, name: str) -> None:
-        """Take what a run has left that has ended. Raises ReportError."""
-        self.taken.append(self._kept(checkpoint, (name,)))
+        Raises ReportError.
+        """
+        try:
+            names = set(os.listdir(self.trace))  # noqa: PTH208 - asked ten times a second
+        except OSError:
+            return
+        for name in sorted(name for name in names if name.startswith(marks.WANTED)):
+            answer = name.replace(marks.WANTED, marks.TAKEN)
+            if answer in names:
+                continue
+            # the event of the trace of a process, with the paths as they are
+            event = self._marks_decoder.decode((self.trace / name).read_bytes())
+            self._await_writers({*event.p, *event.o}, process)
+            self.leave(checkpoint_of(event), *event.at)
+            (self.trace / answer).touch()
+
+    def leave(self, checkpoint: Checkpoint, *names: str) -> None:
+        """Take what stands there now, for these places. Raises ReportError."""
+        now, changes = self._changes()
+        taken = Snapshot(
+            names=names,
+            checkpoint=checkpoint,
+            folder=self._store / str(len(self.taken) + 1),
+            changed=(*changes.created, *changes.changed),
+            deleted=changes.deleted,
+            folders=changes.folders,
+            elsewhere=self._elsewhere,
+        )
+        self._keep(taken, now)
+        self.taken.append(taken)
 
     def close(self) -> None:
         """Remove what was not used."""
@@ -109,74 +130,45 @@ class Snapshots:
         before; "" where there is none.
         """
         try:
-            return (self._trace / OUTSIDE).read_text(encoding="utf-8")
+            return (self.trace / marks.OUTSIDE).read_text(encoding="utf-8")
         except OSError:
             return ""
 
-    def _marks(self) -> list[Path]:
-        """Marks that are not answered yet, in their order."""
-        try:
-            names = set(os.listdir(self._trace))  # noqa: PTH208 - asked ten times a second
-        except OSError:
-            return []
-        wanted = sorted(name for name in names if name.startswith(WANTED))
-        return [self._trace / name for name in wanted if name.replace(WANTED, TAKEN) not in names]
-
-    def _await_writers(self, mark: Path, process: GuardedProcess) -> None:
+    def _await_writers(self, paths: Collection[str], process: GuardedProcess) -> None:
         """Wait until no process of the run holds a file of the checkpoint open for writing."""
-        said = self._said(mark)
-        paths = {*said.p, *said.o}
         deadline = time.monotonic() + LONGEST_WRITING
         while time.monotonic() < deadline:
-            if paths.isdisjoint(written_by(process.tree(), self._workdir.path)):
+            if written_by(process.tree(), self._workdir.path).isdisjoint(paths):
                 return
             time.sleep(POLL)
 
-    def _said(self, mark: Path) -> events.Checkpoint:
-        """Return what a process says in its mark: the event of its trace, with the paths as they
-        are.
-        """
-        return self._marks_decoder.decode(mark.read_bytes())
+    def _changes(self) -> tuple[Mapping[str, tree.Entry], FileChanges]:
+        """Return what stands there now, and what of it is not as when the run began.
 
-    def _kept(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> Snapshot:
-        now, changes = self._changes()
-        folder = self._store / str(len(self.taken) + 1)
-        changed = (*changes.created, *changes.changed)
-        self._keep(folder, changed, now)
-        return Snapshot(
-            names=names,
-            checkpoint=checkpoint,
-            folder=folder,
-            changed=changed,
-            deleted=changes.deleted,
-            folders=changes.folders,
-            elsewhere=self._elsewhere,
-        )
-
-    def _changes(self) -> tuple[Mapping[str, Entry], FileChanges]:
-        """Return what stands there now, and what of it is not as it was when the run began. Of more
-        files than are listed, those that changed since then by the clock of the file system.
+        Of more files than are listed, these are those that changed since then by the clock of the
+        file system.
         """
-        before, now = self._workdir.tree, read_tree(self._workdir.path)
+        before, now = self._workdir.tree, tree.read_tree(self._workdir.path)
         if before.complete and now.complete:
-            return now.entries, file_changes(before, now)
-        began = (self._trace / "recorder.json").stat().st_ctime_ns
-        written = written_since(self._workdir.path, began)
+            return now.entries, tree.file_changes(before, now)
+        began = (self.trace / "recorder.json").stat().st_ctime_ns
+        written = tree.written_since(self._workdir.path, began)
         return written, FileChanges(changed=tuple(sorted(written)))
 
-    def _keep(self, folder: Path, paths: Sequence[str], now: Mapping[str, Entry]) -> None:
-        """Keep these files, sharing their blocks where the file system can.
+    def _keep(self, taken: Snapshot, now: Mapping[str, tree.Entry]) -> None:
+        """Keep the files that changed, sharing their blocks where the file system can.
 
         Raises ReportError.
         """
-        size = sum(now[path].size for path in paths)
+        folder = taken.folder
+        size = sum(now[path].size for path in taken.changed)
         try:
             folder.mkdir(parents=True)
             # where blocks can be shared they may take none, and then the writing itself says so
             free = shutil.disk_usage(folder).free
             if size > free:
                 raise OSError(28, f"there are {free / 1e6:,.1f} MB of space")
-            for path in paths:
+            for path in taken.changed:
                 _keep_one(self._workdir.path / path, folder / path)
             self._elsewhere.keep(folder / ELSEWHERE)
         except OSError as error:

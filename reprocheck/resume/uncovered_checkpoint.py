@@ -22,30 +22,30 @@ folder beside one is that of another training.
 
 
 def outside(path: str, allowed: Elsewhere) -> UsageError:
-    """Say with which pattern `path` is allowed beside all that is allowed already. `path` is
-    written as a trace has it.
+    """Return the error that says with which pattern a checkpoint outside is allowed.
+
+    path     as a trace has it
+    allowed  what is allowed already
     """
-    return UsageError(
-        f"The checkpoint is written outside of the working directory: {path}. The run was ended"
-        " before, so no file there has changed.",
-        _advice(escape(path), allowed.pattern),
-    )
-
-
-def _advice(path: str, allowed: str) -> str:
-    patterns = _patterns(Path(path))
-    if allowed:
-        own = str(Path(path).expanduser())
-        start = _common(allowed, own)
-        rests = (text[len(start) :][::-1] for text in (allowed, own))
+    patterns = _patterns(Path(escape(path)))
+    if allowed.pattern:
+        own = str(Path(escape(path)).expanduser())
+        start = _common(allowed.pattern, own)
+        rests = (text[len(start) :][::-1] for text in (allowed.pattern, own))
         patterns = iter([f"{start}*{_common(*rests)[::-1]}"])
+    advice = "Have the script write to a folder of its own: files of yours have such names, too."
     for pattern in patterns:
-        if not any(Elsewhere(absolute(pattern, Path.cwd())).found()):
-            return (
+        if not any(Elsewhere(absolute(pattern, Path.cwd())).matching()):
+            advice = (
                 f"Allow it with --checkpoint {shlex.quote(pattern)}: what the runs write there is"
                 " removed afterwards."
             )
-    return "Have the script write to a folder of its own: files of yours have such names, too."
+            break
+    return UsageError(
+        f"The checkpoint is written outside of the working directory: {path}. The run was ended"
+        " before, so no file there has changed.",
+        advice,
+    )
 
 
 def _patterns(file: Path) -> Iterator[str]:

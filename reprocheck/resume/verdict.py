@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from reprocheck.model import Bitwise, Run, Tolerance, Trace
+from reprocheck.model import Bitwise, Run, Tolerance
 from reprocheck.resume import model
 from reprocheck.resume.average import have_other_ranks, over_ranks
 from reprocheck.resume.gap.ladder import ORIGINS
 from reprocheck.resume.offset import shifted
 from reprocheck.resume.reported_series import reported
-from reprocheck.verdict.divergence import equal_in_bits, first_divergence
+from reprocheck.verdict import divergence
 from reprocheck.verdict.series import first_unequal
 
 NOTHING_TO_COMPARE = ("inconclusive", "script_failed", "timed_out")
@@ -31,9 +31,7 @@ class Sides:
 
 
 def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> model.Outcome:
-    """Return the outcome of a place from the losses of both runs, and from what the resumed run
-    read.
-    """
+    """Return the outcome of a place from the losses of both runs and the files read."""
     if have_other_ranks(sides.continued, sides.resumed):
         sides = replace(
             sides, continued=over_ranks(sides.continued), resumed=over_ranks(sides.resumed)
@@ -45,7 +43,7 @@ def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> mo
     if continued.record.ended != "completed":
         compared = min(sides.go_on, continued.longest)
     resumed = shifted(sides.resumed, 0, compared)
-    found = model.Outcome(
+    outcome = model.Outcome(
         place=replace(place, checkpoint=replace(checkpoint, iteration=k)),
         verdict="inconclusive",
         reason="",
@@ -58,25 +56,27 @@ def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> mo
         read=read_of(checkpoint, sides.resumed),
         reported=reported(sides.continued, sides.resumed, k, sides.go_on),
     )
-    return replace(found, verdict=_verdict(found, sides))
+    return replace(outcome, verdict=_verdict(outcome, sides))
 
 
-def with_ladder(found: model.Outcome, explained: model.Explained) -> model.Outcome:
-    """Return the outcome with what the ladder across the gap says, which is exact where losses may
-    hide something, as of buffers, or of a schedule that has its next step later.
+def with_ladder(outcome: model.Outcome, explained: model.Explained) -> model.Outcome:
+    """Return the outcome with what the ladder across the gap says.
+
+    The ladder is exact where losses may hide something, as of buffers, or of a schedule that has
+    its next step later.
     """
-    verdict = found.verdict
+    verdict = outcome.verdict
     if verdict in NOTHING_TO_COMPARE:
-        return replace(found, explained=explained)
+        return replace(outcome, explained=explained)
     first, other = explained.first, explained.other_ranks
-    if other is not None and first is None and not other.comparable and found.compared:
-        return replace(found, verdict="inconclusive", explained=explained)
+    if other is not None and first is None and not other.comparable and outcome.compared:
+        return replace(outcome, verdict="inconclusive", explained=explained)
     resumes = verdict in ("resumes_exactly", "resumes_within_tolerance")
     if explained.starts_over and verdict == "does_not_resume_exactly":
         verdict = "starts_over"
     elif resumes and first is not None and first.name in ORIGINS:
         verdict = "does_not_resume_exactly"
-    return replace(found, verdict=verdict, explained=explained)
+    return replace(outcome, verdict=verdict, explained=explained)
 
 
 def offset_of(checkpoint: model.Checkpoint, sides: Sides) -> int:
@@ -111,15 +111,13 @@ def resumed_from(written: Sequence[model.Checkpoint], sides: Sides) -> model.Che
 
 
 def _agree(continued: Run, resumed: Run) -> bool:
-    return equal_in_bits([continued, resumed])[0].equal is True
+    return divergence.equal_in_bits([continued, resumed])[0].equal is True
 
 
 def unrepeatable(continued: Run, interrupted: Run) -> int | None:
-    """Return the first iteration in which a run that was started again has other losses than the
-    continued run; None where it has none.
-    """
-    count = interrupted.longest
-    bitwise, _ = equal_in_bits([shifted(continued, 0, count), shifted(interrupted, 0, count)])
+    """Return the first iteration in which a run started again has other losses, if any."""
+    runs = [shifted(run, 0, interrupted.longest) for run in (continued, interrupted)]
+    bitwise, _ = divergence.equal_in_bits(runs)
     if bitwise.one_is_longer:
         return None
     return bitwise.first_iteration
@@ -128,51 +126,33 @@ def unrepeatable(continued: Run, interrupted: Run) -> int | None:
 def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
     """Return what the losses say; both runs have the numbers of the resumed run."""
     runs = [continued, resumed]
-    bitwise, _ = equal_in_bits(runs)
+    bitwise, _ = divergence.equal_in_bits(runs)
     if continued.longest and not resumed.longest:
         bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
-    ranks = _unequal_ranks(continued, resumed)
-    pair = _first_pair(continued, resumed, ranks, bitwise.first_iteration)
+    mine, others = continued.by_rank, resumed.by_rank
+    # the ranks whose losses are not equal in the first iteration in which any are not
+    unequal: list[tuple[int, int]] = []
+    for rank in mine.keys() & others.keys():
+        first = first_unequal(others[rank].losses, mine[rank].losses)
+        if first is not None:
+            unequal.append((first.iteration, rank))
+    first_iteration = min((iteration for iteration, _ in unequal), default=0)
+    ranks = sorted(rank for iteration, rank in unequal if iteration == first_iteration)
+    pair: tuple[float | None, float | None] = (None, None)
+    if ranks and bitwise.first_iteration is not None:
+        sides = (run.by_rank[ranks[0]].losses for run in runs)
+        at = bitwise.first_iteration
+        one, other = (side.losses(at) if at <= len(side) else array("d") for side in sides)
+        pairs = zip_longest(one, other)
+        # a NaN equals a NaN
+        pair = next((both for both in pairs if repr(both[0]) != repr(both[1])), pair)
     return model.Losses(
         bitwise=bitwise,
-        outside=first_divergence(runs, tolerance),
+        outside=divergence.first_divergence(runs, tolerance),
         continued=pair[0],
         resumed=pair[1],
-        ranks=ranks,
+        ranks=tuple(ranks),
     )
-
-
-def _unequal_ranks(continued: Run, resumed: Run) -> tuple[int, ...]:
-    """Return the ranks whose losses are not equal in the first iteration in which any are not."""
-    mine, others = continued.by_rank, resumed.by_rank
-    found: list[tuple[int, int]] = []
-    for rank in mine.keys() & others.keys():
-        unequal = first_unequal(others[rank].losses, mine[rank].losses)
-        if unequal is not None:
-            found.append((unequal.iteration, rank))
-    first = min((iteration for iteration, _ in found), default=0)
-    return tuple(sorted(rank for iteration, rank in found if iteration == first))
-
-
-def _first_pair(
-    continued: Run, resumed: Run, ranks: Sequence[int], iteration: int | None
-) -> tuple[float | None, float | None]:
-    """Return the first losses of an iteration that are not equal, of the first of these ranks; None
-    for the side that has none.
-    """
-    if iteration is None or not ranks:
-        return None, None
-    mine = _losses_of(continued.by_rank[ranks[0]], iteration)
-    theirs = _losses_of(resumed.by_rank[ranks[0]], iteration)
-    pairs = zip_longest(mine, theirs)
-    unequal = (pair for pair in pairs if repr(pair[0]) != repr(pair[1]))  # a NaN equals a NaN
-    return next(unequal, (None, None))
-
-
-def _losses_of(trace: Trace, iteration: int) -> array[float]:
-    if iteration > len(trace.losses):
-        return array("d")
-    return trace.losses.losses(iteration)
 
 
 def read_of(checkpoint: model.Checkpoint, resumed: Run) -> tuple[str, ...]:
@@ -190,40 +170,42 @@ def read_early(run: Run) -> frozenset[str]:
     return frozenset({*run.opened, *reads} - late)
 
 
-def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
-    """Return the order of `docs/reference/resume.md`: a run that could not be compared first, then
-    what the losses say.
+def _verdict(outcome: model.Outcome, sides: Sides) -> model.ResumeVerdict:
+    """Return the verdict, in the order of `docs/reference/resume.md`.
+
+    A run that could not be compared comes first, then what the losses say.
     """
     record = sides.resumed.record
     if record.ended == "interrupted":
         return "inconclusive"
     if record.ended_badly:
         return "timed_out" if record.ended == "timed_out" else "script_failed"
-    has_gone_on = found.continued is not None and found.continued.longest > 0
+    has_gone_on = outcome.continued is not None and outcome.continued.longest > 0
     if not sides.continued.recorded_losses or not has_gone_on:
         return "inconclusive"
-    assert found.losses is not None
-    bitwise, outside = found.losses.bitwise, found.losses.outside
+    assert outcome.losses is not None
+    bitwise, outside = outcome.losses.bitwise, outcome.losses.outside
     if bitwise.equal:
         return "resumes_exactly"
-    if starts_over(found, sides):
+    if starts_over(outcome, sides):
         return "starts_over"
     if outside is None and not bitwise.one_is_longer:
         return "resumes_within_tolerance"
     return "does_not_resume_exactly"
 
 
-def starts_over(found: model.Outcome, sides: Sides) -> bool:
-    """Return whether the resumed run is the continued one from its first iteration on, or read
-    nothing of the checkpoint. One that made no iteration started nothing.
+def starts_over(outcome: model.Outcome, sides: Sides) -> bool:
+    """Return whether the resumed run begins anew: like the continued one, or unread.
+
+    It has the losses of the continued run from the first iteration on, or read nothing of the
+    checkpoint. One that made no iteration started nothing.
     """
-    if not found.compared:
+    if not outcome.compared:
         return False
-    checkpoint = found.place.checkpoint
-    by = checkpoint.by if checkpoint else ""
+    checkpoint = outcome.place.checkpoint
     # savers whose files are read again without an event
-    if not found.read and not by.startswith("orbax"):
+    is_unseen = checkpoint is not None and checkpoint.by.startswith("orbax")
+    if not outcome.read and not is_unseen:
         return True
-    first = shifted(sides.continued, 0, found.compared)
-    again = shifted(sides.resumed, 0, found.compared)
-    return _agree(first, again)
+    first = shifted(sides.continued, 0, outcome.compared)
+    return _agree(first, shifted(sides.resumed, 0, outcome.compared))

@@ -10,22 +10,49 @@ from typing import cast
 from reprocheck.resume import model
 from reprocheck.resume.confirm import words
 from reprocheck.resume.gap.ladder import ORIGINS, RUNGS
-from reprocheck.search.request import Answer, Candidates, Found, Question, Unanswered
-from reprocheck.search.sets import find
+from reprocheck.resume.verdict import NOTHING_TO_COMPARE
+from reprocheck.search import request, sets
 
 LOOKED_INTO = ("does_not_resume_exactly", "resumes_within_tolerance")
 """Verdicts behind which something was lost that can be put back."""
+KEPT = "values"
+"""What a process says that it could not keep, where it is none of the rungs."""
 Rungs = tuple[model.StateRungName, ...]
 
 
+def attempt_of(arm: model.Arm, outcome: model.Outcome) -> model.Attempt:
+    """Return what a run in which a part was put back says, and what had another value in it."""
+    assert outcome.continued is not None and outcome.resumed is not None
+    kept, put_back = outcome.continued.controls, outcome.resumed.controls
+    names = {
+        rung: tuple(touch.what for touch in put_back.touches if touch.control == rung)
+        for rung in arm.rungs
+    }
+    # why something could not be put back: what the continued run could not keep is said first
+    unavailable = [why for rung, why in put_back.unavailable if rung in arm.rungs]
+    if unavailable:
+        unavailable = [*(why for what, why in kept.unavailable if what == KEPT), *unavailable]
+    # whether it goes on exactly: losses, weights, states of optimizers and schedules
+    agrees: bool | None = outcome.verdict == "resumes_exactly"
+    if not agrees and (outcome.verdict in NOTHING_TO_COMPARE or not outcome.compared):
+        agrees = None
+    return model.Attempt(
+        rungs=arm.rungs,
+        run=arm.run,
+        agrees=agrees,
+        acted=tuple(rung for rung in arm.rungs if names[rung]),
+        names=names,
+        unavailable=tuple(unavailable),
+        differs=outcome.losses.bitwise.first_iteration if outcome.losses else None,
+    )
+
+
 def next_rungs(outcome: model.Outcome) -> Rungs:
-    """Return the rungs that are put back in the next run; none where the search has come to its
-    end.
-    """
+    """Return the rungs to put back in the next run; none where the search is at its end."""
     attempts = outcome.confirmation.attempts if outcome.confirmation else ()
     try:
         _found(outcome, attempts)
-    except Unanswered as missing:
+    except request.Unanswered as missing:
         return cast("Rungs", missing.question.controls)
     return ()
 
@@ -33,16 +60,14 @@ def next_rungs(outcome: model.Outcome) -> Rungs:
 def confirmation(
     outcome: model.Outcome, attempts: Sequence[model.Attempt]
 ) -> model.Confirmation | None:
-    """Return what the runs have shown that were made by now; None where there is nothing to
-    confirm.
-    """
+    """Return what the runs made by now have shown; None where there is nothing to confirm."""
     if outcome.verdict not in LOOKED_INTO:
         return None
     try:
-        found = _found(outcome, attempts)
-    except Unanswered:
+        answer = _found(outcome, attempts)
+    except request.Unanswered:
         return model.Confirmation(sentence=words.BROKEN_OFF, attempts=tuple(attempts))
-    rungs = cast("Rungs", found.smallest)
+    rungs = cast("Rungs", answer.smallest)
     mechanisms = by_rung(outcome.explained)
     return model.Confirmation(
         sentence=_sentence(outcome, attempts, rungs),
@@ -52,30 +77,31 @@ def confirmation(
     )
 
 
-def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> Found:
+def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> request.Found:
     """Return the search as the runs answer it. Raises Unanswered where one is missing."""
     rungs = differing(outcome.explained)
     if outcome.verdict not in LOOKED_INTO or not outcome.compared or not rungs:
-        return Found()
-    made = _by_rungs(attempts)
+        return request.Found()
+    by_rungs = _by_rungs(attempts)
 
-    def ask(question: Question) -> Answer:
-        attempt = made.get(frozenset(question.controls))
+    def ask(question: request.Question) -> request.Answer:
+        attempt = by_rungs.get(frozenset(question.controls))
         if attempt is None:
-            raise Unanswered(question)
-        return Answer(agrees=attempt.agrees, runs=1, acted=frozenset(attempt.acted))
+            raise request.Unanswered(question)
+        return request.Answer(agrees=attempt.agrees, runs=1, acted=frozenset(attempt.acted))
 
     # those that have a mechanism are tried alone first
     named = tuple(rung for rung in rungs if rung in by_rung(outcome.explained))
-    among = Candidates(likely=named or rungs[:1], harmless=rungs)
+    among = request.Candidates(likely=named or rungs[:1], harmless=rungs)
     # chance makes no two trainings agree in every bit that differ, so one run says it
-    return find(among, ask, lambda *_: 1, runs=1, most=1)
+    return sets.find(among, ask, lambda *_: 1, runs=1, most=1)
 
 
 def differing(explained: model.Explained) -> Rungs:
-    """Return the rungs that differ, or are behind one that does, and can be put back; from the top
-    down. Generators are compared up to the first batch that is another one, and may differ behind
-    it.
+    """Return the rungs that may have been lost and can be put back, from the top down.
+
+    They differ, or are behind one that does. Generators are compared up to the first batch that is
+    another one, and may differ behind it.
     """
     differ = {rung.name for rung in explained.rungs if rung.status == "differs"}
     differ |= by_rung(explained).keys()
@@ -86,15 +112,16 @@ def differing(explained: model.Explained) -> Rungs:
 
 
 def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Mechanism]:
-    """Return the mechanisms by the rung that undoes them: a generator that made another batch is
-    put back itself.
+    """Return the mechanisms by the rung that undoes them.
+
+    A generator that made another batch is put back itself.
     """
-    found: dict[model.StateRungName, model.Mechanism] = {}
+    undoing: dict[model.StateRungName, model.Mechanism] = {}
     for rung, mechanism in explained.mechanisms.items():
         of_generators = ("RC109", "RC110", "RC111", "RC112")
         undone: model.StateRungName = "RNG state" if mechanism.code in of_generators else rung
-        found.setdefault(undone, mechanism)
-    return found
+        undoing.setdefault(undone, mechanism)
+    return undoing
 
 
 def _by_rungs(attempts: Sequence[model.Attempt]) -> Mapping[frozenset[str], model.Attempt]:
@@ -103,9 +130,9 @@ def _by_rungs(attempts: Sequence[model.Attempt]) -> Mapping[frozenset[str], mode
 
 def _sentence(outcome: model.Outcome, attempts: Sequence[model.Attempt], rungs: Rungs) -> str:
     if rungs:
-        made = _by_rungs(attempts)
-        alone = [made[frozenset([rung])] for rung in rungs if frozenset([rung]) in made]
-        return words.confirmed(outcome, made[frozenset(rungs)], alone)
+        by_rungs = _by_rungs(attempts)
+        alone = [by_rungs[frozenset([rung])] for rung in rungs if frozenset([rung]) in by_rungs]
+        return words.confirmed(outcome, by_rungs[frozenset(rungs)], alone)
     if not outcome.compared:
         return words.NO_ITERATION
     first = outcome.explained.first

@@ -39,13 +39,13 @@ def objects(rungs: Sequence[StateRungName]) -> str:
 def confirmed(outcome: Outcome, attempt: Attempt, parts: Sequence[Attempt]) -> str:
     """Return what was put back, and that nothing differs any more; what each part did alone."""
     many = count(outcome.compared, "iteration")
-    said = [
+    parts_said = [
         f"Confirmed: with {objects(attempt.rungs)} of the continued run put back{_names(attempt)},"
         f" the resumed run goes on exactly: {many}, bit for bit"
     ]
     unequal = (one for one in parts if one.agrees is False)
-    said += [f"with {objects(one.rungs)} alone, {_left(one)}" for one in unequal]
-    return "; ".join(said) + "."
+    parts_said += [f"with {objects(one.rungs)} alone, {_left(one)}" for one in unequal]
+    return "; ".join(parts_said) + "."
 
 
 def not_confirmed(attempt: Attempt) -> str:
@@ -60,16 +60,13 @@ def not_confirmed(attempt: Attempt) -> str:
         return f"Not confirmed: {given}, the resumed run fails, or makes no iteration."
     if not attempt.acted:
         return f"Not confirmed: {given}, nothing had another value than before."
-    return f"Not confirmed: {given}, {_left(attempt)}: {_besides(attempt)}."
-
-
-def _besides(attempt: Attempt) -> str:
+    besides = "there is something else"
     if "RNG state" in attempt.rungs and attempt.differs == 1:
-        return (
+        besides = (
             "what the script itself draws before the first forward pass is drawn by then, or there"
             " is something else"
         )
-    return "there is something else"
+    return f"Not confirmed: {given}, {_left(attempt)}: {besides}."
 
 
 def _left(attempt: Attempt) -> str:

@@ -12,10 +12,11 @@ from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.resume.gap.sides import Side, saved_last
 from reprocheck.resume.model import OF_WEIGHTS, Archive, Entry, Frame, Load
-from reprocheck.trace.deep import Seen
 
 Custody = Literal["not saved", "not loaded", "loaded", "unknown"]
 """What became of a part of the training between the two runs."""
+Names = tuple[str, Mapping[str, str]]
+"""The line of a function under way, and its expressions for the parts of the training."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,37 +39,36 @@ class Provenance:
 
 
 def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
-    """Return what the continued run saved last before the boundary, and what the resumed one loaded
-    of these files.
+    """Return what the continued run saved last, and what the resumed one loaded of it.
+
+    files  those of the checkpoint
     """
-    last = saved_last(continued.before("saved"))
-    saving = _frames(last[-1].frames) if last else ()
-    reads = [fact for fact in resumed.before("names") if fact.place == "read"]
-    opened = {one.path: one.line for one in resumed.trace.opened if one.line}
+    saves = saved_last(continued.before("saved"))
+    entries = []
+    for save in saves:
+        for path, leaf in save.inputs:
+            entries.append(Entry(key=path, kind=leaf.dtype, name=leaf.value, file=save.place))
+    loads = []
+    for fact in resumed.before("load", "restore"):
+        key = dict(fact.inputs).get("key")
+        text = str(key.value) if key is not None else ""
+        loads.append(Load(part=fact.place, key=text, line=fact.line))
+    reads = [fact.frames for fact in resumed.before("names") if fact.place == "read"]
+    opened = [one for one in resumed.trace.opened if one.line]
     # the line that opened one of the files, where no loader is known that did
-    lines = [one.line for one in resumed.trace.opened if one.path in files and one.line]
-    reading = _frames(reads[-1].frames if reads else [(line, {}) for line in lines[-1:]])
+    of_files: list[Names] = [(one.line, {}) for one in opened if one.path in files]
     return Archive(
-        entries=tuple(
-            Entry(key=path, kind=leaf.dtype, name=leaf.value, file=fact.place)
-            for fact in last
-            for path, leaf in fact.inputs
-        ),
-        loads=tuple(map(_load, resumed.before("load", "restore"))),
-        saving=saving,
-        reading=reading,
-        training=_frames(next((one.frames for one in resumed.since("names")), [])),
-        opened=opened,
+        entries=tuple(entries),
+        loads=tuple(loads),
+        saving=_frames(saves[-1].frames if saves else ()),
+        reading=_frames(reads[-1] if reads else of_files[-1:]),
+        training=_frames(next((one.frames for one in resumed.since("names")), ())),
+        opened={one.path: one.line for one in opened},
     )
 
 
-def _frames(found: Sequence[tuple[str, Mapping[str, str]]]) -> tuple[Frame, ...]:
-    return tuple(Frame(line=line, names=names) for line, names in found)
-
-
-def _load(fact: Seen) -> Load:
-    key = dict(fact.inputs).get("key")
-    return Load(part=fact.place, key=str(key.value) if key is not None else "", line=fact.line)
+def _frames(frames: Sequence[Names]) -> tuple[Frame, ...]:
+    return tuple(Frame(line=line, names=names) for line, names in frames)
 
 
 def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
@@ -77,7 +77,7 @@ def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
     if isinstance(generator, evidence.GeneratorGap):
         return _of_generator(generator, archive)
     if isinstance(gap, evidence.BatchGap):
-        keys = tuple(one.key for one in archive.held([""], "loader"))
+        keys = tuple(entry.key for entry in archive.held([""], "loader"))
         return Provenance(custody="loaded" if keys else "not saved", keys=keys)
     if isinstance(gap, evidence.OptimizerGap):
         return _of_part(f"optimizer {gap.index}", archive, "optimizer")
@@ -85,63 +85,65 @@ def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
         if gap.optimizer is not None:
             return _of_part(f"optimizer {gap.optimizer}", archive, "optimizer")
         return _of_part(gap.place, archive, "schedule")
-    if isinstance(gap, (evidence.WeightsGap, evidence.AverageGap, evidence.ScheduleGap)):
-        return _of_weights(gap, archive)
+    if isinstance(gap, evidence.ScheduleGap):
+        return _of_weights((gap.place,), archive, own=True)
+    if isinstance(gap, evidence.WeightsGap):
+        return _of_weights(gap.names, archive, own=gap.own)
+    if isinstance(gap, evidence.AverageGap):
+        return _of_weights(gap.names, archive, own=False)
     return Provenance()
 
 
 def _of_part(part: str, archive: Archive, kind: str) -> Provenance:
     """Return it of an optimizer, a scheduler or a scaler."""
-    held = archive.held([part], kind)
-    keys = tuple(one.key for one in held)
-    taken = [one for one in archive.loads if one.part == part or (one.key and one.key in keys)]
-    found = _located(part, held, taken, archive)
-    return replace(found, other=found.custody == "loaded" and taken[-1].part != part)
+    entries = archive.held([part], kind)
+    keys = {entry.key for entry in entries} - {""}
+    loads = [load for load in archive.loads if load.part == part or load.key in keys]
+    origin = _located(part, entries, loads, archive)
+    return replace(origin, other=origin.custody == "loaded" and loads[-1].part != part)
 
 
-def _of_weights(
-    gap: evidence.WeightsGap | evidence.AverageGap | evidence.ScheduleGap, archive: Archive
-) -> Provenance:
-    """Return it of weights, buffers, copies of weights, and numbers beside these."""
-    names = (gap.place,) if isinstance(gap, evidence.ScheduleGap) else gap.names
-    is_own = getattr(gap, "own", False)
-    held = _own(names, archive) if is_own else archive.held(names, *OF_WEIGHTS)
-    keyed = [one for one in archive.loads if one.key]
-    keys = [one.key for one in held]
-    taken = [
-        one
-        for one in keyed
-        if any(one.key.startswith(key) or key.startswith(one.key) for key in keys)
-    ]
+def _of_weights(names: Sequence[str], archive: Archive, *, own: bool) -> Provenance:
+    """Return the provenance of weights, buffers, copies of weights and numbers beside them.
+
+    `own`: of those that an object of the script has, which entries hold under the last part of its
+    name: `['updates']` of `ema.updates`, or what holds as many tensors as that object does.
+    """
+    entries = archive.held(names, *OF_WEIGHTS)
+    if own:
+        ends = {name.partition("[")[0].rpartition(".")[2] for name in names}
+        entries = [entry for entry in archive.entries if ends & set(words_of(entry.key))]
+    keys = tuple(entry.key for entry in entries)
+    keyed = [load for load in archive.loads if load.key]
+    loads = []
+    for load in keyed:
+        if any(load.key.startswith(key) or key.startswith(load.key) for key in keys):
+            loads.append(load)
     frames = (*archive.training, *archive.saving)
-    known = {part for frame in frames for part in frame.names if part.startswith("module ")}
-    fitting = [one for one in known if f"{names[0]}.".startswith(f"{one[7:]}.") or one == "module "]
-    found = _located(max(fitting, key=len, default=""), held, taken, archive)
-    if found.custody == "not loaded" and (is_own or not keyed):
-        return replace(found, custody="unknown")
-    return found
+    modules = {part for frame in frames for part in frame.names if part.startswith("module ")}
+    around = []
+    for module in modules:
+        path = module.removeprefix("module ")
+        if not path or f"{names[0]}.".startswith(f"{path}."):
+            around.append(module)
+    origin = _located(max(around, key=len, default=""), entries, loads, archive)
+    if origin.custody == "not loaded" and (own or not keyed):
+        return replace(origin, custody="unknown")
+    return origin
 
 
 def _located(
-    part: str, held: Sequence[Entry], taken: Sequence[Load], archive: Archive
+    part: str, entries: Sequence[Entry], loads: Sequence[Load], archive: Archive
 ) -> Provenance:
     """Return where a part was saved and loaded, by the entries that hold it and its loads."""
     if not archive.is_known:
         return Provenance(part=part)
-    if not held:
+    if not entries:
         return Provenance(custody="not saved", part=part)
-    keys = tuple(one.key for one in held)
-    if taken:
-        return Provenance(custody="loaded", part=part, keys=keys, line=taken[-1].line)
-    return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
-
-
-def _own(names: Sequence[str], archive: Archive) -> list[Entry]:
-    """Return the entries with the last part of a name that an object of the script has:
-    `['updates']` of `ema.updates`, or what holds as many tensors as that object does.
-    """
-    ends = {name.partition("[")[0].rpartition(".")[2] for name in names}
-    return [one for one in archive.entries if ends & set(words_of(one.key))]
+    keys = tuple(entry.key for entry in entries)
+    if loads:
+        return Provenance(custody="loaded", part=part, keys=keys, line=loads[-1].line)
+    return Provenance(custody="not loaded", part=part, keys=keys, file=entries[0].file)
 
 
 def words_of(key: str) -> list[str]:
@@ -154,55 +156,51 @@ def words_of(key: str) -> list[str]:
 
 
 def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:
-    """Return where the state of a generator was: by its name, or, of one of the script's own, by
-    its class and its last name.
+    """Return where the state of a generator was saved and put back.
+
+    It is known by its name, or, one of the script's own, by its class and its last name.
     """
-    base = gap.name.partition(":")[0] if not class_of(gap.name) else gap.name
-    part = _same_part(gap.name, archive) or base
-    held = [
-        one
-        for one in archive.entries
-        if one.kind == "generator" and (one.name == base or _are_alike(str(one.name), gap.name))
-    ]
-    keys = tuple(one.key for one in held)
+    base = gap.name if class_of(gap.name) else gap.name.partition(":")[0]
+    names = [name for frame in archive.frames for name in frame.names]
+    part = next((name for name in names if _are_of_one_generator(name, gap.name)), base)
+    entries = []
+    for entry in archive.entries:
+        is_same = entry.name == base or _are_of_one_generator(str(entry.name), gap.name)
+        if entry.kind == "generator" and is_same:
+            entries.append(entry)
+    keys = tuple(entry.key for entry in entries)
     if gap.restored:
         return Provenance(custody="loaded", part=part, keys=keys, line=gap.line)
-    if held:
-        return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
+    if entries:
+        return Provenance(custody="not loaded", part=part, keys=keys, file=entries[0].file)
     return Provenance(custody="not saved" if archive.entries else "unknown", part=part)
 
 
-def _same_part(name: str, archive: Archive) -> str:
-    known = (part for frame in archive.frames for part in frame.names)
-    return next((part for part in known if part == name or _are_alike(part, name)), "")
-
-
-def _are_alike(one: str, other: str) -> bool:
+def _are_of_one_generator(one: str, other: str) -> bool:
     """Return whether two names are of one generator, found by way of other variables.
 
-    >>> _are_alike("self.rng (random.Random)", "data.rng (random.Random)")
+    >>> _are_of_one_generator("self.rng (random.Random)", "data.rng (random.Random)")
     True
     """
-    if not class_of(one) or class_of(one) != class_of(other):
-        return False
+    if one == other or not class_of(one) or class_of(one) != class_of(other):
+        return one == other
     ends = [name.rpartition(" (")[0].rpartition(".")[2] for name in (one, other)]
     return ends[0] == ends[1]
 
 
 def parts_of(gap: evidence.Gap, archive: Archive) -> list[tuple[str, str, bool]]:
-    """Return the parts of the training that a gap is of: what they are called among the names of
-    frames, the key in the file, and whether they were loaded.
+    """Return the parts of the training that a gap is of.
+
+    Each with its name among the names of frames, the key in the file, and whether it was loaded.
     """
-    found = provenance(gap, archive)
-    key = found.keys[0] if found.keys else ""
     if isinstance(gap, evidence.WeightsGap) and gap.own:
         names = dict.fromkeys(name.partition("[")[0] for name in gap.names)
         return [(name, "", False) for name in names]
     if isinstance(gap, evidence.ScheduleGap) and gap.own:
         return [(gap.place, "", False)]
-    is_loaded = found.custody == "loaded"
-    if isinstance(gap, evidence.CounterGap) or not found.part:
+    origin = provenance(gap, archive)
+    is_loaded = origin.custody == "loaded"
+    # where it is loaded under several keys, what was saved is not what trains
+    if not origin.part or (is_loaded and len(origin.keys) > 1):
         return []
-    if is_loaded and len(found.keys) > 1:  # what was saved is not what trains
-        return []
-    return [(found.part, key, is_loaded)]
+    return [(origin.part, next(iter(origin.keys), ""), is_loaded)]

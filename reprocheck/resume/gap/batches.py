@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import chain
 
+from reprocheck.model.statements.batches import INPUTS_OF
 from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, Spot
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaves, Seen
 
 _WAITING = 64
 """Batches that were handed out and not used yet, as with a loader that fetches ahead."""
-
-NO_LOADER = "inputs of "
-"""How the place of a batch begins that no loader has handed out."""
 
 
 @dataclass(eq=False, slots=True)
@@ -37,6 +36,11 @@ class Pass:
         if self.fact is None or self.fact.cut:
             return ()
         return self.fact.indices or ()
+
+    @property
+    def line(self) -> str:
+        """The line of the script that walks through the data; "" where it is not known."""
+        return self.fact.line if self.fact is not None else ""
 
     @property
     def private(self) -> Mapping[str, str]:
@@ -81,59 +85,42 @@ class Batch:
         return self.equals(other)
 
 
-@dataclass(slots=True)
-class _Taking:
-    """The batches of a run while its facts are walked through."""
-
-    passes: dict[str, Pass] = field(default_factory=dict)
-    waiting: list[Batch] = field(default_factory=list)
-    used: list[Batch] = field(default_factory=list)
-    trained: dict[str, int] = field(default_factory=dict)
-    """Line -> how many passes that began there the training has taken a batch of: each may have a
-    loader of its own.
-    """
-    given: set[str] = field(default_factory=set)
-    """Hashes of what modules were given since the last loss."""
-
-    def epoch(self, fact: Seen) -> None:
-        before = self.passes.get(fact.place)
-        number = self.trained.get(fact.line, 0) if before is None else before.number + 1
-        self.passes[fact.place] = Pass(number, fact)
-
-    def batch(self, fact: Seen) -> None:
-        taken = self.passes.setdefault(fact.place, Pass(0))
-        self.waiting.append(Batch(fact, taken, taken.handed))
-        taken.handed += 1
-        del self.waiting[:-_WAITING]
-
-    def call(self, fact: Seen) -> None:
-        self.given.update(_hashes(fact.inputs))
-
-    def loss(self, fact: Seen) -> None:
-        """The pass of the training is over: which of the batches it took."""
-        matching = [one for one in self.waiting if self.given & _hashes(one.fact.outputs)]
-        fresh = [one for one in self.waiting if one.fact.iteration == fact.iteration]
-        taken = matching[-1:] or fresh[-1:]
-        self.given.clear()
-        for batch in taken:
-            self.used.append(Batch(batch.fact, batch.of, batch.position, fact.iteration))
-            if batch.of.fact is not None and batch.of.fact.line:
-                self.trained[batch.of.fact.line] = batch.of.number + 1
-            del self.waiting[: self.waiting.index(batch) + 1]
-
-
 def taken(facts: Iterable[Seen]) -> list[Batch]:
-    """Return the batches that a run trained on, in order: of those that a loader handed out, the
-    ones that a module was given before a loss.
+    """Return the batches that a run trained on, in order.
 
+    Of those that a loader handed out, they are the ones that a module was given before a loss.
     Batches of a validation, those that a loop passes over, and those that were fetched ahead are
     left out.
     """
-    taking = _Taking()
+    passes: dict[str, Pass] = {}
+    waiting: list[Batch] = []
+    used: list[Batch] = []
+    # line -> how many passes that began there the training has taken a batch of: each may have a
+    # loader of its own
+    trained: dict[str, int] = {}
+    given: set[str] = set()  # hashes of what modules were given since the last loss
     for fact in facts:
-        if fact.kind in ("epoch", "batch", "call", "loss"):
-            getattr(taking, fact.kind)(fact)
-    return taking.used
+        if fact.kind == "epoch":
+            before = passes.get(fact.place)
+            number = trained.get(fact.line, 0) if before is None else before.number + 1
+            passes[fact.place] = Pass(number, fact)
+        elif fact.kind == "batch":
+            of = passes.setdefault(fact.place, Pass(0))
+            waiting.append(Batch(fact, of, of.handed))
+            of.handed += 1
+            del waiting[:-_WAITING]
+        elif fact.kind == "call":
+            given.update(_hashes(fact.inputs))
+        elif fact.kind == "loss":
+            matching = [batch for batch in waiting if given & _hashes(batch.fact.outputs)]
+            fresh = [batch for batch in waiting if batch.fact.iteration == fact.iteration]
+            given.clear()
+            for batch in matching[-1:] or fresh[-1:]:
+                used.append(replace(batch, iteration=fact.iteration))
+                if batch.of.fact is not None and batch.of.fact.line:
+                    trained[batch.of.fact.line] = batch.of.number + 1
+                del waiting[: waiting.index(batch) + 1]
+    return used
 
 
 def _hashes(leaves: Leaves) -> set[str]:
@@ -175,8 +162,9 @@ def data_of(continued: Side, resumed: Side) -> Data:
 
 
 def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
-    """Return the first batch of the resumed run that is not the one of the continued run; None
-    where all that both have agree, and where none are known.
+    """Return the first batch of the resumed run that is not that of the continued run.
+
+    None where all that both have agree, and where none are known.
 
     unrestored  generators that the training draws from, that stood elsewhere when the resumed run
                 went on, and of which no state was put back
@@ -189,24 +177,26 @@ def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
 
 
 def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
-    """Return a batch that the script makes itself, of what it draws from a generator that stands
-    elsewhere: it has no place in an epoch then.
+    """Return the gap of a batch that the script makes of what it draws from a generator.
+
+    The generator stands elsewhere; such a batch has no place in an epoch.
     """
     if gap.iteration != 1 or (generator is None and not gap.unrestored):
         return gap
-    found = gap.found and Spot(gap.found.iteration)
+    spot = gap.found and Spot(gap.found.iteration)
     return replace(
         gap,
         expected=Spot(gap.expected.iteration),
-        found=found,
+        found=spot,
         made_from=generator,
         counts=Counts(),
     )
 
 
 def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
-    """Return the first batch that the resumed run does not reach, although it ended by itself.
-    `facts`: all that it did.
+    """Return the first batch that a resumed run which ended by itself does not reach.
+
+    facts  all that it did
     """
     number = len(data.resumed)
     if number >= len(data.due):
@@ -220,7 +210,7 @@ def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
         iteration=number + 1,
         expected=spots(data.continued)[due],
         ended=True,
-        line=due.of.fact.line if due.of.fact is not None else "",
+        line=due.of.line,
         passed_over=times > int(rightly),
     )
 
@@ -228,13 +218,16 @@ def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
 def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection[str]) -> BatchGap:
     due, came = rest[0]
     known = spots(data.continued)
-    drawn = tuple(came.of.fact.after) if came.of.fact is not None else ()
-    elsewhere, put_back = _private(data, due, came)
+    # generators that the loader has of its own and that stood elsewhere when its order was drawn:
+    # those that stand anywhere, and those that stand where they stood at the checkpoint
+    private = came.of.private if due.of.private != came.of.private else {}
+    own = {f"{came.fact.place} {name}": state for name, state in private.items()}
+    elsewhere = [name for name, state in own.items() if state not in data.private]
     same_order = None
     if due.of.order and came.of.order:
         same_order = _is_part(came.of.order, due.of.order)
     taken_there = set(_samples(data.continued))
-    taken = [sample for sample in came.samples if sample in taken_there]
+    never_taken = [sample for sample in came.samples if sample not in taken_there]
     return BatchGap(
         iteration=came.iteration,
         expected=known[due],
@@ -243,37 +236,23 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         first_pass=came.of.number == 0,
         first_epoch=_in_first_order(data, due, came),
         same_order=same_order,
-        drawn_from=drawn,
+        drawn_from=tuple(came.of.fact.after) if came.of.fact is not None else (),
         unrestored=(*sorted(unrestored), *elsewhere),
-        of_its_own=tuple(put_back),
+        of_its_own=tuple(name for name in own if name not in elsewhere),
         later_pass=came.of is not data.resumed[0].of,
-        without_loader=came.fact.place.startswith(NO_LOADER),
+        without_loader=came.fact.place.startswith(INPUTS_OF),
         content=due.is_of(came),
-        line=came.of.fact.line if came.of.fact is not None else "",
-        strange=2 * len(taken) < len(came.samples),
+        line=came.of.line,
+        strange=2 * len(never_taken) > len(came.samples),
         counts=_counts(data, due, rest, known),
     )
 
 
-def _private(data: Data, due: Batch, came: Batch) -> tuple[list[str], list[str]]:
-    """Return the generators that the loader has of its own, where they stood elsewhere when its
-    order was drawn: those that stand anywhere, and those that stand where they stood at the
-    checkpoint.
-    """
-    elsewhere: list[str] = []
-    put_back: list[str] = []
-    if due.of.private == came.of.private:
-        return elsewhere, put_back
-    for name, state in came.of.private.items():
-        told = put_back if state in data.private else elsewhere
-        told.append(f"{came.fact.place} {name}")
-    return elsewhere, put_back
-
-
 def _own_position(due: Batch, came: Batch) -> int | None:
-    """Return where a batch stands in the pass of the resumed run itself: in the order that was
-    drawn, where that is known, as a sampler may have passed over the batches before, or gives the
-    rest of its order alone.
+    """Return where a batch stands in the pass of the resumed run itself.
+
+    That is in the order that was drawn, where that is known: a sampler may have passed over the
+    batches before, or gives the rest of its order alone.
     """
     if came.of.fact is None:
         return None
@@ -296,85 +275,71 @@ def _position_in(order: Sequence[object], batch: Batch) -> int | None:
 
 
 def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
-    """Return where each batch of the continued run stands."""
-    untold = [batch for batch in batches if batch.of.fact is None]
-    found = {
-        batch: Spot(batch.iteration, batch.of.number, batch.position)
-        for batch in batches
-        if batch.of.fact is not None
-    }
-    return {**found, **_without_loader(untold)}
+    """Return where each batch of the continued run stands.
 
-
-def _without_loader(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
-    """Return where batches stand of which no loader tells: an epoch ends where a sample comes
-    again.
+    Of those of which no loader tells, an epoch ends where a sample comes again.
     """
+    where: dict[Batch, Spot] = {}
     epochs: list[list[Batch]] = []
     seen: set[object] = set()
     for batch in batches:
+        if batch.of.fact is not None:
+            where[batch] = Spot(batch.iteration, batch.of.number, batch.position)
+            continue
         if not epochs or seen & set(batch.samples):
             epochs.append([])
             seen.clear()
         epochs[-1].append(batch)
         seen.update(batch.samples)
-    if not _are_epochs(epochs):
-        return {batch: Spot(batch.iteration) for batch in batches}
-    return {
-        batch: Spot(batch.iteration, number, position)
-        for number, epoch in enumerate(epochs)
-        for position, batch in enumerate(epoch)
-    }
+    are_epochs = _are_epochs(epochs)
+    for number, epoch in enumerate(epochs):
+        for position, batch in enumerate(epoch):
+            place = (number, position) if are_epochs else ()
+            where[batch] = Spot(batch.iteration, *place)
+    return where
 
 
-def _are_epochs(found: Sequence[Sequence[Batch]]) -> bool:
-    """Return whether each goes through the same data, but for less than a batch that an epoch may
-    drop at its end: not so where samples are drawn with replacement or from a buffer that grows.
+def _are_epochs(stretches: Sequence[Sequence[Batch]]) -> bool:
+    """Return whether each stretch goes through the same data.
+
+    An epoch may drop less than a batch at its end. Samples that are drawn with replacement or from
+    a buffer that grows have no epochs.
     """
-    whole = found[:-1]
-    if not whole:
+    complete = stretches[:-1]
+    if not complete:
         return True
-    first = set(_samples(whole[0]))
-    others = set(_samples(batch for epoch in whole[1:] for batch in epoch))
-    same_length = len(set(map(len, whole))) == 1
-    return same_length and len(others - first) < len(whole[0][0].samples)
+    first = set(_samples(complete[0]))
+    others = set(_samples(batch for epoch in complete[1:] for batch in epoch))
+    same_length = len(set(map(len, complete))) == 1
+    return same_length and len(others - first) < len(complete[0][0].samples)
 
 
 def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> Spot | None:
     """Return where the batch that came stands in the continued run.
 
     Of several places the one in the epoch that is under way comes first, then the one at the same
-    position of another epoch.
+    position of another epoch; then one in an order that was drawn, but not yet walked through.
     """
     wanted = known[due]
 
     def rank(spot: Spot) -> tuple[bool, bool, int]:
-        return (
-            spot.epoch != wanted.epoch,
-            spot.position != wanted.position,
-            spot.iteration or 0,
-        )
+        other_epoch, other_position = spot.epoch != wanted.epoch, spot.position != wanted.position
+        return other_epoch, other_position, spot.iteration or 0
 
     same = [known[batch] for batch in data.continued if batch.is_of(came)]
     if same:
         return min(same, key=rank)
-    return _in_orders(data, came)
-
-
-def _in_orders(data: Data, came: Batch) -> Spot | None:
-    """Return its place in an order of the continued run that was drawn, but not yet walked
-    through.
-    """
-    for one in list({id(batch.of): batch.of for batch in data.continued}.values()):
-        position = _position_in(one.order, came)
+    for of in {id(batch.of): batch.of for batch in data.continued}.values():
+        position = _position_in(of.order, came)
         if position is not None:
-            return Spot(None, one.number, position)
+            return Spot(None, of.number, position)
     return None
 
 
 def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:
-    """Return whether the resumed run walks in the order of the first epoch, which is another than
-    that of the epoch that is due.
+    """Return whether the resumed run walks in the order of the first epoch by mistake.
+
+    That order is another one than that of the epoch that is due.
     """
     first, own = data.continued[0].of, came.of
     if first is due.of or own.fact is None or first.fact is None or due.of.fact is None:
@@ -394,8 +359,9 @@ def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
 def _counts(
     data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]], known: Mapping[Batch, Spot]
 ) -> Counts:
-    """Return what came and was due up to the end of the epoch, or of what was recorded; nothing
-    where there are no epochs.
+    """Return what came and was due up to the end of the epoch, or of what was recorded.
+
+    Nothing where there are no epochs.
     """
     epoch = known[due].epoch
     if epoch is None:
@@ -409,5 +375,4 @@ def _counts(
 
 
 def _samples(batches: Iterable[Batch]) -> Iterator[object]:
-    for batch in batches:
-        yield from batch.samples
+    return chain.from_iterable(batch.samples for batch in batches)

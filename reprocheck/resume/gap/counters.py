@@ -22,9 +22,7 @@ OF_SCRIPTS = ("", "torch.save", "pickle.dump", "joblib.dump")
 
 
 def counter(continued: Side, resumed: Side) -> CounterGap | None:
-    """Return the number that the resumed run counts from the beginning again; None where none is
-    known.
-    """
+    """Return the number that the resumed run counts from the beginning again, if any."""
     saved = _saved_at(continued.before("saved"))
     if not saved:
         return None
@@ -35,12 +33,16 @@ def counter(continued: Side, resumed: Side) -> CounterGap | None:
             if behind > 0 and behind in (saved[key], saved[key] + 1):
                 values = due[key], came[key]
                 return CounterGap(name=key, values=values, key=key, iteration=iteration)
-    restarted = _restarted(continued, resumed)
+    if nexts:
+        return None
     own = _own_numbers(continued)
-    for name in restarted if not nexts else ():
-        key = next((one for one in own if _are_alike(one, name)), "")
-        if key:
-            return replace(restarted[name], key=key)
+    for name, gap in _restarted(continued, resumed).items():
+        # a variable that has the name of a key: `self.start_step` of `['step']`
+        variable = name.rpartition(".")[2].strip("]'\"[")
+        for key in own:
+            word = words_of(key)[-1]
+            if word and (word in variable or variable in word):
+                return replace(gap, key=key)
     return None
 
 
@@ -57,16 +59,13 @@ def _own_numbers(continued: Side) -> Numbers:
 
 
 def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
-    """Return a variable that counts from the beginning again, where a rate is another one: it may
-    be computed from that.
-    """
-    found = _restarted(continued, resumed)
+    """Return a variable that counts from the beginning again and may give the learning rate."""
+    restarted = _restarted(continued, resumed)
     counted = (continued.offset, continued.offset + 1)
-    steps = [name for name in found if found[name].values[0] in counted]
+    steps = [gap for gap in restarted.values() if gap.values[0] in counted]
     counting = ("step", "iter", "update", "epoch")
-    named = (name for name in found if any(word in name.lower() for word in counting))
-    name = next(iter((*steps, *named)), None)
-    return None if name is None else found[name]
+    named = [gap for gap in restarted.values() if any(one in gap.name.lower() for one in counting)]
+    return next(iter((*steps, *named)), None)
 
 
 def _saved_at(saves: Iterable[Seen]) -> Numbers:
@@ -80,8 +79,9 @@ def _numbers(fact: Seen) -> Numbers:
 
 
 def _next_saves(continued: Side, resumed: Side) -> Iterator[tuple[int, Numbers, Numbers]]:
-    """Yield the checkpoints that both write after as many updates: the iteration of the resumed
-    run.
+    """Yield the checkpoints that both write after as many updates.
+
+    Each with the iteration of the resumed run.
     """
     due = {fact.iteration - continued.offset: fact for fact in continued.since("saved")}
     came = {fact.iteration: fact for fact in resumed.since("saved")}
@@ -92,15 +92,8 @@ def _next_saves(continued: Side, resumed: Side) -> Iterator[tuple[int, Numbers, 
 def _restarted(continued: Side, resumed: Side) -> dict[str, CounterGap]:
     """Variables that stand where they stood before the first iteration of all, and had moved."""
     came, began = resumed.counts, continued.counts_at_first
-    return {
-        name: CounterGap(name=name, values=(due, came[name]))
-        for name, due in continued.counts.items()
-        if name in came and name in began and came[name] == began[name] < due
-    }
-
-
-def _are_alike(key: str, name: str) -> bool:
-    """Return whether a variable has the name of a key: `self.start_step` of `['step']`."""
-    word = words_of(key)[-1]
-    own = name.rpartition(".")[2].strip("]'\"[")
-    return bool(word) and (word in own or own in word)
+    gaps: dict[str, CounterGap] = {}
+    for name, due in continued.counts.items():
+        if name in came and name in began and came[name] == began[name] < due:
+            gaps[name] = CounterGap(name=name, values=(due, came[name]))
+    return gaps

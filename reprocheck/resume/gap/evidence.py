@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from reprocheck.model.statements.difference import FirstDifference
+
 Content = Literal["initial", "another", "missing", "extra"]
 """What stands in the place of a value: the value that the continued run had before its first
 update, another one, nothing, or something that the continued run does not have.
@@ -126,6 +128,21 @@ class SeedSet:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Drawer:
+    """What draws from a generator: the kind of fact that shows it, its place, and its class.
+
+    kind  `script` of the script itself
+    """
+
+    kind: str
+    place: str = ""
+    class_: str = ""
+
+
+SCRIPT = Drawer(kind="script")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GeneratorGap:
     """A generator that stands elsewhere than in the continued run, and is drawn from.
 
@@ -141,7 +158,7 @@ class GeneratorGap:
     """
 
     name: str
-    drawn_by: str = ""
+    drawn_by: Drawer | None = None
     ahead: int | None = None
     restored: bool = False
     line: str = ""
@@ -228,8 +245,9 @@ class BatchGap:
 
     @property
     def is_passed_over_wrongly(self) -> bool:
-        """Return whether the resumed run begins elsewhere than at the beginning of its data: what
-        it goes by was saved, and is applied in another way.
+        """Return whether the resumed run begins elsewhere than at the beginning of its data.
+
+        What it goes by was saved then, and is applied in another way.
         """
         return bool(self.position) or self.later_pass or self.first_epoch or self.ended
 
@@ -242,10 +260,32 @@ class BatchGap:
 
     @property
     def came(self) -> Spot:
-        """Return where the batch that came stands; of one that the continued run has not, nothing
-        is known.
-        """
+        """Return where the batch that came stands; nothing is known where there is none such."""
         return self.found or Spot()
+
+    @property
+    def epochs_ahead(self) -> int:
+        """Epochs by which the batch that came is ahead of the one that was due."""
+        came, due = self.came.epoch, self.expected.epoch
+        return 0 if came is None or due is None else came - due
+
+    @property
+    def batches_ahead(self) -> int:
+        """Batches of the same epoch by which it is ahead."""
+        came, due = self.came.position, self.expected.position
+        if came is None or due is None or self.came.epoch != self.expected.epoch:
+            return 0
+        return came - due
+
+    @property
+    def begins_the_next_epoch(self) -> bool:
+        """Return whether the first batch of the next epoch came."""
+        return self.epochs_ahead == 1 and self.came.position == 0
+
+    @property
+    def is_uneven(self) -> bool:
+        """Return whether samples came twice or not at all."""
+        return bool(self.counts.twice or self.counts.never)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -271,7 +311,7 @@ class StepGap:
     """A rung from the forward pass on: what the ladder of a check says of the shifted pair."""
 
     place: str
-    detail: str
+    statement: FirstDifference
 
 
 Gap = (

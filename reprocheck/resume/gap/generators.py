@@ -6,18 +6,16 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import repeat
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 
 from reprocheck.child.reprocheck_child.shared.generators import UNMOVED
-from reprocheck.ladder.facts import place_of
+from reprocheck.ladder import compare
 from reprocheck.resume.gap import mersenne_twister
-from reprocheck.resume.gap.batches import NO_LOADER
-from reprocheck.resume.gap.evidence import GeneratorGap, SeedSet
+from reprocheck.resume.gap.evidence import SCRIPT, Drawer, GeneratorGap, SeedSet
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Seen
-from reprocheck.wording.ladder.words import place
 
 _SEED_OF_TORCH = 8
 """Bytes of the seed in a state of PyTorch's: it decides no draw."""
@@ -26,108 +24,131 @@ _NOT_LOOKED_AT: Mapping[str, tuple[str, ...]] = {"epoch": ("torch",)}
 its workers, on which nothing hangs. Seeds and states that are put back are of their own place.
 """
 States = Mapping[str, str]
-NO_RANKS: Mapping[int, States] = {}
+Draw = tuple[str, Seen]
+"""A generator, and the fact that shows a draw from it."""
 
 
-def gaps(
-    continued: Side,
-    resumed: Side,
-    until: float = inf,
-    others: Mapping[int, States] = NO_RANKS,
-) -> list[GeneratorGap]:
-    """Return the generators that stand elsewhere and are drawn from behind the point where the
-    training goes on, in the order in which they are first drawn from.
+@dataclass(frozen=True)
+class GeneratorPair:
+    """The generators of both runs where the training goes on.
 
-    until   the iteration of the resumed run from which on a draw may follow from something else
     others  rank -> the states there of the other ranks of the continued run
     """
-    drawn = {**drawers(resumed, until), **drawers(continued, until)}
-    return list(_gaps(drawn.items(), continued, resumed, others))
+
+    continued: Side
+    resumed: Side
+    others: Mapping[int, States] = field(default_factory=dict)
+
+    @cached_property
+    def unequal(self) -> list[str]:
+        """The generators that do not stand in the same state."""
+        was, now = self.continued.states, self.resumed.states
+        names = []
+        for name in compare.unequal_states(was, now):
+            states = was[name], now[name]
+            if mersenne_twister.form_of(name) == "torch":
+                one, other = (b64decode(state)[_SEED_OF_TORCH:] for state in states)
+                if one == other:
+                    continue
+            names.append(name)
+        return sorted(names)
+
+    def gaps(self, until: float = inf) -> Iterator[GeneratorGap]:
+        """Yield the generators that stand elsewhere and are drawn from behind the point.
+
+        They come in the order in which they are first drawn from.
+
+        until  the iteration of the resumed run from which on a draw may follow from something else
+        """
+        drawn = {**drawers(self.resumed, until), **drawers(self.continued, until)}
+        return self._gaps(drawn.items())
+
+    def moving(self) -> tuple[GeneratorGap, ...]:
+        """Return all generators that stand elsewhere and that either run draws from at any time."""
+        moving = _moving(self.continued) | _moving(self.resumed)
+        return tuple(self._gaps((name, None) for name in self.unequal if name in moving))
+
+    def beside_a_batch(self, iteration: int) -> GeneratorGap | None:
+        """Return the first unequal generator drawn from beside a batch that is another one.
+
+        The continued run draws from it in the iteration in which the resumed run has that batch,
+        which may have moved it, too.
+        """
+        drawn = _draws(_behind(self.continued, iteration + 1))
+        named = ((name, _drawer(fact)) for name, fact in drawn if fact.kind != "epoch")
+        return next(self._gaps(named), None)
+
+    def of_steps(self) -> GeneratorGap | None:
+        """Return an unequal generator that the script itself draws from until the next step.
+
+        Where no loader hands batches out, it makes them, one ahead or several for one step.
+        """
+        drawn = _draws(_behind(self.continued, 3))
+        # facts that show a draw of the script itself, where no loader hands batches out
+        named = ((name, SCRIPT) for name, fact in drawn if fact.kind in ("rng", "batch"))
+        return next(self._gaps(named), None)
+
+    def of_order(self, names: Iterable[str]) -> GeneratorGap | None:
+        """Return an unequal generator of an order although a state of it was put back.
+
+        names  the generators from which the first order was drawn
+        """
+        gaps = self._gaps((name, None) for name in names)
+        return next((gap for gap in gaps if gap.restored), None)
+
+    def unrestored(self) -> list[str]:
+        """Return the unequal generators of which no state was put back.
+
+        Of those that the continued run draws from at all.
+        """
+        restored = {fact.place for fact in self.resumed.before("restore")}
+        moving = _moving(self.continued)
+        return [name for name in self.unequal if name in moving and _base(name) not in restored]
+
+    def _gaps(self, named: Iterable[tuple[str, Drawer | None]]) -> Iterator[GeneratorGap]:
+        """Yield those of some generators that stand elsewhere; each with what draws from it."""
+        return (self._gap(name, drawer) for name, drawer in named if name in self.unequal)
+
+    def _gap(self, name: str, drawer: Drawer | None) -> GeneratorGap:
+        state = self.resumed.states[name]
+        was = mersenne_twister.state_of(name, self.continued.states[name])
+        now = mersenne_twister.state_of(name, state)
+        ahead = mersenne_twister.ahead(was, now)
+        restore, reseeded, seed = _history(name, self.resumed)
+        since = None
+        if seed is not None and seed.seed is not None:
+            since = mersenne_twister.ahead(mersenne_twister.seeded(_base(name), seed.seed), now)
+        of_rank = next((rank for rank in self.others if self.others[rank].get(name) == state), None)
+        ahead_of_rank = 0
+        if of_rank is None and restore is not None and ahead is None:
+            # a state that its own generator does not come to may be one that another rank's does
+            for rank, states in self.others.items():
+                other = mersenne_twister.state_of(name, states.get(name, ""))
+                ahead_of_rank = max(0, mersenne_twister.ahead(other, now) or 0)
+                if ahead_of_rank:
+                    of_rank = rank
+                    break
+        return GeneratorGap(
+            name=name,
+            drawn_by=drawer,
+            ahead=ahead,
+            restored=restore is not None,
+            line=restore.line if restore is not None else "",
+            by=restore.by if restore is not None else "",
+            reseeded=reseeded,
+            seed=seed,
+            since=since,
+            of_rank=of_rank,
+            ahead_of_rank=ahead_of_rank,
+        )
 
 
-def apart(
-    continued: Side, resumed: Side, others: Mapping[int, States] = NO_RANKS
-) -> tuple[GeneratorGap, ...]:
-    """Return all generators that stand elsewhere and that either run draws from at any time."""
-    moving = _moving(continued) | _moving(resumed)
-    named = ((name, "") for name in elsewhere(continued, resumed) if name in moving)
-    return tuple(_gaps(named, continued, resumed, others))
-
-
-def beside_a_batch(
-    continued: Side, resumed: Side, iteration: int, others: Mapping[int, States] = NO_RANKS
-) -> GeneratorGap | None:
-    """Return the first generator that stands elsewhere and that the continued run draws from in the
-    iteration in which the resumed run has another batch: that may have moved it, too.
-    """
-    drawn = _draws(_behind(continued, iteration + 1))
-    named = ((name, _place(fact)) for name, fact in drawn if fact.kind != "epoch")
-    return next(_gaps(named, continued, resumed, others), None)
-
-
-def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
-    """Return a generator that stands elsewhere and that the script itself draws from until the next
-    step: where no loader hands batches out, it makes them, one ahead or several for one step.
-    """
-    second = continued.first + 1
-    drawn = _draws(_behind(continued, second - continued.offset + 1))
-    # facts that show a draw of the script itself, where no loader hands batches out
-    own = [name for name, fact in drawn if fact.kind in ("rng", "batch")]
-    named = zip(own, repeat("the script"))
-    return next(_gaps(named, continued, resumed), None)
-
-
-def of_order(continued: Side, resumed: Side, names: Iterable[str]) -> GeneratorGap | None:
-    """Return one of the generators from which the first order was drawn that stands elsewhere
-    although a state was put back.
-    """
-    found = _gaps(zip(names, repeat("")), continued, resumed)
-    return next((gap for gap in found if gap.restored), None)
-
-
-def _gaps(
-    named: Iterable[tuple[str, str]],
-    continued: Side,
-    resumed: Side,
-    others: Mapping[int, States] = NO_RANKS,
-) -> Iterator[GeneratorGap]:
-    """Yield those of some generators that stand elsewhere; each with what draws from it."""
-    apart = elsewhere(continued, resumed)
-    for name, drawer in named:
-        if name in apart:
-            yield _gap(name, drawer, continued, resumed, others)
-
-
-def elsewhere(continued: Side, resumed: Side) -> list[str]:
-    """Return the generators that do not stand in the same state."""
-    both = continued.states.keys() & resumed.states.keys()
-    return sorted(
-        name for name in both if not _same(name, continued.states[name], resumed.states[name])
-    )
-
-
-def unrestored(continued: Side, resumed: Side) -> list[str]:
-    """Return the generators that stand elsewhere, that the continued run draws from at all, and of
-    which no state was put back.
-    """
-    restored = {fact.place for fact in resumed.before("restore")}
-    moving = _moving(continued)
-    apart = elsewhere(continued, resumed)
-    return [name for name in apart if name in moving and _base(name) not in restored]
-
-
-def _same(name: str, one: str, other: str) -> bool:
-    if one == other or mersenne_twister.form_of(name) != "torch":
-        return one == other
-    return b64decode(one)[_SEED_OF_TORCH:] == b64decode(other)[_SEED_OF_TORCH:]
-
-
-def drawers(side: Side, until: float = inf) -> dict[str, str]:
-    """Return generator -> what draws from it first behind the point, in words of the place."""
-    found: dict[str, str] = {}
+def drawers(side: Side, until: float = inf) -> dict[str, Drawer]:
+    """Return generator -> what draws from it first behind the point."""
+    first: dict[str, Drawer] = {}
     for name, fact in _draws(_behind(side, until)):
-        found.setdefault(name, _place(fact))
-    return found
+        first.setdefault(name, _drawer(fact))
+    return first
 
 
 def _behind(side: Side, until: float) -> list[Seen]:
@@ -135,43 +156,16 @@ def _behind(side: Side, until: float) -> list[Seen]:
     return [fact for fact in side.trace.seen[side.start :] if fact.iteration - side.offset < until]
 
 
-def _place(fact: Seen) -> str:
-    if fact.kind == "epoch":
-        return f"the order of {fact.place}"
+def _drawer(fact: Seen) -> Drawer:
     # the script makes and calls such a generator itself
     if fact.kind == "rng" or fact.class_ == "tf.random.Generator":
-        return "the script"
-    if fact.place.startswith(NO_LOADER):
-        return f"`{fact.place.removeprefix(NO_LOADER)}`"
-    if fact.kind != "call" or not fact.place:
-        return place(place_of(fact))
-    return f"`{fact.place}` ({fact.class_})"
+        return SCRIPT
+    return Drawer(kind=fact.kind, place=fact.place, class_=fact.class_)
 
 
 def _moving(side: Side) -> set[str]:
     """Return the generators that a run draws from at any time that was recorded."""
     return {name for name, _ in _draws(side.trace.seen)}
-
-
-def _draws(facts: Iterable[Seen]) -> Iterator[tuple[str, Seen]]:
-    """Yield each draw that shows: the generator, and the fact that shows it.
-
-    Between two looks at the generators the script has drawn itself where no other fact has.
-    """
-    known: dict[str, _Known] = {}
-    for fact in facts:
-        yield from ((name, fact) for name in fact.after)
-        if fact.kind == "call":
-            _follow(fact, known)
-        else:
-            for name in (*fact.after, *_NOT_LOOKED_AT.get(fact.kind, (fact.place,))):
-                known.pop(name, None)
-        if fact.kind == "boundary":  # says where those stand, too, that the script never touched
-            known = {name: one for name, one in known.items() if one.state != UNMOVED}
-        if fact.kind in ("rng", "boundary"):
-            states = fact.before
-            yield from ((name, fact) for name in known if known[name].is_passed(states.get(name)))
-            known = {name: _Known(state) for name, state in states.items()}
 
 
 @dataclass(slots=True)
@@ -185,59 +179,47 @@ class _Known:
     state: str
     since: str | None = None
 
-    def is_passed(self, state: str | None) -> bool:
-        """Return whether something else than a call has drawn until it stands in this state."""
-        return self.since is not None or self.state != state
+    def follow(self, before: str, after: str) -> None:
+        """Follow a call of a module that moved it.
+
+        An outer module is told of behind the ones in it: a draw in front of an inner call is its
+        own where it began in the state before that draw.
+        """
+        if before == self.since:
+            self.since = None
+        elif before != self.state and self.since is None:
+            self.since = self.state
+        self.state = after
 
 
-def _follow(call: Seen, known: Mapping[str, _Known]) -> None:
-    """A call of a module moved generators. An outer module is told of behind the ones in it: a draw
-    in front of an inner call is its own where it began in the state before that draw.
+def _draws(facts: Iterable[Seen]) -> Iterator[Draw]:
+    """Yield each draw that shows.
+
+    Between two looks at the generators the script has drawn itself where no other fact has.
     """
-    for name, began in call.before.items():
-        one = known.get(name)
-        if one is None or name not in call.after:
-            continue
-        if began == one.since:
-            one.since = None
-        elif began != one.state and one.since is None:
-            one.since = one.state
-        one.state = call.after[name]
-
-
-def _gap(
-    name: str, drawer: str, continued: Side, resumed: Side, others: Mapping[int, States]
-) -> GeneratorGap:
-    was = mersenne_twister.state_of(name, continued.states[name])
-    now = mersenne_twister.state_of(name, resumed.states[name])
-    ahead = mersenne_twister.ahead(was, now)
-    restore, reseeded, seed = _history(name, resumed)
-    since = None
-    if seed is not None and seed.seed is not None:
-        since = mersenne_twister.ahead(mersenne_twister.seeded(_base(name), seed.seed), now)
-    state = resumed.states[name]
-    same = (_Given(rank) for rank, states in others.items() if states.get(name) == state)
-    given = next(same, _NO_RANK)
-    if given is _NO_RANK and restore is not None and ahead is None:
-        given = _behind_a_rank(name, now, others)
-    return GeneratorGap(
-        name=name,
-        drawn_by=drawer,
-        ahead=ahead,
-        restored=restore is not None,
-        line=restore.line if restore is not None else "",
-        by=restore.by if restore is not None else "",
-        reseeded=reseeded,
-        seed=seed,
-        since=since,
-        of_rank=given.rank,
-        ahead_of_rank=given.since,
-    )
+    known: dict[str, _Known] = {}
+    for fact in facts:
+        yield from ((name, fact) for name in fact.after)
+        if fact.kind == "call":
+            for name in known.keys() & fact.before.keys() & fact.after.keys():
+                known[name].follow(fact.before[name], fact.after[name])
+        else:
+            for name in (*fact.after, *_NOT_LOOKED_AT.get(fact.kind, (fact.place,))):
+                known.pop(name, None)
+        if fact.kind == "boundary":  # says where those stand, too, that the script never touched
+            known = {name: one for name, one in known.items() if one.state != UNMOVED}
+        if fact.kind in ("rng", "boundary"):
+            for name, last in known.items():
+                if last.since is not None or last.state != fact.before.get(name):
+                    yield name, fact
+            known = {name: _Known(state) for name, state in fact.before.items()}
 
 
 def _history(name: str, side: Side) -> tuple[Seen | None, SeedSet | None, SeedSet | None]:
-    """Return, of a generator before the point, the last state that was put back, the seed that
-    was set after it, and the last seed of all.
+    """Return what was done to a generator before the point.
+
+    These are the last state that was put back, the seed that was set after it, and the last seed of
+    all.
     """
     restore: Seen | None = None
     after: SeedSet | None = None
@@ -248,38 +230,11 @@ def _history(name: str, side: Side) -> tuple[Seen | None, SeedSet | None, SeedSe
         if fact.kind == "restore":
             restore, after = fact, None
             continue
-        last = _seed(fact)
+        number = compare.first_output(fact).value
+        last = SeedSet(seed=number if isinstance(number, int) else None, line=fact.line, by=fact.by)
         if restore is not None:
             after = last
     return restore, after, last
-
-
-def _seed(fact: Seen) -> SeedSet:
-    values = [leaf.value for _, leaf in fact.outputs]
-    number = values[0] if values and isinstance(values[0], int) else None
-    return SeedSet(seed=number, line=fact.line, by=fact.by)
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """A rank whose state a generator was given, and draws of 32 bits since then."""
-
-    rank: int | None
-    since: int = 0
-
-
-_NO_RANK = _Given(None)
-
-
-def _behind_a_rank(
-    name: str, now: mersenne_twister.State | None, others: Mapping[int, States]
-) -> _Given:
-    """Return, of a state that its own generator does not come to, the rank whose generator does."""
-    for rank, states in others.items():
-        since = mersenne_twister.ahead(mersenne_twister.state_of(name, states.get(name, "")), now)
-        if since is not None and since > 0:
-            return _Given(rank, since)
-    return _NO_RANK
 
 
 def _base(name: str) -> str:

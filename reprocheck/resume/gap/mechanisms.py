@@ -44,18 +44,19 @@ def _of_generator(attribute: str) -> list[Rule]:
 
 
 def _skips_an_epoch(gap: evidence.BatchGap) -> bool:
-    """A pass begins where it should, in the order of a later epoch: one that is known, or one that
-    is none of those before, and was drawn from no generator.
+    """Return whether a pass begins where it should, in the order of a later epoch.
+
+    That is one that is known, or one that is none of those before and was drawn from no generator.
     """
     if gap.expected.position != 0:
         return False
     is_none_before = gap.position == 0 and gap.found is None
     drawn = gap.drawn_from or gap.unrestored
-    return _epochs(gap) > 0 or (is_none_before and not drawn)
+    return gap.epochs_ahead > 0 or (is_none_before and not drawn)
 
 
 def _applies_its_offset_again(gap: evidence.BatchGap) -> bool:
-    """The next epoch does not begin at its beginning."""
+    """Return whether the next epoch does not begin at its beginning."""
     if not gap.later_pass or gap.expected.position != 0:
         return False
     passed_over = bool(gap.position)
@@ -63,12 +64,11 @@ def _applies_its_offset_again(gap: evidence.BatchGap) -> bool:
 
 
 def _begins_again(gap: evidence.BatchGap) -> bool:
-    """The resumed run begins its pass at the beginning, in the middle of an epoch."""
+    """Return whether the resumed run begins its pass anew, in the middle of an epoch."""
     if not gap.expected.position or gap.later_pass or _is_ahead(gap):
         return False
-    if gap.position is not None:
-        return gap.position == 0
-    return gap.came.position == 0
+    position = gap.position if gap.position is not None else gap.came.position
+    return position == 0
 
 
 def _has_the_first_order(gap: evidence.BatchGap) -> bool:
@@ -78,37 +78,11 @@ def _has_the_first_order(gap: evidence.BatchGap) -> bool:
 
 
 def _is_ahead(gap: evidence.BatchGap) -> bool:
-    """Return whether a later batch of the same epoch came, or the first of the next one, whose
-    order was not drawn anew.
+    """Return whether a later batch came than the one that was due.
+
+    It is of the same epoch, or the first of the next one, whose order was not drawn anew.
     """
-    return _steps(gap) > 0 or (_begins_the_next(gap) and not gap.drawn_from)
-
-
-def _begins_the_next(gap: evidence.BatchGap) -> bool:
-    return _epochs(gap) == 1 and gap.came.position == 0
-
-
-def _epochs(gap: evidence.BatchGap) -> int:
-    """Return by how many epochs the batch that came is ahead of the one that was due."""
-    came, due = gap.came.epoch, gap.expected.epoch
-    if came is None or due is None:
-        return 0
-    return came - due
-
-
-def _steps(gap: evidence.BatchGap) -> int:
-    """Return by how many batches of the same epoch the one that came is ahead of the one that
-    was due.
-    """
-    came, due = gap.came.position, gap.expected.position
-    if came is None or due is None or gap.came.epoch != gap.expected.epoch:
-        return 0
-    return came - due
-
-
-def _is_of_another_order(gap: evidence.BatchGap) -> bool:
-    """The samples are those of the continued run: what makes them is the same."""
-    return bool(gap.counts.twice or gap.counts.never) and not gap.strange
+    return gap.batches_ahead > 0 or (gap.begins_the_next_epoch and not gap.drawn_from)
 
 
 def _is_made_of_others(gap: evidence.BatchGap) -> bool:
@@ -140,12 +114,13 @@ _RULES: Mapping[type, Sequence[Rule]] = {
         ("resume-first-order", _has_the_first_order),
         *_of_generator("order_from"),
         ("resume-rng-not-restored", lambda gap: gap.unrestored),
-        ("resume-epoch-skipped", lambda gap: gap.first_pass and _begins_the_next(gap)),
-        ("resume-samples-in-flight", _begins_the_next),
+        ("resume-epoch-skipped", lambda gap: gap.first_pass and gap.begins_the_next_epoch),
+        ("resume-samples-in-flight", lambda gap: gap.begins_the_next_epoch),
         ("resume-redrawn-order", lambda gap: gap.same_order is False),
         ("resume-samples-in-flight", _is_ahead),
-        ("resume-loader-position", lambda gap: _steps(gap) < 0),
-        ("resume-redrawn-order", _is_of_another_order),
+        ("resume-loader-position", lambda gap: gap.batches_ahead < 0),
+        # the samples are those of the continued run: what makes them is the same
+        ("resume-redrawn-order", lambda gap: gap.is_uneven and not gap.strange),
         ("resume-samples-in-flight", _is_made_of_others),
     ],
 }

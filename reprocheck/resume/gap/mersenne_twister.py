@@ -72,9 +72,7 @@ def form_of(generator: str) -> str:
 
 
 def state_of(generator: str, raw: str) -> State | None:
-    """Return a recorded state (base64) of the generator of that name; None where its form is not
-    known.
-    """
+    """Return a recorded state (base64) of a generator; None where its form is not known."""
     read = _READ.get(form_of(generator))
     if read is None and ":" in generator:
         read = _counter
@@ -150,8 +148,9 @@ def _of_numpy(data: bytes) -> Twister | None:
 
 
 def _of_torch(data: bytes) -> Twister | None:
-    """Return each word in 8 bytes, behind a head that says how many are left: 1 before a new
-    block.
+    """Return each word in 8 bytes, behind a head that says how many are left.
+
+    One is left before a new block.
     """
     end = _TORCH_HEAD + 8 * WORDS
     if len(data) < end:

@@ -13,16 +13,17 @@ from math import isclose, sqrt
 from pathlib import Path
 
 from reprocheck.model import RunRecord
-from reprocheck.resume.gap import optimizers, state
-from reprocheck.resume.gap.batches import Batch, taken
+from reprocheck.resume.gap import sentences, state
+from reprocheck.resume.gap.batches import taken
 from reprocheck.resume.gap.evidence import AverageGap, Gap, ScheduleGap
+from reprocheck.resume.gap.explanation import explained
 from reprocheck.resume.gap.generators import drawers
-from reprocheck.resume.gap.ladder import Found, explained
+from reprocheck.resume.gap.ladder import RankGaps
 from reprocheck.resume.gap.sample_shares import points, shares, shares_gap
 from reprocheck.resume.gap.sides import Side
-from reprocheck.resume.gap.training_state import compared_rungs, held, named_alike
+from reprocheck.resume.gap.training_state import Facts, StatePair, states_of
 from reprocheck.resume.model import Explained, OtherRanks, StateRungName
-from reprocheck.trace.deep_run import DeepRun, read_deep
+from reprocheck.trace.deep_run import read_deep
 
 
 def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> Explained:
@@ -32,14 +33,16 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
         return Explained()
     ranks = len(one.ranks), len(other.ranks)
     continued, resumed = Side(one.read(min(one.ranks)), k), Side(other.read(min(other.ranks)))
-    due, came = shares(_batches(one), k), shares(_batches(other), 0)
-    gaps: dict[StateRungName, Gap] = {}
+    # the batches that each rank trained on
+    due = shares((taken(one.read(rank).seen) for rank in one.ranks), k)
+    came = shares((taken(other.read(rank).seen) for rank in other.ranks), 0)
     compared: set[StateRungName] = set()
-    for name, gap in _state_gaps(continued, resumed, ranks):
-        compared.add(name)
-        if gap is not None:
-            gaps[name] = gap
-    compared.intersection_update(compared_rungs(held(continued), held(resumed)))
+    gaps: dict[StateRungName, Gap] = {}
+    states = states_of(continued, resumed)
+    if continued.held and resumed.held:
+        of_state = dict(_state_gaps(states, continued, resumed, ranks))
+        compared = of_state.keys() & set(states.rungs)
+        gaps = {name: gap for name, gap in of_state.items() if gap is not None}
     iterations: dict[StateRungName, int] = dict.fromkeys(gaps, 1)
     both = points(due, came)
     if both:
@@ -48,7 +51,7 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
     if batch is not None:
         gaps["batch"] = batch
         iterations["batch"] = batch.iteration
-    found = Found(
+    of_first = RankGaps(
         rank=continued.trace.rank,
         gaps=gaps,
         compared=frozenset(compared),
@@ -56,46 +59,33 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
         marked=continued.marked and resumed.marked,
         frameworks=continued.frameworks,
     )
-    drawn = drawers(continued)
-    return replace(
-        explained([found]),
-        other_ranks=OtherRanks(
-            ranks=ranks,
-            samples=(due.of_first, came.of_first),
-            drawn_by=next(iter(drawn.values()), ""),
-        ),
-    )
-
-
-def _batches(run: DeepRun) -> Iterator[list[Batch]]:
-    """Yield the batches that each rank trained on."""
-    for rank in run.ranks:
-        yield taken(run.read(rank).seen)
+    drawn_by = next(map(sentences.drawer, drawers(continued).values()), "")
+    samples = due.of_first, came.of_first
+    with_ranks = OtherRanks(ranks=ranks, samples=samples, drawn_by=drawn_by)
+    return replace(explained([of_first]), other_ranks=with_ranks)
 
 
 def _state_gaps(
-    continued: Side, resumed: Side, ranks: tuple[int, int]
+    states: StatePair, continued: Side, resumed: Side, ranks: tuple[int, int]
 ) -> Iterator[tuple[StateRungName, Gap | None]]:
-    if not continued.held or not resumed.held:
-        return
-    was = held(continued)
-    now = named_alike(was, held(resumed))
-    both = was.weights.keys() & now.weights.keys()
-    if not any(_shapes(was.weights[name]) != _shapes(now.weights[name]) for name in both):
-        yield "weights", state.weights(was, now, continued, resumed)
-        yield "optimizer state", optimizers.optimizer(was, now)
-    gap = state.schedule(was, now)
+    was, now = states.was.weights, states.now.weights
+    common = was.keys() & now.keys()
+    if all(_shapes(was, name) == _shapes(now, name) for name in common):
+        yield "weights", state.weights(states, continued, resumed)
+        yield "optimizer state", state.optimizer(states)
+    gap = state.schedule(states)
     yield "hyper-parameters", None if _is_scaled(gap, ranks) else gap
 
 
-def _shapes(fact: object) -> list[object]:
-    return [leaf.shape for _, leaf in getattr(fact, "outputs", ())]
+def _shapes(weights: Facts, name: str) -> list[object]:
+    return [leaf.shape for _, leaf in weights[name].outputs]
 
 
 def _is_scaled(gap: ScheduleGap | AverageGap | None, ranks: tuple[int, int]) -> bool:
-    """Return whether a value was scaled with the number of ranks: a learning rate linearly (Goyal
-    et al. 2017, arXiv:1706.02677) or with the square root (Krizhevsky 2014, arXiv:1404.5997), a
-    number of iterations inversely.
+    """Return whether a value was scaled with the number of ranks.
+
+    A learning rate is scaled linearly (Goyal et al. 2017, arXiv:1706.02677) or with the square root
+    (Krizhevsky 2014, arXiv:1404.5997), a number of iterations inversely.
     """
     if not isinstance(gap, ScheduleGap) or gap.values is None:
         return False

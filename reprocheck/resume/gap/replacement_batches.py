@@ -6,15 +6,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from reprocheck.model import RunRecord
-from reprocheck.resume.gap.batches import NO_LOADER, Batch, data_of
+from reprocheck.model.statements.batches import INPUTS_OF
+from reprocheck.resume.gap.batches import Batch, data_of
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Seen
 from reprocheck.trace.deep_run import read_deep
 
 
 def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str, object]:
-    """Return what the recorder of a resumed run is told of the batches of the continued run (its
-    first rank): `docs/reference/trace-format.md`. {} where no loader is known on both sides.
+    """Return what the recorder of a resumed run is told of the continued run's batches.
+
+    These are those of its first rank: `docs/reference/trace-format.md`. {} where no loader is known
+    on both sides.
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
@@ -26,7 +29,7 @@ def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str
     if not pairs:
         return {}
     first, came = pairs[0]
-    if NO_LOADER in f"{first.fact.place} {came.fact.place}":
+    if INPUTS_OF in f"{first.fact.place} {came.fact.place}":
         return {}
     to = dict.fromkeys(_places(data.resumed), 0)
     to[came.fact.place] = _number(resumed.trace.seen, came)

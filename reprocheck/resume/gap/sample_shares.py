@@ -44,25 +44,21 @@ class Point:
 
 
 def shares(ranks: Iterable[Sequence[Batch]], k: int) -> Shares:
-    """Return what all ranks of a run used before and behind update k. `ranks`: the batches of
-    each.
-    """
-    passes = [_pass_at(batches, k) for batches in ranks]
-    before = chain.from_iterable(done for done, _ in passes)
-    behind = zip_longest(*(due for _, due in passes))
-    return Shares(before=_samples(before), behind=tuple(_samples(row) for row in behind))
+    """Return what all ranks of a run used before and behind update k.
 
-
-def _pass_at(batches: Sequence[Batch], k: int) -> tuple[list[Batch], list[Batch]]:
-    """Return, of the pass that holds the first batch behind update k, what was before it, and
-    the rest.
+    ranks  the batches of each
     """
-    first = next((batch for batch in batches if batch.iteration > k), None)
-    if first is None:
-        return [], []
-    of_pass = [batch for batch in batches if batch.of is first.of]
-    start = of_pass.index(first)
-    return of_pass[:start], of_pass[start:]
+    before: list[Batch] = []
+    behind: list[list[Batch]] = []
+    for batches in ranks:
+        first = next((batch for batch in batches if batch.iteration > k), None)
+        if first is not None:  # of the pass that holds it
+            of_pass = [batch for batch in batches if batch.of is first.of]
+            start = of_pass.index(first)
+            before += of_pass[:start]
+            behind.append(of_pass[start:])
+    rows = zip_longest(*behind)
+    return Shares(before=_samples(before), behind=tuple(_samples(row) for row in rows))
 
 
 def _samples(batches: Iterable[Batch | None]) -> Samples:
@@ -82,8 +78,9 @@ def points(due: Shares, came: Shares) -> tuple[Point, ...]:
 def shares_gap(
     places: Sequence[Point], before: Samples, ranks: tuple[int, int]
 ) -> SharesGap | None:
-    """Return the first point at which the samples of all ranks are not those that were due; counted
-    up to the last.
+    """Return the first point at which the samples of all ranks are not those due.
+
+    They are counted up to the last point.
     """
     iteration = next((point.iteration for point in places if point.due != point.came), None)
     if iteration is None:

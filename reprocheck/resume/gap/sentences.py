@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reprocheck.language import count, listed
+from reprocheck.model.statements.batches import INPUTS_OF
+from reprocheck.model.statements.difference import THE_MODEL
 from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.archive import Provenance, words_of
 from reprocheck.resume.gap.mersenne_twister import class_of
+from reprocheck.wording import say
+from reprocheck.wording.ladder import words
 
 _NAMED = 3
 """Names that stand in a sentence; of more, their number."""
@@ -28,48 +32,47 @@ _WORDS_OF = {
 def detail(gap: evidence.Gap, behind: str | None = None) -> str:
     """Return one sentence, without its full stop; `behind`: the rung that the gap follows from."""
     if isinstance(gap, evidence.StepGap) and behind is not None:
-        return f"`{gap.place}` is the first here that differs, behind the rung {behind}"
+        return (
+            f"`{words.place(gap.place)}` is the first here that differs, behind the rung {behind}"
+        )
     return _SAY[type(gap)](gap)
 
 
-def custody(gap: evidence.Gap, found: Provenance) -> str:
+def custody(gap: evidence.Gap, origin: Provenance) -> str:
     """Return what became of it between the file and the training; "" where that is not known."""
-    what = _what(gap)
-    if not what:
-        return ""
-    if _is_rate(gap) and found.custody == "loaded":
+    part = _saved_part(gap)
+    is_rate = isinstance(gap, evidence.ScheduleGap) and gap.optimizer is not None
+    if not part or (is_rate and origin.custody == "loaded"):
         return ""  # the script sets the rate itself
-    keys = [f"`{'.'.join(words_of(key))}`" for key in dict.fromkeys(found.keys) if key]
+    keys = [f"`{'.'.join(words_of(key))}`" for key in dict.fromkeys(origin.keys) if key]
     under = f" under {listed(keys)}" if keys else ""
-    if found.custody == "not loaded":
-        return f"the file holds {what}{under}, and nobody loads it"
-    if found.custody == "not saved":
-        return f"the file does not hold {what}"
-    if found.other:
-        return f"{what}{under} was loaded into another one than the one that trains"
+    if origin.custody == "not loaded":
+        return f"the file holds {part}{under}, and nobody loads it"
+    if origin.custody == "not saved":
+        return f"the file does not hold {part}"
+    if origin.other:
+        return f"{part}{under} was loaded into another one than the one that trains"
     is_state = not isinstance(gap, evidence.GeneratorGap | evidence.BatchGap)
-    if found.custody == "loaded" and is_state:
-        return f"{what}{under} was loaded, and is not that where the training goes on"
+    if origin.custody == "loaded" and is_state:
+        return f"{part}{under} was loaded, and is not that where the training goes on"
     return ""
 
 
-def _what(gap: evidence.Gap) -> str:
-    """Return what is saved of it."""
+def _saved_part(gap: evidence.Gap) -> str:
+    """Return what is saved of it; "" where nothing is."""
     if isinstance(gap, evidence.BatchGap):
         gap = gap.generator or gap
-    if isinstance(gap, evidence.OptimizerGap) or _is_rate(gap):
-        return "the optimizer's state"
-    if isinstance(gap, evidence.ScheduleGap):
-        return f"`{gap.place}`" if gap.own else f"the state of {gap.place}"
-    if isinstance(gap, (evidence.WeightsGap, evidence.AverageGap)):
-        return _names(gap.names)
     if isinstance(gap, evidence.GeneratorGap):
         return f"the state of {generator(gap.name)}"
-    return ""
-
-
-def _is_rate(gap: evidence.Gap) -> bool:
-    return isinstance(gap, evidence.ScheduleGap) and gap.optimizer is not None
+    if isinstance(gap, (evidence.WeightsGap, evidence.AverageGap)):
+        return _names(gap.names)
+    if isinstance(gap, evidence.OptimizerGap):
+        return "the optimizer's state"
+    if not isinstance(gap, evidence.ScheduleGap):
+        return ""
+    if gap.optimizer is not None:
+        return "the optimizer's state"
+    return f"`{gap.place}`" if gap.own else f"the state of {gap.place}"
 
 
 def place(gap: evidence.Gap) -> str:
@@ -77,7 +80,7 @@ def place(gap: evidence.Gap) -> str:
     if isinstance(gap, evidence.ScheduleGap):
         return f"{gap.place} {gap.name}".strip()
     if isinstance(gap, evidence.StepGap):
-        return gap.place
+        return words.place(gap.place)
     if isinstance(gap, evidence.CounterGap | evidence.GeneratorGap):
         return gap.name
     return str(next(iter(getattr(gap, "names", ())), ""))
@@ -94,30 +97,44 @@ def generator(name: str) -> str:
     return f"{known}'s generator"
 
 
+def drawer(drawn_by: evidence.Drawer) -> str:
+    """Return what draws from a generator."""
+    place, class_ = drawn_by.place, drawn_by.class_
+    if drawn_by.kind == "script":
+        return "the script"
+    if drawn_by.kind == "epoch":
+        return f"the order of {place}"
+    if place.startswith(INPUTS_OF):
+        return f"`{place.removeprefix(INPUTS_OF)}`"
+    if drawn_by.kind != "call" or not place:
+        return words.place(place or class_ or THE_MODEL)
+    return f"`{place}` ({class_})"
+
+
 def _of_weights(gap: evidence.WeightsGap) -> str:
-    said = _are_others(gap.names)
     if gap.all_initial:
         loads = f"although {_names(gap.loaded)} was loaded" if gap.loaded else "nothing was loaded"
         return f"all weights are what they were before the first update: {loads}"
+    sentence = _are_others(gap.names)
     if set(gap.initial) == set(gap.names):
         hold = "holds" if len(gap.names) == 1 else "hold"
-        said = f"{_names(gap.names)} still {hold} the first values"
+        sentence = f"{_names(gap.names)} still {hold} the first values"
     if gap.missing:
-        said += f"; the checkpoint that was loaded has no {'; '.join(gap.missing)}"
-    return said
+        sentence += f"; the checkpoint that was loaded has no {'; '.join(gap.missing)}"
+    return sentence
 
 
 def _of_optimizer(gap: evidence.OptimizerGap) -> str:
+    names = _names(gap.names)
     if gap.content == "missing":
-        return f"the optimizer has lost {_names(gap.names)}"
+        return f"the optimizer has lost {names}"
     if gap.content == "extra":
-        return f"the optimizer holds {_names(gap.names)}, which the continued run does not"
+        return f"the optimizer holds {names}, which the continued run does not"
     if gap.content == "initial":
         differ = "differs" if len(gap.names) == 1 else "differ"
-        return f"the optimizer begins anew: {_names(gap.names)} {differ}, moments are zero"
+        return f"the optimizer begins anew: {names} {differ}, moments are zero"
     if gap.dtypes is not None:
-        was, now = gap.dtypes
-        return f"{_names(gap.names)} was {was} and is {now} after the resume"
+        return f"{names} was {gap.dtypes[0]} and is {gap.dtypes[1]} after the resume"
     return _are_others(gap.names)
 
 
@@ -141,57 +158,38 @@ def _of_counter(gap: evidence.CounterGap) -> str:
 
 
 def _of_generator(gap: evidence.GeneratorGap) -> str:
-    who = generator(gap.name)
-    drawn = f", and {gap.drawn_by} draws from it" if gap.drawn_by else ""
-    return f"{who} {_stands(gap)}{drawn}"
+    drawn = f", and {drawer(gap.drawn_by)} draws from it" if gap.drawn_by else ""
+    return f"{generator(gap.name)} {_stands(gap)}{drawn}"
 
 
 def _stands(gap: evidence.GeneratorGap) -> str:
+    apart = "stands in another state"
+    if gap.ahead == 0:
+        apart = "keeps another normal number for its next draw"
+    elif gap.ahead is not None:
+        apart = f"is {draws(abs(gap.ahead))} {'ahead' if gap.ahead > 0 else 'behind'}"
     back = f"was put back{f' by {gap.by}' if gap.by else ''}{_at(gap.line)}"
     if gap.of_rank is not None and gap.ahead_of_rank:
-        return (
-            f"{back} to the state of rank {gap.of_rank}, and is"
-            f" {draws(gap.ahead_of_rank)} ahead of that"
-        )
+        ahead = draws(gap.ahead_of_rank)
+        return f"{back} to the state of rank {gap.of_rank}, and is {ahead} ahead of that"
     if gap.of_rank is not None:
         return f"has the state of rank {gap.of_rank}"
     if gap.reseeded is not None:
-        return f"{back} and then seeded again{_seed(gap)}"
-    if not gap.restored:
-        return f"was not put back: {_from_seed(gap)}"
-    if gap.ahead is None or gap.ahead < 0:
-        return f"{back} to another state: it {_apart(gap)}"
-    return f"{back}, and {_apart(gap)}"
-
-
-def _from_seed(gap: evidence.GeneratorGap) -> str:
+        seed = gap.reseeded
+        number = f" with {seed.seed}" if seed.seed is not None else ""
+        by = f" by {seed.by}" if seed.by else ""
+        return f"{back} and then seeded again{number}{by}{_at(seed.line)}"
+    if gap.restored:
+        is_ahead = gap.ahead is not None and gap.ahead >= 0
+        return f"{back}, and {apart}" if is_ahead else f"{back} to another state: it {apart}"
     if gap.seed is None or gap.since is None or gap.since < 0:
-        return "it " + _apart(gap)
+        return f"was not put back: it {apart}"
     by = f" by {gap.seed.by}" if gap.seed.by else ""
     where = f" (set{_at(gap.seed.line)}{by})" if gap.seed.line else ""
-    seed = f"the seed {gap.seed.seed}{where}"
+    seed_set = f"the seed {gap.seed.seed}{where}"
     if not gap.since:
-        return f"it is back at {seed}"
-    return f"it stands {draws(gap.since)} after {seed}"
-
-
-def _seed(gap: evidence.GeneratorGap) -> str:
-    seeded = gap.reseeded
-    if seeded is None:
-        return ""
-    number = f" with {seeded.seed}" if seeded.seed is not None else ""
-    who = f" by {seeded.by}" if seeded.by else ""
-    return f"{number}{who}{_at(seeded.line)}"
-
-
-def _apart(gap: evidence.GeneratorGap) -> str:
-    if gap.ahead is None:
-        return "stands in another state"
-    if gap.ahead == 0:
-        return "keeps another normal number for its next draw"
-    if gap.ahead > 0:
-        return f"is {draws(gap.ahead)} ahead"
-    return f"is {draws(-gap.ahead)} behind"
+        return f"was not put back: it is back at {seed_set}"
+    return f"was not put back: it stands {draws(gap.since)} after {seed_set}"
 
 
 def draws(words: int) -> str:
@@ -209,65 +207,58 @@ def _at(line: str) -> str:
 
 
 def _of_batch(gap: evidence.BatchGap) -> str:
+    due = spot(gap.expected)
     if gap.passed_over:
-        return f"the resumed run passed over {spot(gap.expected)} and ended by itself"
+        return f"the resumed run passed over {due} and ended by itself"
     if gap.ended:
-        return f"the resumed run ended by itself before it came to {spot(gap.expected)}"
+        return f"the resumed run ended by itself before it came to {due}"
     if gap.content:
-        return f"{spot(gap.expected)} has the same samples with other values"
+        return f"{due} has the same samples with other values"
     came = "samples in another order than any of the continued run"
     if gap.strange:
         came = "samples most of which the continued run never took"
     if gap.found is not None:
-        at, due = gap.found.iteration, gap.expected.iteration
-        came = spot(gap.found, again=at is not None and due is not None and at < due)
-    return f"instead of {spot(gap.expected)} came {came}{_counted(gap)}{_drawn(gap)}"
-
-
-def _drawn(gap: evidence.BatchGap) -> str:
-    """Return what was done to the generator that the order was drawn from."""
+        at, due_at = gap.found.iteration, gap.expected.iteration
+        came = spot(gap.found, again=at is not None and due_at is not None and at < due_at)
+    counted = ""
+    if gap.is_uneven:
+        counted = f"; {_counted(gap.counts)}"
+    # what was done to the generator that the order was drawn from
+    drawn = ""
     if gap.of_its_own:
-        return (
+        drawn = (
             "; the order was drawn from the state that the loader's own generator had at the"
             " checkpoint, behind the draw of the order that was due"
         )
-    if gap.order_from is None:
-        return ""
-    return f"; {_of_generator(gap.order_from)}, and the order was drawn from it"
+    elif gap.order_from is not None:
+        drawn = f"; {_of_generator(gap.order_from)}, and the order was drawn from it"
+    return f"instead of {due} came {came}{counted}{drawn}"
+
+
+def _counted(counts: evidence.Counts | evidence.SharesGap) -> str:
+    return f"of {counts.of} samples, seen twice: {counts.twice}, never seen: {counts.never}"
 
 
 def _of_shares(gap: evidence.SharesGap) -> str:
     was, now = gap.ranks
     return (
         f"with {count(now, 'rank')} instead of {was}, the samples of all ranks together are not"
-        f" those that were due: of {gap.of} samples, seen twice: {gap.twice}, never seen:"
-        f" {gap.never}"
+        f" those that were due: {_counted(gap)}"
     )
 
 
 def spot(where: evidence.Spot, *, again: bool = False) -> str:
     """Return where a batch stands in the continued run, in words.
 
-    >>> spot(Spot(1, 0, 0), again=True)
+    >>> spot(evidence.Spot(1, 0, 0), again=True)
     'the first batch of epoch 0 again (iteration 1)'
     """
+    once_more = " again" if again else ""
     if where.position is None or where.epoch is None:
-        said = f"the batch of iteration {where.iteration}"
-        return f"{said} again" if again else said
+        return f"the batch of iteration {where.iteration}{once_more}"
     which = "the first batch" if where.position == 0 else f"batch {where.position}"
-    said = f"{which} of epoch {where.epoch}"
-    if again:
-        said += " again"
-    if where.iteration is None:
-        return said
-    return f"{said} (iteration {where.iteration})"
-
-
-def _counted(gap: evidence.BatchGap) -> str:
-    counts = gap.counts
-    if not counts.twice and not counts.never:
-        return ""
-    return f"; of {counts.of} samples, seen twice: {counts.twice}, never seen: {counts.never}"
+    at = f" (iteration {where.iteration})" if where.iteration is not None else ""
+    return f"{which} of epoch {where.epoch}{once_more}{at}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -292,5 +283,5 @@ _SAY: Mapping[type, Callable[[Any], str]] = {
     evidence.GeneratorGap: _of_generator,
     evidence.BatchGap: _of_batch,
     evidence.SharesGap: _of_shares,
-    evidence.StepGap: lambda gap: gap.detail.rstrip("."),
+    evidence.StepGap: lambda gap: say(gap.statement).rstrip("."),
 }

@@ -8,13 +8,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 
 import msgspec
 
 from reprocheck.trace.deep import DeepTrace, Seen
 
-_PLACE, _ITERATION = attrgetter("place"), attrgetter("iteration")
 _LEFT_OUT = frozenset((
     "boundary", "rest", "state", "held", "restore", "seed", "load", "weights", "epoch", "found",
     "own", "saved", "names", "counts",
@@ -44,8 +42,9 @@ class Side:
 
     @cached_property
     def start(self) -> int:
-        """Index of the fact at which the training goes on; the first of the iteration where no
-        boundary was recorded.
+        """Index of the fact at which the training goes on.
+
+        The first of the iteration where no boundary was recorded.
         """
         facts = self.trace.seen
         marked = (n for n, fact in enumerate(facts) if self._is_boundary(fact))
@@ -57,8 +56,8 @@ class Side:
         """Index behind the last fact before the recorder rested; the start where it rests there."""
         facts = self.trace.seen
         # behind the one little is recorded, behind the other everything
-        told = [fact.kind for fact in facts[: self.start + 1] if fact.kind in {"rest", "boundary"}]
-        if told[-1:] == ["rest"]:
+        marks = [fact.kind for fact in facts[: self.start + 1] if fact.kind in {"rest", "boundary"}]
+        if marks[-1:] == ["rest"]:
             return self.start
         rests = (n for n, fact in enumerate(facts) if n > self.start and fact.kind == "rest")
         return next(rests, len(facts))
@@ -71,39 +70,40 @@ class Side:
     @property
     def marked(self) -> bool:
         """Return whether the point itself was recorded."""
-        return self.start < len(self.trace.seen) and self._is_boundary(self.trace.seen[self.start])
+        return any(map(self._is_boundary, self.trace.seen[self.start : self.start + 1]))
 
     @property
     def frameworks(self) -> tuple[str, ...]:
         """The framework whose step begins there; else all that the process has imported."""
-        told = dict.fromkeys(map(_PLACE, self._at_start("boundary")))
-        return tuple(filter(None, told)) or tuple(self.trace.frameworks)
+        stepping = dict.fromkeys(fact.place for fact in self._at(self.first, "boundary"))
+        return tuple(filter(None, stepping)) or tuple(self.trace.frameworks)
 
     @cached_property
     def held(self) -> Mapping[str, Seen]:
-        """Return what the training holds there by name: weights, buffers, `weight:state`,
-        schedules.
-        """
-        return _by_place(self._of_live(self._at_start("held")))
+        """Weights, buffers, `weight:state` and schedules that the training holds there, by name."""
+        return self._held_at(self.first)
 
     @cached_property
     def held_next(self) -> Mapping[str, Seen]:
         """Return what was written of it once more, one iteration later."""
-        return _by_place(self._of_live(self._in_iteration(self.first + 1, "held")))
+        return self._held_at(self.first + 1)
 
-    def _of_live(self, facts: Iterator[Seen]) -> Iterator[Seen]:
-        """Yield the states of optimizers of one that steps: a script may hold another one that
+    def _held_at(self, iteration: int) -> Mapping[str, Seen]:
+        """Return what is held in an iteration, by name.
+
+        Of the states of optimizers only those of one that steps: a script may hold another one that
         it has built before.
         """
         live = {fact.optimizer for fact in self.since("hyper")} - {None}
-        return (
-            fact for fact in facts if fact.optimizer is None or fact.optimizer in live or not live
-        )
+        facts = self._at(iteration, "held")
+        if live:
+            facts = (fact for fact in facts if fact.optimizer in {None, *live})
+        return {fact.place: fact for fact in facts}
 
     @property
     def counts(self) -> Mapping[str, int]:
         """Return what the variables of the script count there."""
-        return _numbers(self._at_start("counts"))
+        return _numbers(self._at(self.first, "counts"))
 
     @property
     def counts_at_first(self) -> Mapping[str, int]:
@@ -113,12 +113,12 @@ class Side:
     @cached_property
     def states(self) -> Mapping[str, str]:
         """Generator -> its state there, in base64."""
-        return {fact.place: fact.raw for fact in self._at_start("state")}
+        return {fact.place: fact.raw for fact in self._at(self.first, "state")}
 
     @cached_property
     def private(self) -> frozenset[str]:
         """Hashes of the states that generators of loaders' own have there."""
-        facts = [fact.private for fact in self._at_start("own")]
+        facts = [fact.private for fact in self._at(self.first, "own")]
         return frozenset(state for one in facts if isinstance(one, dict) for state in one.values())
 
     def before(self, *kinds: str) -> Iterator[Seen]:
@@ -132,20 +132,17 @@ class Side:
     @cached_property
     def initial(self) -> Mapping[str, Seen]:
         """The weights and buffers before the first update of all."""
-        return _by_place(_of_kinds(self.trace.seen, ("weights",)))
+        return {fact.place: fact for fact in _of_kinds(self.trace.seen, ("weights",))}
 
     @cached_property
     def iterations(self) -> int:
         """Return how many iterations with a loss were recorded from there on."""
-        return len(set(map(_ITERATION, self.since("loss"))))
+        return len({fact.iteration for fact in self.since("loss")})
 
     def _is_boundary(self, fact: Seen) -> bool:
         return fact.kind == "boundary" and fact.iteration == self.first
 
-    def _at_start(self, kind: str) -> Iterator[Seen]:
-        return self._in_iteration(self.first, kind)
-
-    def _in_iteration(self, iteration: int, kind: str) -> Iterator[Seen]:
+    def _at(self, iteration: int, kind: str) -> Iterator[Seen]:
         return (fact for fact in self.since(kind) if fact.iteration == iteration)
 
 
@@ -159,14 +156,10 @@ def _of_kinds(facts: Sequence[Seen], kinds: Sequence[str]) -> Iterator[Seen]:
     return (fact for fact in facts if fact.kind in kinds)
 
 
-def _by_place(facts: Iterator[Seen]) -> Mapping[str, Seen]:
-    """Return the last fact of each place."""
-    return {fact.place: fact for fact in facts}
-
-
 def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTrace:
-    """Return what a run did from there on, its steps numbered from 1, so that the two runs compare
-    like with like; up to where the recorder rested.
+    """Return what a run did from the point on, its steps numbered from 1.
+
+    So the two runs compare like with like, up to where the recorder rested.
 
     A step is what leads to an update. It stands for the iteration: which optimizers belong to one
     is known only once each has stepped again, and the two runs may have built another number.
@@ -175,20 +168,20 @@ def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTra
     `used` get the same `place`, whatever the loader is called there.
     """
     taken = set(map(id, used))
-    facts = (
-        msgspec.structs.replace(fact, place=place) if place and id(fact) in taken else fact
-        for number, fact in enumerate(side.trace.seen)
-        if number < side.end
-        if id(fact) in taken or (number >= side.start and fact.kind != "batch")
-    )
-    kept = [fact for fact in facts if fact.kind not in _LEFT_OUT]
-    return replace(side.trace, seen=tuple(_renumbered(kept)))
+    steps = []
+    for number, fact in enumerate(side.trace.seen[: side.end]):
+        is_used = id(fact) in taken
+        is_behind = number >= side.start and fact.kind != "batch"
+        if not (is_used or is_behind) or fact.kind in _LEFT_OUT:
+            continue
+        steps.append(msgspec.structs.replace(fact, place=place) if place and is_used else fact)
+    return replace(side.trace, seen=tuple(_renumbered(steps)))
 
 
 def last_step(facts: Sequence[Seen]) -> int:
     """Return the last step that came to its update; the last of all where none has one."""
     updated = [fact.iteration for fact in facts if fact.kind == "update"]
-    return max(updated or map(_ITERATION, facts), default=0)
+    return max(updated or (fact.iteration for fact in facts), default=0)
 
 
 def cut(trace: DeepTrace, step: int) -> DeepTrace:
@@ -197,8 +190,10 @@ def cut(trace: DeepTrace, step: int) -> DeepTrace:
 
 
 def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:
-    """Yield the facts with their steps counted from 1, the calls of each place counted anew within
-    a step, and the optimizers in the order in which they step.
+    """Yield the facts with their steps counted from 1.
+
+    The calls of each place are counted anew within a step, and the optimizers in the order in which
+    they step.
     """
     counts: Counter[tuple[int, str, str]] = Counter()
     optimizers: dict[int | None, int | None] = {None: None}

@@ -28,21 +28,28 @@ def place_of(line: str) -> Place:
 
 def counted_at(gap: CounterGap, archive: Archive, trees: Trees) -> str:
     """Return the line that counts a number, or gives it its first value; "" where none is known."""
-    files = dict.fromkeys(place_of(one.line)[0] for one in (*archive.saving, *archive.training))
+    frames = (*archive.saving, *archive.training)
+    files = [
+        file for file in dict.fromkeys(place_of(one.line)[0] for one in frames) if file in trees
+    ]
     names = [gap.name.rpartition(".")[2]]
-    if gap.key:
-        saved = (_value(trees[file], gap.key) for file in files if file in trees)
+    if gap.key:  # what is saved under that key, in a dict that is written there
+        word = words_of(gap.key)[-1]
+        saved = (_value(trees[file], word) for file in files)
         names = [name for value in saved for name in _named(value)] or names
     for name in names:
         for file in files:
-            for line in _assigned(trees[file], name) if file in trees else ():
-                return f"{file}:{line}"
+            loops = [(one.lineno, [one.target]) for one in within([trees[file]], ast.For)]
+            assignments = within([trees[file]], ast.Assign, ast.AnnAssign)
+            given = [(one.lineno, targets(one)) for one in assignments]
+            for line, assigned in (*loops, *given):
+                if name in _named(assigned):
+                    return f"{file}:{line}"
     return ""
 
 
-def _value(tree: ast.Module, key: str) -> ast.expr | None:
+def _value(tree: ast.Module, word: str) -> ast.expr | None:
     """Return what stands behind a key in a dict that is written there."""
-    word = words_of(key)[-1]
     for node in within([tree], ast.Dict):
         for name, value in zip(node.keys, node.values, strict=True):
             if isinstance(name, ast.Constant) and name.value == word:
@@ -50,39 +57,29 @@ def _value(tree: ast.Module, key: str) -> ast.expr | None:
     return None
 
 
-def _named(value: ast.expr | Sequence[ast.expr] | None) -> Iterator[str]:
-    """Yield the variables and attributes that an expression reads."""
-    for node in within(value, ast.expr):
-        if isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Name):
-            yield node.id
+def _named(value: ast.expr | Sequence[ast.expr] | None) -> list[str]:
+    """Return the variables and attributes that an expression reads."""
+    names = (getattr(node, "attr", getattr(node, "id", "")) for node in within(value, ast.expr))
+    return [name for name in names if name]
 
 
-def _assigned(tree: ast.Module, name: str) -> list[int]:
-    """Return the lines that give a variable a value, those of loops first."""
-    loops = [(one.lineno, [one.target]) for one in within([tree], ast.For)]
-    given = [(one.lineno, targets(one)) for one in within([tree], ast.Assign, ast.AnnAssign)]
-    return [line for line, assigned in (*loops, *given) if name in _named(assigned)]
-
-
-def asked_for(archive: Archive, trees: Trees) -> Iterator[tuple[str, str]]:
-    """Yield the lines that ask a loaded file for a key that it does not hold, and the keys."""
+def asked_for(archive: Archive, trees: Trees) -> Iterator[str]:
+    """Yield the lines that ask a loaded file for a key that it does not hold."""
     held = {words_of(entry.key)[0] for entry in archive.entries}
     for frame in archive.reading[:1]:
         file, line = place_of(frame.line)
         function = innermost(trees[file], line, _FUNCTIONS) if file in trees else None
         around = function or trees.get(file)
-        loaded = (one for one in within(around, ast.Assign) if one.value.lineno == line)
-        names = {ast.unparse(target) for one in loaded for target in one.targets}
-        for node, key in sorted(keys_of(around, names), key=lambda one: one[0].lineno):
-            if key not in held:
-                yield f"{file}:{node.lineno}", key
+        loads = [one for one in within(around, ast.Assign) if one.value.lineno == line]
+        names = {ast.unparse(target) for one in loads for target in one.targets}
+        missing = [node.lineno for node, key in keys_of(around, names) if key not in held]
+        yield from (f"{file}:{line}" for line in sorted(missing))
 
 
 def keys_of(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr, str]]:
-    """Yield the keys that variables are asked for: `state["a"]`, `state.get("a")`, `"a" in
-    state`.
+    """Yield the keys that variables are asked for.
+
+    As in `state["a"]`, `state.get("a")` and `"a" in state`.
     """
     for node in within(around, ast.Subscript, ast.Compare, ast.Call):
         holder: ast.expr | None = None
@@ -99,14 +96,10 @@ def keys_of(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr,
             yield node, key.value
 
 
-def innermost(tree: ast.AST, line: int, kinds: tuple[type[ast.AST], ...]) -> ast.AST | None:
+def innermost(tree: ast.AST, line: int, kinds: tuple[type[ast.stmt], ...]) -> ast.stmt | None:
     """Return the innermost of some statements that a line stands in."""
-    found = [
-        node
-        for node in within([tree], *kinds)
-        if getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0)
-    ]
-    return max(found, key=lambda node: getattr(node, "lineno", 0), default=None)
+    around = [one for one in within([tree], *kinds) if one.lineno <= line <= (one.end_lineno or 0)]
+    return max(around, key=lambda one: one.lineno, default=None)
 
 
 def loop_of(frames: Sequence[Frame], trees: Trees) -> str:
@@ -115,5 +108,5 @@ def loop_of(frames: Sequence[Frame], trees: Trees) -> str:
         file, line = place_of(frame.line)
         loop = innermost(trees[file], line, _LOOPS) if file in trees else None
         if loop is not None:
-            return f"{file}:{getattr(loop, 'lineno', 0)}"
+            return f"{file}:{loop.lineno}"
     return ""

@@ -1,13 +1,14 @@
-"""What a training holds at the point where it goes on, sorted by what it is, and one such holding
-against another.
+"""What a training holds at the point where it goes on, sorted by what it is, and what the continued
+run holds there against what the resumed run holds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from reprocheck.ladder import compare
 from reprocheck.resume.gap.sides import Side, numbered
 from reprocheck.resume.model import StateRungName
 from reprocheck.trace.deep import Leaf, Seen
@@ -18,6 +19,8 @@ of weights.
 """
 _NUMBER = re.compile(r"_\d+(?=[.:]|$)")
 """What Keras puts behind the name of a layer that it makes once more."""
+_HASHES = compare.Algorithms(first="", second="")
+"""Both runs have the same interpreter and so the same hashes, but for leaves that name others."""
 Facts = dict[str, Seen]
 
 
@@ -40,79 +43,84 @@ class Held:
     counts: Facts = field(default_factory=dict)
 
 
-_OF_RUNG: Mapping[StateRungName, Callable[[Held], Facts]] = {
-    "weights": lambda one: one.weights,
-    "optimizer state": lambda one: one.states or one.rates,
-    "hyper-parameters": lambda one: one.schedules or one.rates or one.averages,
-}
-"""An optimizer that steps and has no state is known by its rates."""
+NOTHING = Held()
 
 
-def compared_rungs(was: Held, now: Held) -> Iterator[StateRungName]:
-    """Yield the rungs of which both runs hold something."""
-    return (rung for rung, facts in _OF_RUNG.items() if facts(was) and facts(now))
+@dataclass(frozen=True, slots=True)
+class StatePair:
+    """What the continued run (`was`) and the resumed run (`now`) hold where the training goes on,
+    and one iteration later (`was_next`, `now_next`); nothing where either did not record the point.
+    """
+
+    was: Held = NOTHING
+    now: Held = NOTHING
+    was_next: Held = NOTHING
+    now_next: Held = NOTHING
+
+    @property
+    def rungs(self) -> Iterator[StateRungName]:
+        """The rungs of which both runs hold something.
+
+        An optimizer that steps and has no state is known by its rates.
+        """
+        was, now = self.was, self.now
+        if was.weights and now.weights:
+            yield "weights"
+        if (was.states or was.rates) and (now.states or now.rates):
+            yield "optimizer state"
+        values = [one.schedules or one.rates or one.averages for one in (was, now)]
+        if all(values):
+            yield "hyper-parameters"
 
 
-def held(side: Side) -> Held:
-    """Return what one run holds there."""
-    return _sorted(side, side.held)
-
-
-def held_next(side: Side) -> Held:
-    """Return what of it was written once more, one iteration later."""
-    return _sorted(side, side.held_next)
+def states_of(continued: Side, resumed: Side) -> StatePair:
+    """Return what both runs hold, under the names of the continued run."""
+    if not (continued.marked and resumed.marked):
+        return StatePair()
+    was, now = _sorted(continued, continued.held), _sorted(resumed, resumed.held)
+    renamed = replace(
+        now,
+        weights=_under_the_names_of(was.weights, now.weights),
+        states=_under_the_names_of(was.states, now.states),
+    )
+    was_next = _sorted(continued, continued.held_next)
+    return StatePair(was, renamed, was_next, _sorted(resumed, resumed.held_next))
 
 
 def _sorted(side: Side, facts: Mapping[str, Seen]) -> Held:
+    """Return facts by what they are of."""
     stepped: Facts = {}
     for update in side.since("hyper"):
         stepped.setdefault(update.place, update)
     rates = {numbered(place, n): update for n, (place, update) in enumerate(stepped.items())}
-    found = Held(rates=rates)
-    counters = (name for name in side.held if name.endswith(f".{_AVERAGED}"))
+    held = Held(rates=rates)
+    of_class = {"attribute": held.attributes, "own weight": held.own, "own number": held.counts}
+    counters = [name for name in side.held if name.endswith(f".{_AVERAGED}")]
     averaged = tuple(name.removesuffix(_AVERAGED) for name in counters)
     for name, fact in facts.items():
-        _place_of(found, fact, averaged)[name] = fact
-    return found
+        kind = held.weights
+        if fact.optimizer is not None:
+            kind = held.states
+        elif fact.class_:
+            kind = of_class.get(fact.class_, held.schedules)
+        elif fact.place.startswith(averaged):
+            kind = held.averages
+        kind[name] = fact
+    return held
 
 
-def _place_of(found: Held, fact: Seen, averaged: tuple[str, ...]) -> Facts:
-    if fact.optimizer is not None:
-        return found.states
-    if fact.class_:
-        by_class = {
-            "attribute": found.attributes,
-            "own weight": found.own,
-            "own number": found.counts,
-        }
-        return by_class.get(fact.class_, found.schedules)
-    if fact.place.startswith(averaged):
-        return found.averages
-    return found.weights
+def _under_the_names_of(was: Facts, now: Facts) -> Facts:
+    """Return `now` under the names of `was`.
 
-
-def named_alike(was: Held, now: Held) -> Held:
-    """`now` under the names of `was`, where a model that was built again got other numbers from its
-    framework: `dense_2.kernel` for `dense.kernel`.
+    A model that was built again may get other numbers from its framework: `dense_2.kernel` for
+    `dense.kernel`.
     """
-    return replace(
-        now,
-        weights=_renumbered(was.weights, now.weights),
-        states=_renumbered(was.states, now.states),
-    )
-
-
-def _renumbered(was: Facts, now: Facts) -> Facts:
     lost = [name for name in was if name not in now]
     more = [name for name in now if name not in was]
-    if list(map(_without_number, lost)) != list(map(_without_number, more)):
+    if [_NUMBER.sub("", name) for name in lost] != [_NUMBER.sub("", name) for name in more]:
         return now
     names = dict(zip(more, lost, strict=True))
     return {names.get(name, name): fact for name, fact in now.items()}
-
-
-def _without_number(name: str) -> str:
-    return _NUMBER.sub("", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,25 +133,20 @@ class Compared:
     more: tuple[str, ...]
 
 
-def compared(was: Mapping[str, Seen], now: Mapping[str, Seen]) -> Compared:
+def compared(was: Facts, now: Facts) -> Compared:
     """Return the facts of the continued run against those of the resumed run, in their order."""
     equal: list[str] = []
     unequal: list[str] = []
-    for name in was.keys() & now.keys():
-        answer = equal if agrees(was[name], now[name]) else unequal
-        answer.append(name)
+    for name in was:
+        if name in now:
+            names = equal if agrees(was[name], now[name]) else unequal
+            names.append(name)
     return Compared(
-        equal=_among(was, equal),
-        unequal=_among(was, unequal),
-        lost=_among(was, was.keys() - now.keys()),
-        more=_among(now, now.keys() - was.keys()),
+        equal=tuple(equal),
+        unequal=tuple(unequal),
+        lost=tuple(name for name in was if name not in now),
+        more=tuple(name for name in now if name not in was),
     )
-
-
-def _among(ordered: Mapping[str, Seen], names: Collection[str]) -> tuple[str, ...]:
-    """Names in the order in which they stand in a mapping."""
-    kept = set(names)
-    return tuple(filter(kept.__contains__, ordered))
 
 
 def agrees(was: Seen, now: Seen) -> bool:
@@ -152,21 +155,10 @@ def agrees(was: Seen, now: Seen) -> bool:
 
 
 def unequal_leaves(was: Seen, now: Seen) -> list[tuple[str, Leaf, Leaf]]:
-    """Return the leaves that are not the same, with their paths; what one side lacks is not one of
-    them.
+    """Return the leaves that are not the same, with their paths.
+
+    What one side lacks is not one of them.
     """
     others = dict(now.outputs)
-    found = []
-    for path, leaf in was.outputs:
-        other = others.get(path, leaf)
-        if _differ(leaf, other):
-            found.append((path, leaf, other))
-    return found
-
-
-def _differ(leaf: Leaf, other: Leaf) -> bool:
-    if not leaf.known or not other.known or leaf.algorithm != other.algorithm:
-        return False
-    if leaf.hash or other.hash:
-        return (leaf.hash, leaf.dtype) != (other.hash, other.dtype)
-    return repr(leaf.value) != repr(other.value)
+    both = ((path, leaf, others[path]) for path, leaf in was.outputs if path in others)
+    return [leaves for leaves in both if compare.equal(*leaves[1:], _HASHES) is False]

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from reprocheck.resume.gap.ladder import explained, found_of
+from reprocheck.resume.gap.explanation import explained
+from reprocheck.resume.gap.ladder import gaps_of
 from reprocheck.resume.model import Mechanism
 from reprocheck.trace.deep import Leaf, Seen
 from tests.resume.gap.test_ladder import K, boundary, raw, tensor, trace
@@ -56,7 +57,7 @@ def mechanism(before: Sequence[Seen], after: Sequence[Seen], **changed: str) -> 
     """What is said of a resumed run that reads a file and holds something else."""
     continued = trace([*before, *boundary(K + 1, raw(0, 100))])
     resumed = trace([READ, *after, *boundary(1, raw(0, 100), **changed)])
-    found = replace(found_of(continued, resumed, K), trees={"train.py": ast.parse(SCRIPT)})
+    found = replace(gaps_of(continued, resumed, K), trees={"train.py": ast.parse(SCRIPT)})
     said = explained([found]).mechanism
     assert said is not None
     return said
@@ -122,7 +123,7 @@ def test_weights_that_the_file_holds_under_two_keys_are_not_loaded_once_more() -
     after = [READ, MODEL, *boundary(1, raw(0, 100), **{"head.weight": "other"})]
     for held, parts in ((keys[:1], 1), (keys, 0)):
         continued = trace([saved(*held), *boundary(K + 1, raw(0, 100))])
-        assert len(explained([found_of(continued, trace(after), K)]).lost) == parts
+        assert len(explained([gaps_of(continued, trace(after), K)]).lost) == parts
 
 
 def test_a_generator_that_was_put_back_and_drawn_from_leads_to_the_line_that_put_it_back() -> None:
@@ -135,11 +136,11 @@ def test_a_generator_that_was_put_back_and_drawn_from_leads_to_the_line_that_put
     state = ("['rng']", "generator", "numpy")
     continued = trace([saved(WEIGHTS, state), *boundary(K + 1, raw(0, 100))])
     resumed = trace([READ, restore, *boundary(1, raw(0, 102))])
-    said = explained([found_of(continued, resumed, K)]).mechanism
+    said = explained([gaps_of(continued, resumed, K)]).mechanism
     assert said is not None and said.code == "RC109"
     assert lines(said)[0] == ("puts back", "train.py:6")
     resumed = trace([READ, *boundary(1, raw(0, 102))])
-    said = explained([found_of(continued, resumed, K)]).mechanism
+    said = explained([gaps_of(continued, resumed, K)]).mechanism
     assert said is not None and said.code == "RC112"
     assert "the file holds the state of NumPy's generator under `rng`, and nobody loads it" in (
         said.evidence
@@ -161,14 +162,14 @@ def test_a_number_that_the_next_checkpoint_holds_anew_is_counted_from_the_beginn
     again = boundary(K + 1, raw(0, 100))
     continued = trace([step(2, K), *again, step(4, K + 3)])
     resumed = trace([READ, MODEL, *boundary(1, raw(0, 100)), step(2, 3)])
-    found = found_of(continued, resumed, K)
+    found = gaps_of(continued, resumed, K)
     said = explained([replace(found, trees={"train.py": ast.parse(SCRIPT)})])
     assert said.first is not None and said.first.name == "step counter"
     assert said.mechanism is not None and said.mechanism.code == "RC120"
     assert "4" in said.first.detail and "2" in said.first.detail
     assert ("counts", "train.py:9") in lines(said.mechanism)
     right = trace([READ, MODEL, *boundary(1, raw(0, 100)), step(4, 3)])
-    assert explained([found_of(continued, right, K)]).first is None
+    assert explained([gaps_of(continued, right, K)]).first is None
 
 
 def test_a_variable_that_is_named_as_a_key_counts_from_the_beginning() -> None:
@@ -177,15 +178,15 @@ def test_a_variable_that_is_named_as_a_key_counts_from_the_beginning() -> None:
         return [counts(1, step=first), start, counts(iteration, step=now), *rest]
 
     continued = trace([step(2, K), *facts(K + 1, 0, 2)])
-    said = explained([found_of(continued, trace([READ, MODEL, *facts(1, 0, 0)]), K)])
+    said = explained([gaps_of(continued, trace([READ, MODEL, *facts(1, 0, 0)]), K)])
     assert said.first is not None
     assert (said.first.name, said.first.place) == ("step counter", "step")
     right = trace([READ, MODEL, *facts(1, 2, 2)])
-    assert explained([found_of(continued, right, K)]).first is None
+    assert explained([gaps_of(continued, right, K)]).first is None
     library = structs.replace(step(2, K), class_="Accelerator.save_state")
     continued = trace([library, *facts(K + 1, 0, 2)])
     again = trace([READ, MODEL, *facts(1, 0, 0)])
-    assert explained([found_of(continued, again, K)]).first is None
+    assert explained([gaps_of(continued, again, K)]).first is None
 
 
 def test_a_rate_that_follows_a_counter_is_no_fault_of_the_optimizer() -> None:
@@ -198,7 +199,7 @@ def test_a_rate_that_follows_a_counter_is_no_fault_of_the_optimizer() -> None:
     continued = trace([counts(1, it=0), start, counts(K + 1, it=K), *rest[:-1], rate(K + 1, 0.3)])
     begin, *then = boundary(1, raw(0, 100))
     resumed = trace([counts(1, it=0), begin, counts(1, it=0), *then[:-1], rate(1, 0.1)])
-    said = explained([found_of(continued, resumed, K)])
+    said = explained([gaps_of(continued, resumed, K)])
     assert said.mechanism is not None and said.mechanism.code == "RC120"
 
 
@@ -215,5 +216,5 @@ def test_the_state_of_an_optimizer_that_never_steps_is_not_compared() -> None:
         rest[-1].optimizer = 0
         return [start, other, *rest]
 
-    said = explained([found_of(trace(facts(K + 1, "x")), trace(facts(1, "y")), K)])
+    said = explained([gaps_of(trace(facts(K + 1, "x")), trace(facts(1, "y")), K)])
     assert said.first is None

@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from reprocheck.child.reprocheck_child.resume.archives import SAVERS
-from reprocheck.resume.gap.ladder import LIBRARIES, Found, explained, found_of, own_end
+from reprocheck.resume.gap.explanation import LIBRARIES, explained, own_end
+from reprocheck.resume.gap.ladder import RankGaps, gaps_of
 from reprocheck.resume.gap.mersenne_twister import Twister, seeded
 from reprocheck.resume.model import Explained
 from reprocheck.rules.catalogue import entry
@@ -81,7 +82,7 @@ CONTINUED = trace([*FIRST, *boundary(K + 1, raw(0, 100))])
 
 
 def said(resumed: Sequence[Seen]) -> Explained:
-    return explained([found_of(CONTINUED, trace(resumed), K)])
+    return explained([gaps_of(CONTINUED, trace(resumed), K)])
 
 
 def first(found: Explained) -> tuple[str, str, str]:
@@ -139,7 +140,7 @@ def test_a_tensor_that_no_state_dict_holds_is_named_where_all_else_agrees() -> N
     continued = with_attribute([*boundary(K + 1, raw(0, 100))], "mean")
     for changed, first_rung in (({"h": "other"}, "weights"), ({"head.weight": "x"}, "weights")):
         resumed = with_attribute(boundary(1, raw(0, 100), **changed), "zero")
-        found = explained([found_of(continued, resumed, K)])
+        found = explained([gaps_of(continued, resumed, K)])
         assert found.first is not None and found.mechanism is not None
         assert (found.first.name, found.mechanism.code) == (first_rung, "RC119")
         assert ("no state_dict" in found.first.detail) == ("h" in changed)
@@ -147,7 +148,7 @@ def test_a_tensor_that_no_state_dict_holds_is_named_where_all_else_agrees() -> N
 
 def test_a_tensor_that_is_written_anew_in_each_forward_pass_is_no_difference() -> None:
     continued = with_attribute([*boundary(K + 1, raw(0, 100))], "mean")
-    found = explained([found_of(continued, with_attribute(boundary(1, raw(0, 100)), "zero"), K)])
+    found = explained([gaps_of(continued, with_attribute(boundary(1, raw(0, 100)), "zero"), K)])
     assert found.first is None
 
 
@@ -189,7 +190,7 @@ def test_a_generator_that_stands_elsewhere_is_told_by_what_was_done_to_it(
 
 def test_the_state_of_another_rank_is_known() -> None:
     others = {1: {"numpy": raw(5)}}
-    found = explained([found_of(CONTINUED, trace(boundary(1, raw(5))), K, states=others)])
+    found = explained([gaps_of(CONTINUED, trace(boundary(1, raw(5))), K, states=others)])
     assert first(found) == ("RNG state", "numpy", "RC111")
     assert found.first is not None and "the state of rank 1" in found.first.detail
 
@@ -198,9 +199,9 @@ def test_a_rank_with_the_state_of_another_comes_before_what_all_ranks_show() -> 
     restore = Seen(kind="restore", place="numpy", line="train.py:9")
     others = {1: {"numpy": raw(5, 90)}}
     given = [restore, *boundary(1, raw(5, 92))]
-    drawn = found_of(CONTINUED, trace([restore, *boundary(1, raw(0, 102))]), K, states=others)
-    of_rank = found_of(CONTINUED, trace(given), K, states=others)
-    found = explained([drawn, Found(rank=7, gaps=of_rank.gaps, iterations=of_rank.iterations)])
+    drawn = gaps_of(CONTINUED, trace([restore, *boundary(1, raw(0, 102))]), K, states=others)
+    of_rank = gaps_of(CONTINUED, trace(given), K, states=others)
+    found = explained([drawn, RankGaps(rank=7, gaps=of_rank.gaps, iterations=of_rank.iterations)])
     assert first(found) == ("RNG state", "numpy", "RC111")
     assert found.first is not None and (found.first.rank, found.first.ranks) == (7, (0, 7))
     said = "put back at train.py:9 to the state of rank 1, and is one 64-bit draw ahead of that"
@@ -209,13 +210,13 @@ def test_a_rank_with_the_state_of_another_comes_before_what_all_ranks_show() -> 
 
 def test_a_generator_that_was_not_put_back_is_not_that_of_another_rank_by_its_seed() -> None:
     others = {1: {"numpy": raw(5)}}
-    found = explained([found_of(CONTINUED, trace(boundary(1, raw(5, 92))), K, states=others)])
+    found = explained([gaps_of(CONTINUED, trace(boundary(1, raw(5, 92))), K, states=others)])
     assert first(found) == ("RNG state", "numpy", "RC112")
 
 
 def test_a_generator_that_nothing_draws_from_may_stand_anywhere() -> None:
     quiet = trace([*FIRST, *boundary(K + 1, raw(0, 100), draws=False)])
-    found = found_of(quiet, trace(boundary(1, raw(9), draws=False)), K)
+    found = gaps_of(quiet, trace(boundary(1, raw(9), draws=False)), K)
     assert found.first is None
 
 
@@ -246,7 +247,7 @@ def test_an_order_is_told_by_the_generator_that_it_was_drawn_from() -> None:
 
     continued = trace(run(K + 1, [3, 1], 100))
     restored = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
-    found = explained([found_of(continued, trace([restored, *run(1, [2, 0], 102)]), K)])
+    found = explained([gaps_of(continued, trace([restored, *run(1, [2, 0], 102)]), K)])
     assert first(found) == ("batch", "", "RC109")
 
 
@@ -263,13 +264,13 @@ def test_a_generator_beside_another_batch_is_said_and_does_not_decide() -> None:
 
     continued = trace([*FIRST, *run(K + 1, [3, 1], 100)])
     restored = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
-    found = explained([found_of(continued, trace([restored, *run(1, [2, 0], 102)]), K)])
+    found = explained([gaps_of(continued, trace([restored, *run(1, [2, 0], 102)]), K)])
     assert found.first is not None and found.first.name == "batch"
     rungs = {rung.name: rung for rung in found.rungs}
     assert rungs["RNG state"].status == "not_compared"
     assert "is one 64-bit draw ahead, and `body` (Noise) draws from it" in rungs["RNG state"].detail
     assert found.mechanisms["RNG state"].code == "RC109"
-    same = explained([found_of(continued, trace(run(1, [2, 0], 100)), K)])
+    same = explained([gaps_of(continued, trace(run(1, [2, 0], 100)), K)])
     assert {rung.name: rung.status for rung in same.rungs}["RNG state"] == "equal"
 
 
@@ -284,7 +285,7 @@ def test_batches_that_the_script_draws_itself_are_those_of_its_generator() -> No
         return [given, *boundary(iteration, raw(0, draws), draws=False), *looks]
 
     continued = trace([*FIRST, *run(1, 50, "a"), *run(K + 1, 100, "a")])
-    found = explained([found_of(continued, trace(run(1, 50, "a")), K)])
+    found = explained([gaps_of(continued, trace(run(1, 50, "a")), K)])
     assert first(found) == ("batch", "", "RC112")
     where = {rung.name: rung.detail for rung in found.rungs}
     assert where["batch"] == (
@@ -292,7 +293,7 @@ def test_batches_that_the_script_draws_itself_are_those_of_its_generator() -> No
     )
     assert "was not put back: " in where["RNG state"] and "the script draws" in where["RNG state"]
     consumed = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
-    found = explained([found_of(continued, trace([consumed, *run(1, 102, "b")]), K)])
+    found = explained([gaps_of(continued, trace([consumed, *run(1, 102, "b")]), K)])
     assert first(found) == ("batch", "", "RC109")
 
 
@@ -320,12 +321,12 @@ def test_a_batch_that_the_script_draws_is_seen_between_modules_that_draw() -> No
     restored = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
     ahead = [restored, *run(1, "pqrs", "ab")]
     drawing = trace([*FIRST, *run(K + 1, ["a", "b", "c", "d"], "a")])
-    found = explained([found_of(drawing, trace(ahead), K)])
+    found = explained([gaps_of(drawing, trace(ahead), K)])
     assert first(found) == ("batch", "", "RC109")
     assert "and the script draws from it" in {r.name: r.detail for r in found.rungs}["RNG state"]
     # here the model alone draws, with a function in front of the module within it
     quiet = trace([*FIRST, *run(K + 1, ["a", "b", "c", "c"], "a")])
-    found = explained([found_of(quiet, trace(ahead), K)])
+    found = explained([gaps_of(quiet, trace(ahead), K)])
     assert found.mechanism is None
 
 
@@ -345,7 +346,7 @@ def test_a_generator_of_the_scripts_own_is_named_by_its_variable_with_its_own_fi
         return [*step[:2], state, *step[2:], drawn]
 
     continued = trace([*FIRST, *run(K + 1, "c3RhdGU=")])
-    found = explained([found_of(continued, trace(run(1, "b3RoZXI=")), K)])
+    found = explained([gaps_of(continued, trace(run(1, "b3RoZXI=")), K)])
     assert first(found) == ("RNG state", name, "RC112")
     assert found.rungs[4].detail == (
         f"the script's own generator {name} was not put back: it stands in another state, and"
@@ -353,7 +354,7 @@ def test_a_generator_of_the_scripts_own_is_named_by_its_variable_with_its_own_fi
     )
     assert found.mechanism is not None
     assert "rng.bit_generator.state = saved" in found.mechanism.fix
-    same = explained([found_of(continued, trace(run(1, "c3RhdGU=")), K)])
+    same = explained([gaps_of(continued, trace(run(1, "c3RhdGU=")), K)])
     assert same.first is None
 
 
@@ -361,11 +362,11 @@ def test_a_run_that_ends_before_its_first_iteration_leaves_an_epoch_out() -> Non
     continued = trace([*walked(K + 1, [3, 1]), *boundary(K + 1, raw(0, 100))], ended=True)
     loaded = Seen(kind="load", place="model", iteration=1)
     ended = trace([loaded], ended=True)
-    found = explained([found_of(continued, ended, K)])
+    found = explained([gaps_of(continued, ended, K)])
     assert first(found) == ("batch", "", "RC115")
     assert not found.coverage
     by_an_error = own_end(ended, run_of(2, ended="failed").record)
-    assert explained([found_of(continued, by_an_error, K)]).first is None
+    assert explained([gaps_of(continued, by_an_error, K)]).first is None
 
 
 def test_steps_are_compared_with_their_numbers_shifted() -> None:
@@ -377,14 +378,14 @@ def test_steps_are_compared_with_their_numbers_shifted() -> None:
 
 def test_where_the_losses_agree_only_what_is_held_for_later_counts() -> None:
     resumed = trace(boundary(1, raw(9), lr="0.2", h="other"))
-    rungs = explained([found_of(CONTINUED, resumed, K, equal=True)]).rungs
+    rungs = explained([gaps_of(CONTINUED, resumed, K, equal=True)]).rungs
     assert [rung.name for rung in rungs if rung.status == "differs"] == ["hyper-parameters"]
 
 
 def test_the_rank_with_the_lowest_rung_leads() -> None:
-    right = found_of(CONTINUED, trace(boundary(1, raw(0, 100))), K)
-    wrong = found_of(CONTINUED, trace(boundary(1, raw(0, 100), lr="0.2")), K)
-    both = explained([right, Found(rank=1, gaps=wrong.gaps, compared=wrong.compared)])
+    right = gaps_of(CONTINUED, trace(boundary(1, raw(0, 100))), K)
+    wrong = gaps_of(CONTINUED, trace(boundary(1, raw(0, 100), lr="0.2")), K)
+    both = explained([right, RankGaps(rank=1, gaps=wrong.gaps, compared=wrong.compared)])
     assert both.first is not None
     assert (both.first.name, both.first.rank) == ("hyper-parameters", 1)
 
@@ -404,7 +405,7 @@ def test_a_rung_of_which_nothing_was_recorded_is_not_equal() -> None:
         weights = [fact for fact in boundary(iteration, "") if fact.kind in facts]
         return trace([fact for fact in weights if fact.optimizer is None])
 
-    rungs = explained([found_of(bare(K + 1), bare(1), K)]).rungs
+    rungs = explained([gaps_of(bare(K + 1), bare(1), K)]).rungs
     statuses = {rung.name: rung.status for rung in rungs}
     assert statuses["weights"] == "equal"
     for name in ("optimizer state", "hyper-parameters", "step counter", "RNG state"):
@@ -425,7 +426,7 @@ def test_a_library_that_saves_has_a_fix_of_its_own() -> None:
 
 
 def test_a_rate_that_a_callback_of_keras_sets_gets_a_fix_of_its_own() -> None:
-    found = found_of(CONTINUED, trace(boundary(1, raw(0, 100), lr="0.2")), K)
+    found = gaps_of(CONTINUED, trace(boundary(1, raw(0, 100), lr="0.2")), K)
     words = {"keras": "rate_of(epoch)", "torch": "scheduler.load_state_dict"}
     for framework, word in words.items():
         said = explained([replaced(found, frameworks=(framework,))])
@@ -463,7 +464,7 @@ def averaged(iteration: int, contents: Sequence[str], *counts: int) -> list[Seen
 
 
 def said_of(continued: Sequence[Seen], resumed: Sequence[Seen], *, equal: bool = True) -> Explained:
-    return explained([found_of(trace(continued), trace(resumed), K, equal=equal)])
+    return explained([gaps_of(trace(continued), trace(resumed), K, equal=equal)])
 
 
 def test_an_average_of_the_scripts_own_that_was_lost_is_named_with_its_count() -> None:
@@ -501,9 +502,7 @@ def test_an_average_of_the_weights_that_was_lost_gets_a_fix_of_its_own(
         ]
         return [*boundary(iteration, raw(0, 100)), *held]
 
-    found = found_of(
-        trace(with_average(K + 1, "was")), trace(with_average(1, "now")), K, equal=True
-    )
+    found = gaps_of(trace(with_average(K + 1, "was")), trace(with_average(1, "now")), K, equal=True)
     said = explained([replaced(found, frameworks=(LIBRARIES.get(saver, ""), "torch"))])
     assert first(said) == ("hyper-parameters", "ema.n_averaged", "RC118")
     assert said.first is not None and said.mechanism is not None
@@ -547,7 +546,7 @@ def test_a_run_that_passes_over_all_batches_of_each_pass_applies_its_offset_agai
     continued = trace([*walked(K + 1, [3, 1]), *boundary(K + 1, raw(0, 100))], ended=True)
     loaded = Seen(kind="load", place="model", iteration=1)
     passed = trace([loaded, *walked(1, [3, 1])], ended=True)
-    found = explained([found_of(continued, passed, K)])
+    found = explained([gaps_of(continued, passed, K)])
     assert first(found) == ("batch", "", "RC114")
     other = trace([loaded, *walked(1, [0, 2])], ended=True)  # a validation
-    assert first(explained([found_of(continued, other, K)])) == ("batch", "", "RC115")
+    assert first(explained([gaps_of(continued, other, K)])) == ("batch", "", "RC115")
