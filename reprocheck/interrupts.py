@@ -60,8 +60,9 @@ def ignore() -> None:
 
 @contextmanager
 def interrupting() -> Iterator[None]:
-    """SIGTERM and SIGHUP act as Ctrl-C meanwhile. What was heard before belongs to an earlier
-    check, unless the command line listens.
+    """SIGTERM and SIGHUP act as Ctrl-C meanwhile.
+
+    What was heard before belongs to an earlier check, unless the command line listens.
     """
     if not _listening:
         answered()

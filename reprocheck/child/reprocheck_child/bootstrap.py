@@ -134,8 +134,9 @@ def _installer(recorder: events.Recorder, framework: registry.Framework) -> impo
 
 @guarded("loading what describes a framework")
 def _make_ready(framework: registry.Framework) -> None:
-    """The first step of a training describes its environment. What that takes is loaded while the
-    framework is imported: a step may be shorter.
+    """The first step of a training describes its environment.
+
+    What that takes is loaded while the framework is imported: a step may be shorter.
     """
     from .process import environment
 

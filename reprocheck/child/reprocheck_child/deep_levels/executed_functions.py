@@ -216,8 +216,9 @@ def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
 
 
 def _held(module: Any) -> dict[str, Any]:
-    """Return what a module holds. It is not asked for attributes: a lazy one would load what it
-    stands for.
+    """Return what a module holds.
+
+    It is not asked for attributes: a lazy one would load what it stands for.
     """
     try:
         held: dict[str, Any] = object.__getattribute__(module, "__dict__")

@@ -17,6 +17,7 @@ except Exception:  # absent, broken, or too old to have it
 
 def checksum(tensor: Any) -> int:
     """Checksum of the bytes of a torch tensor on the CPU; of its local shard if it is distributed.
+
     Strided tensors are copied first.
     """
     tensor = _plain(tensor)

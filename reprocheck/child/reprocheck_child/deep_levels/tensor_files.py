@@ -75,8 +75,9 @@ class Room:
         return os.path.join(self.folder, name)
 
     def put(self, codec: Codec, value: Any, name: str) -> bool:
-        """Write a value, whole or not at all; return whether there was room. Raises OSError, and
-        what pickle raises.
+        """Write a value, whole or not at all; return whether there was room.
+
+        Raises OSError, and what pickle raises.
         """
         draft = self.path("." + name)
         try:

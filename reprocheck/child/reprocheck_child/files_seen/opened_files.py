@@ -101,6 +101,7 @@ def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
 
 def opened(path: Any, mode: str) -> None:
     """An adapter tells of a file that C++ code is about to open; `r+` reads it and writes to it.
+
     Never raises.
     """
     _about_to_open(path, mode)
@@ -309,8 +310,10 @@ def held_for_writing() -> Iterator[str]:
 
 
 def _hook(files: Files) -> Any:
-    """Return the audit hook. It is called for each `id()` of the script, too: what is of no
-    interest costs one look into a table.
+    """Return the audit hook.
+
+    It is called for each `id()` of the script, too: what is of no interest costs one look into a
+    table.
     """
 
     def changed(event: str) -> Any:

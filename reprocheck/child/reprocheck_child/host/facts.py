@@ -105,8 +105,9 @@ def of_samples(hashes: Optional[List[str]]) -> Dict[str, Any]:
 
 
 class Places:
-    """Names of data sets: their class and a number. Those of a class are counted in the order in
-    which they are first used.
+    """Names of data sets: their class and a number.
+
+    Those of a class are counted in the order in which they are first used.
     """
 
     def __init__(self) -> None:

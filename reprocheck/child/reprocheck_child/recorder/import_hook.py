@@ -58,8 +58,9 @@ def added() -> str:
 
 
 def install(before: set[str]) -> None:
-    """Put the finder first; a second call changes nothing. `before`: the modules that were here
-    before those of the recorder.
+    """Put the finder first; a second call changes nothing.
+
+    `before`: the modules that were here before those of the recorder.
     """
     _added.update(name for name in sys.modules.keys() - before if not name.startswith(_OURS))
     _added.discard("sitecustomize")

@@ -177,8 +177,9 @@ class Writer:
             self._write(line)
 
     def _unmute(self) -> None:
-        """Write again. What the deeper levels have gathered meanwhile is asked for first, and left
-        out.
+        """Write again.
+
+        What the deeper levels have gathered meanwhile is asked for first, and left out.
         """
         if self._muted:
             self.before_line("")

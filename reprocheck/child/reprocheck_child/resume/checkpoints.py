@@ -529,8 +529,9 @@ def _taken_out(known: dict[str, Save], old: str) -> Iterator[tuple[str, Save]]:
 
 
 def _holds_reports(name: str) -> bool:
-    """Return whether a file is named as one that holds what a training reports. The names of some
-    checkpoints say the loss they had.
+    """Return whether a file is named as one that holds what a training reports.
+
+    The names of some checkpoints say the loss they had.
     """
     if name.endswith(OF_ARRAYS):
         return any(word in name for word in NO_CHECKPOINT)

@@ -279,8 +279,9 @@ class Pause:
         }
 
     def _await_signal(self) -> None:
-        """Wait for the signal that is to end this run, once its time has come. A script that has a
-        handler goes on behind it.
+        """Wait for the signal that is to end this run, once its time has come.
+
+        A script that has a handler goes on behind it.
         """
         if self._signaled or self._follows:
             return

@@ -126,6 +126,7 @@ class Keeping(_Values):
     @guarded("keeping what a step is given")
     def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> None:
         """A step of the training is given something of these rungs, such as a batch: that is kept.
+
         Returns None, as nothing is given in its place.
         """
         number = self._turn(name)

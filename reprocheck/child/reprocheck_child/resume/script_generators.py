@@ -106,8 +106,9 @@ def _class_of(generator: Any) -> _Class:
 
 
 def _kinds() -> Iterator[tuple[type, str]]:
-    """Yield the classes that are there, each with its public name. A module that is still being
-    imported may not have its classes yet.
+    """Yield the classes that are there, each with its public name.
+
+    A module that is still being imported may not have its classes yet.
     """
     for label in _CLASSES:
         module, _, name = label.rpartition(".")

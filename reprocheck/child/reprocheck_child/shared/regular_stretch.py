@@ -69,8 +69,9 @@ class Column:
 
 
 class Regular:
-    """A regular stretch. `loss` and `update` return False, and do nothing, where the training
-    leaves the pattern.
+    """A regular stretch.
+
+    `loss` and `update` return False, and do nothing, where the training leaves the pattern.
     """
 
     __slots__ = (

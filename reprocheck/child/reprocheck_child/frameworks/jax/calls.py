@@ -219,6 +219,7 @@ class Calls:
 
     def _hold_state(self, traced: Traced, given: Any) -> Any:
         """A compiled function is called behind the differentiation: it may be an update alone.
+
         Returns what it is to be given.
         """
         if not self.jax._src.core.trace_state_clean():

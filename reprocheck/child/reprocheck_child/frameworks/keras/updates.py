@@ -15,8 +15,9 @@ Named = List[Tuple[str, Any]]
 
 
 class Updates:
-    """Describes updates. Eagerly, out of a function that TensorFlow compiles, or between the
-    batches of a trainer.
+    """Describes updates.
+
+    Eagerly, out of a function that TensorFlow compiles, or between the batches of a trainer.
     """
 
     def __init__(self, watcher: Any) -> None:

@@ -1,4 +1,5 @@
 """What level `auto` leaves the deeper level for: cells and functions that are about to be compiled.
+
 What runs inside a graph is not seen, and a hook on a tensor would be compiled with it.
 """
 

@@ -109,8 +109,9 @@ class Watcher:
         self._weights.clear()
 
     def hook_compilers(self) -> None:
-        """Cells inside a graph are not seen. At level `auto` they stay that way; else graphs are
-        opened.
+        """Cells inside a graph are not seen.
+
+        At level `auto` they stay that way; else graphs are opened.
         """
         if self.first is None:
             self.opening.hook()

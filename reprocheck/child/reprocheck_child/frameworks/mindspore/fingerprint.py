@@ -1,5 +1,6 @@
-"""Fingerprints of MindSpore tensors. Every value is read anew: a tensor of MindSpore does not say
-when an operator writes into it.
+"""Fingerprints of MindSpore tensors.
+
+Every value is read anew: a tensor of MindSpore does not say when an operator writes into it.
 """
 
 from typing import Any, Iterator, Tuple

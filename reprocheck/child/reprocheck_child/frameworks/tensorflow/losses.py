@@ -63,8 +63,9 @@ class Shallow:
 
 
 class Adapter:
-    """Reads tape targets. `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer
-    of Keras works.
+    """Reads tape targets.
+
+    `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer of Keras works.
     """
 
     def __init__(self, tensorflow: Any, recorder: Any) -> None:

@@ -237,8 +237,9 @@ class Calls:
         return ""
 
     def _owner(self, code: Any) -> str:
-        """Whose code it is. The recorder's wrappers close over the function that they wrap, and let
-        the look through.
+        """Whose code it is.
+
+        The recorder's wrappers close over the function that they wrap, and let the look through.
         """
         file = code.co_filename
         if not os.path.abspath(file).startswith(_OWN):

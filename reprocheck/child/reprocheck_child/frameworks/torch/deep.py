@@ -155,8 +155,9 @@ class _Deep:
             self.backends.setdefault(name, module)
 
     def watch_compilers(self) -> None:
-        """Modules inside compiled code are not seen. At level `auto` they stay that way; else what
-        a script compiles runs as it is written.
+        """Modules inside compiled code are not seen.
+
+        At level `auto` they stay that way; else what a script compiles runs as it is written.
         """
         if self.deep.recorder.first is not None:
             compilers.watch(self.torch, self.deep.hooks, self.deep.recorder.first)

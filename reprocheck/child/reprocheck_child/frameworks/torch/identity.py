@@ -44,8 +44,9 @@ class ByIdentity:
 
 
 class Made(Dict[Any, Any]):
-    """A dict that makes what it does not have yet. Looked up as fast as any other: what is there is
-    found without a line of Python.
+    """A dict that makes what it does not have yet.
+
+    Looked up as fast as any other: what is there is found without a line of Python.
     """
 
     def __init__(self, make: Callable[[Any], Any]) -> None:

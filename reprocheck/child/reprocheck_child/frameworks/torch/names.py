@@ -135,8 +135,10 @@ class Names:
                 self.modules.keep(module, _join(prefix, path))
 
     def _prefix(self, root: Any, frame: Any, given: str) -> str:
-        """Return the name of a root. The first that has weights needs none, unless it is one layer
-        of a list of them: `layers[0]`.
+        """Return the name of a root.
+
+        The first that has weights needs none, unless it is one layer of a list of them:
+        `layers[0]`.
         """
         name = scope.variable(frame, root)
         vague = not root._modules or name in ("", "self", *self._prefixes)

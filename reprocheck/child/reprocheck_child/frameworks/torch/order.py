@@ -192,8 +192,9 @@ def _innermost(sampler: Any) -> Any:
 
 
 def _indices(values: Any) -> List[Any]:
-    """Indices as the trace has them. An epoch has many, and nearly always numbers alone: those are
-    not looked at one by one.
+    """Indices as the trace has them.
+
+    An epoch has many, and nearly always numbers alone: those are not looked at one by one.
     """
     found = list(values)
     if _AS_IT_IS.issuperset(map(type, found)):

@@ -109,8 +109,9 @@ class _Seeds:
         return getattr(info, "id", None)
 
     def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
-        """A seed was set. Where something had drawn from the generator before, the state until then
-        is said (`g`).
+        """A seed was set.
+
+        Where something had drawn from the generator before, the state until then is said (`g`).
         """
         with guarded("a generator was seeded"):
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:

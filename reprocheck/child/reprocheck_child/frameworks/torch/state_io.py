@@ -108,8 +108,9 @@ class _States:
 
 
 def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
-    """Schedulers, loss scales, hyper-parameters of optimizers, averages. Schedules come first:
-    the rates of an optimizer may be theirs.
+    """Schedulers, loss scales, hyper-parameters of optimizers, averages.
+
+    Schedules come first: the rates of an optimizer may be theirs.
     """
     for name, schedule in held.live_schedules():
         yield name, schedule.state_dict, schedule.load_state_dict
@@ -120,8 +121,9 @@ def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
 
 
 def _generators(torch: Any) -> Iterator[Slot]:
-    """Yield the default generators of the host and of each device. By the generators themselves:
-    the functions of the modules are watched.
+    """Yield the default generators of the host and of each device.
+
+    By the generators themselves: the functions of the modules are watched.
     """
     yield _generator("torch", torch.default_generator)
     for backend in ("cuda", "xpu"):

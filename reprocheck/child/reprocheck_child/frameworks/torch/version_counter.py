@@ -12,8 +12,9 @@ _SAMPLES = 32
 
 
 class Glance:
-    """Looks at tensors. Writing through `.data` counts no version, but leaves hardly ever all
-    samples as they are.
+    """Looks at tensors.
+
+    Writing through `.data` counts no version, but leaves hardly ever all samples as they are.
     """
 
     def __init__(self, torch: Any) -> None:

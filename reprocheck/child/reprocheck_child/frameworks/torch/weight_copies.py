@@ -73,8 +73,9 @@ class OwnWeights:
         self.deep.seen("held", name, call=False, out=[["", leaf]], k=kind)
 
     def _holders(self) -> Iterator[Named]:
-        """Yield the objects that hold copies of weights. One that holds an optimizer, too, is a
-        trainer, which counts more than what it goes on with.
+        """Yield the objects that hold copies of weights.
+
+        One that holds an optimizer, too, is a trainer, which counts more than what it goes on with.
         """
         things = self.deep.boundary.things
         tensors = [one for one in things if type(one[1]) in CONTAINERS and self._begins(one[1])]
