@@ -1,4 +1,4 @@
-"""Calls a function in a process of its own: what `reprocheck.check(function)` starts for each run.
+"""Calls a function in a process of its own, once for each run of `reprocheck.check(function)`.
 
 Started as `python -m reprocheck_child.call FILE NAME CALL`. FILE and NAME say to a reader what is
 called; CALL is a file with all that is needed (`launch/function.py` writes it). As with
@@ -48,10 +48,10 @@ def with_home(text: str) -> str:
 
 
 def paths(asked: list[str], own: list[str], *, whole: bool) -> list[str]:
-    """`sys.path` for the call: that of the process that asked, with the recorder's folder where it
-    stands in every run.
+    """Return `sys.path` for the call: that of the process that asked.
 
-    Not `whole`: another interpreter, whose own entries stand behind those that were asked for.
+    The recorder's folder stands where it stands in every run. Without `whole`, the call runs in
+    another interpreter, whose own entries come after those that were asked for.
     """
     recorder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     found = [
@@ -80,8 +80,9 @@ def prepared(
 
 
 def import_main(name: str, file: str) -> None:
-    """Import the main script of the process that asked, by the name of its module where it was
-    started with -m, as module `__main__`.
+    """Import the main script of the process that asked, as module `__main__`.
+
+    It is imported by the name of its module where it was started with -m.
     """
     import runpy
     from types import ModuleType
@@ -97,8 +98,9 @@ def import_main(name: str, file: str) -> None:
 
 
 def load_module(name: str, file: str) -> None:
-    """Import a module, from its file where its name cannot be imported: so are test files, where
-    pytest does not change `sys.path`.
+    """Import a module, from its file where its name cannot be imported.
+
+    Test files are such modules where pytest does not change `sys.path`.
     """
     from importlib import import_module, util
     from types import ModuleType
@@ -124,13 +126,13 @@ def load_module(name: str, file: str) -> None:
 
 
 class CalledInsideError(Exception):
-    """A run came to `reprocheck.check` again."""
+    """A script called `reprocheck.check` inside a run."""
 
     message, fix = INSIDE, GUARD
 
 
 def check(*args: Any, **options: Any) -> None:
-    """Stands in for `reprocheck.check` where the package is not installed."""
+    """Raise CalledInsideError: this stands in for `reprocheck.check` inside a run."""
     raise CalledInsideError(INSIDE + " " + GUARD)
 
 

@@ -1,4 +1,4 @@
-"""Callbacks that say the losses of a trainer in code, for people who prefer that to hooks.
+"""Callbacks that report the losses of a trainer, for people who prefer them to hooks.
 
 Each name is a class of its trainer's own kind, made when it is first asked for; the trainer is
 imported then, and by nothing else here. Standard library only. Python 3.9 and later, in any

@@ -160,7 +160,7 @@ def start(program: Any, note: Callable[[str, str], None], module: ModuleType) ->
 
 
 def statement(line: str) -> str:
-    """Return what `%time`, `%timeit` and the like are to run: the line without its options."""
+    """Return the code that `%time`, `%timeit` and the like run: the line without its options."""
     words = line.strip()
     while words.startswith("-"):
         option, _, words = words.partition(" ")
@@ -171,6 +171,6 @@ def statement(line: str) -> str:
 
 
 def installs(command: str) -> bool:
-    """Return whether a command changes what is installed."""
+    """Return whether a command installs or removes packages."""
     begin = _INSTALLERS.match(command)
     return begin is not None and _INSTALLING.search(command, begin.end() - 1) is not None

@@ -1,5 +1,6 @@
-"""`fill-memory` for NumPy: arrays that the user's own modules leave unfilled hold a fixed pattern
-instead of what the memory held.
+"""The control `fill-memory` for NumPy: unfilled arrays hold a fixed pattern.
+
+It acts on arrays that the user's own modules make, in place of what the memory held.
 """
 
 from __future__ import annotations

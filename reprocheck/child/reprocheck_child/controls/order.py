@@ -1,8 +1,8 @@
-"""`file-order`: folders are listed in the order of their names, also by what lists them through
-`os`: walk, glob, pathlib, shutil.
+"""The control `file-order`: folders are listed in the order of their names.
 
-A call is accounted for where the order of the file system was another one, and the script asks: not
-for a search for modules.
+It also acts on what lists them through `os`: walk, glob, pathlib, shutil. A call is accounted for
+where the order of the file system was another one and the script asks, not for a search for
+modules.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _name(entry: Any) -> Any:
 
 
 class _Entries:
-    """What `os.scandir` returns: an iterator that can be closed."""
+    """The iterator that `os.scandir` returns, which can be closed."""
 
     def __init__(self, entries: list[Any]) -> None:
         self._rest: Iterator[Any] = iter(entries)
@@ -72,7 +72,7 @@ class _Entries:
         return next(self._rest)
 
     def close(self) -> None:
-        """No entry follows."""
+        """Return no further entry."""
         self._rest = iter(())
 
     def __enter__(self) -> _Entries:

@@ -1,6 +1,4 @@
-"""A process id that is itself wherever the system or a comparison asks, and a fixed number wherever
-somebody calculates with it.
-"""
+"""A process id that is real for the system, and a fixed number in calculations."""
 
 from __future__ import annotations
 
@@ -27,20 +25,21 @@ _BINARY = (
 
 
 class ProcessId(int):
-    """An int with the real id as its digits: `os.kill`, equality, hash and text use it; arithmetic
-    and `int()` see `fixed`.
+    """An int with the real id as its digits, which counts as `fixed` in arithmetic.
+
+    `os.kill`, equality, hash and text use the real id; arithmetic and `int()` see `fixed`.
     """
 
     fixed: int
 
     def __new__(cls, real: int, fixed: int) -> ProcessId:
-        """`real` is the id that the system knows."""
+        """Make the id that the system knows as `real`."""
         made = super().__new__(cls, real)
         made.fixed = fixed
         return made
 
     def __reduce__(self) -> Any:
-        """Pickled as the plain id: another process may not know this class."""
+        """Pickle as the plain id: another process may not know this class."""
         return (int, (int.__repr__(self),))
 
 

@@ -1,5 +1,6 @@
-"""`seed`: the default generators of Python and NumPy are seeded right after their import, so before
-anybody can draw from them.
+"""The control `seed`: the default generators of Python and NumPy are seeded at their import.
+
+So nobody can draw from them before.
 
 Python seeds the generator of a forked process from the system: there it is seeded again. A spawned
 process learns which one it is only when it prepares itself: what was seeded before is seeded again
@@ -78,7 +79,7 @@ def _numpy(active: Active, module: Any) -> None:
 
 
 def _drawn(active: Active, module: Any, generator: str, state: Callable[[], bytes]) -> Drawn:
-    """Return what watches a generator, made once: a spawned process is seeded again."""
+    """Return the watch on a generator, made once: a spawned process is seeded again."""
     if generator not in _watched:
         _watched[generator] = Drawn(active, generator, state)
         _watched[generator].watch(module, "seed")
@@ -88,7 +89,10 @@ def _drawn(active: Active, module: Any, generator: str, state: Callable[[], byte
 def _seed(
     active: Active, function: Callable[[int], object], what: str, drawn: Drawn | None
 ) -> None:
-    """`drawn` tells whether that changed anything; where nothing watches, it is taken to have."""
+    """Seed a generator.
+
+    `drawn` finds out whether that changed anything; without it, it is taken to have.
+    """
     if active.spares(NAME, what.partition(".seed")[0]):
         return
     seed = active.process_seed()
@@ -111,7 +115,7 @@ def _spawned(active: Active, module: Any) -> None:
 
 @guarded("seeding a spawned process")
 def _again(active: Active, data: Any) -> None:
-    """The name of this process is known from here on."""
+    """Seed again, once the name of this process is known."""
     sys.modules["multiprocessing.process"].current_process().name = data["name"]
     for name, seeder in (("random", _python_again), ("numpy.random", _numpy)):
         if name in sys.modules:

@@ -1,8 +1,9 @@
-"""`single-worker` for Python's own pools: one worker, so that tasks run, finish and hand over
-results in the order of submission.
+"""The control `single-worker`: Python's own pools get one worker.
 
-Of pools only those that the user's own modules make; what `LIBRARIES` names whoever calls it.
-Tasks of a thread pool may wait for each other, or be submitted by each other: a task that a worker
+So tasks run, finish and hand over results in the order of submission.
+
+Of pools only those that the user's own modules make; what `LIBRARIES` names whoever calls it. Tasks
+of a thread pool may wait for each other, or be submitted by each other: a task that a worker
 submits to its own pool runs at once, and where no task has finished for a while the pool gets the
 threads it was to have.
 """
@@ -171,8 +172,9 @@ def _join(pool: Any) -> None:
 
 
 def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
-    """Return a task that a task of the same pool submits: its only worker is the one that may wait
-    for it.
+    """Run a task that a task of the same pool submits, and return it.
+
+    The pool's only worker is the one that may wait for it.
     """
     future = module._base.Future()
     future.set_running_or_notify_cancel()
@@ -184,7 +186,7 @@ def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _watch(active: Active, pool: Any) -> None:
-    """Look after a pool with tasks that wait, in a thread that ends with the process."""
+    """Watch a pool whose tasks wait, in a thread that ends with the process."""
     # Nothing public says how many tasks wait, or lets a pool have more threads once it is made. The
     # queue, the limit and `_adjust_thread_count` have been the same since Python 3.9.
     if getattr(pool, "_reprocheck_watched", False):
@@ -213,7 +215,7 @@ def _watch(active: Active, pool: Any) -> None:
 
 
 def _results(active: Active, module: Any) -> None:
-    """Futures are handed out in the order in which they were made, which is that of submission."""
+    """Hand out futures in the order in which they were made, which is that of submission."""
     numbers = count()
 
     def numbered(real: Callable[..., None]) -> Callable[..., None]:
@@ -266,8 +268,9 @@ def _in_turn(module: Any, futures: list[Any], timeout: float | None) -> Iterator
 
 
 def _coroutines(active: Active, module: Any) -> None:
-    """Coroutines run beside each other as ever; their results come in the order in which they were
-    given.
+    """Hand out the results of coroutines in the order in which these were given.
+
+    They still run concurrently.
     """
 
     def completed(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -285,8 +288,9 @@ def _coroutines(active: Active, module: Any) -> None:
 
 
 class _Awaited:
-    """Futures one after the other: for `for`, which awaits what it is given, and for `async for`
-    of Python 3.13.
+    """Futures one after the other.
+
+    They serve `for`, which awaits what it is given, and `async for` of Python 3.13.
     """
 
     def __init__(self, futures: list[Any]) -> None:

@@ -1,6 +1,6 @@
-"""Which of the user's functions have run, and how far those that are under way have come.
+"""Finds which of the user's functions have run, and how far those that are running have come.
 
-What is under way lies on the stack when a fact is recorded. What came and went between two facts is
+What is running lies on the stack when a fact is recorded. What came and went between two facts is
 known where the interpreter counts: up to 3.11, CPython counts the first executions of each code
 object, to know what is worth making faster. Where such a counter proves to be there it is read from
 memory: no trace function is set, nothing is replaced, and the program cannot tell.
@@ -53,7 +53,7 @@ _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 
 
 class Reached:
-    """Says with `news` what was reached since it was last asked.
+    """Tells with `news` which of the user's code has run since the last call.
 
     `name_of` gives the name of a user's file, "" for others; `names` holds those that it has given:
     a step asks hundreds of times.
@@ -77,11 +77,10 @@ class Reached:
         self._done: dict[int, CodeType] = {}  # held, so that no other code gets the same id
 
     def news(self, kind: str, frame: Any) -> dict[str, Any] | None:
-        """Return what a fact of this kind shows that was not said before; None where that is
-        nothing.
+        """Return what a fact of this kind shows that was not told before; None for nothing.
 
-        f  files that were imported                    l  lines (`file:line`) that are under way
-        d  functions (by their first lines) that were entered and have been left
+        f files that were imported l lines (`file:line`) that are under way d functions (by their
+        first lines) that were entered and have been left
         """
         found: dict[str, list[str]] = {}
         if len(sys.modules) != self._modules:
@@ -103,7 +102,7 @@ class Reached:
         return {name: value for name, value in found.items() if value} or None
 
     def _left(self, codes: dict[int, CodeType]) -> list[str]:
-        """Return functions that are no longer under way, and were not said before."""
+        """Return functions that are no longer running, and were not told before."""
         news = codes.keys() - self._running.keys() - self._done.keys()
         left = [code for key, code in codes.items() if key in news]
         self._done.update((id(code), code) for code in left)
@@ -112,7 +111,7 @@ class Reached:
     def _stack(self, frame: Any) -> list[Any]:
         """Return the user's code on the stack, each followed by the line that it is at.
 
-        No `id`: that is an event to whoever audits.
+        `id` is not called: it raises an audit event.
         """
         stands: list[Any] = []
         names = self._names
@@ -127,7 +126,7 @@ class Reached:
         return stands
 
     def _progress(self, stands: list[Any]) -> tuple[dict[int, CodeType], list[str]]:
-        """Return what is under way by its id, and the lines that are further than any before."""
+        """Return what is running by its id, and the lines that are further than any before."""
         running: dict[int, CodeType] = {}
         lines: list[str] = []
         for code, line in zip(stands[::2], stands[1::2]):
@@ -149,9 +148,7 @@ class Reached:
         return entered
 
     def _look_around(self) -> list[str]:
-        """Return files of the user's that were imported meanwhile; the functions in them are waited
-        for.
-        """
+        """Return user's files that were imported since; their functions are waited for."""
         modules = list(sys.modules.items())
         self._modules = len(modules)
         fresh: list[str] = []
@@ -182,7 +179,7 @@ class Reached:
 
 
 def counter() -> Counter | None:
-    """Return how this interpreter counts executions; None where no such counter can be found."""
+    """Return a reader of this interpreter's execution counts; None where there are none."""
     if sys.implementation.name != "cpython":
         return None
     # `co_opcache_flag` of 3.9 and 3.10, `co_warmup` of 3.11: neither can be read from Python, so it
@@ -204,7 +201,7 @@ def counter() -> Counter | None:
 
 
 def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
-    """(offset, value before the first call) of the numbers that rise by one with each call."""
+    """Yield (offset, value before the first call) of numbers that rise by one with each call."""
     size = sizeof(width)
     for offset in range(_HEADER, len(looks[0]) - size + 1, size):
         values = [
@@ -216,9 +213,9 @@ def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
 
 
 def _held(module: Any) -> dict[str, Any]:
-    """Return what a module holds.
+    """Return the namespace of a module, without asking for attributes.
 
-    It is not asked for attributes: a lazy one would load what it stands for.
+    A lazy attribute would load what it stands for.
     """
     try:
         held: dict[str, Any] = object.__getattribute__(module, "__dict__")
@@ -237,8 +234,9 @@ def _file(name: str, held: dict[str, Any]) -> str:
 
 
 def _codes(module: Any, file: str) -> Iterator[CodeType]:
-    """Yield the code objects of the functions and methods that a module made from its own file,
-    those nested in others too.
+    """Yield the code of the functions and methods that a module made from its own file.
+
+    Nested ones are included.
     """
     held = _held(module)
     for value in list(held.values()):
@@ -252,9 +250,7 @@ def _codes(module: Any, file: str) -> Iterator[CodeType]:
 
 
 def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
-    """Yield the code behind a function, a method, a property, a partial or what a decorator made of
-    one.
-    """
+    """Yield the code behind a function, a method, a property, a partial or a decorated one."""
     code = _attribute(value, "__code__")
     if hasattr(code, "co_firstlineno"):
         yield code
@@ -270,9 +266,7 @@ def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """Return an attribute that an object or its class holds; nothing that would be computed by code
-    of the user's.
-    """
+    """Return an attribute that an object or its class stores, without running the user's code."""
     if type(value).__module__.partition(".")[0] not in _TRANSPARENT:
         return None
     try:

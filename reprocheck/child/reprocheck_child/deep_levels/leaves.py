@@ -1,5 +1,6 @@
-"""The leaves of a nested value: what was given to a module or returned by it, as tensors, numbers
-and strings with their paths.
+"""Takes nested values apart into leaves: tensors, numbers and strings with their paths.
+
+The values are those that were given to a module or returned by it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ CUT = ["…", {"v": "more than %d leaves, or deeper than %d" % (COUNT, DEPTH)}]
 
 
 def leaves(value: Any, tensor: ReadTensor) -> list[list[Any]]:
-    """[path, fingerprint or plain value] of each leaf.
+    """Return [path, fingerprint or plain value] of each leaf.
+
+    `tensor(value)` gives the fingerprint of a tensor, None for any other value.
 
     `tensor(value)` gives the fingerprint of a tensor, None of what is no tensor.
 
@@ -48,7 +51,7 @@ class _Walk:
         self.cut = False
 
     def visit(self, path: str, value: Any, depth: int, arrays: bool = False) -> None:
-        """Take the leaves of a value; those that are tensors or arrays alone where that is said."""
+        """Take the leaves of a value; only tensors and arrays where that is asked for."""
         if len(self.found) >= COUNT:
             self.cut = True
             return
@@ -77,13 +80,14 @@ class _Walk:
 
 
 def below(path: str, name: object) -> str:
-    """Return the path of a part of what has a path itself."""
+    """Return the path of a part of a value that has a path itself."""
     return "%s.%s" % (path, name) if path else str(name)
 
 
 def plain(value: Any) -> Optional[dict[str, Any]]:
-    """Return a number, a text or other small data as it stands in the trace, a numpy array as its
-    fingerprint; None of anything else.
+    """Return a number, a text or other small data as it stands in the trace.
+
+    A numpy array is returned as its fingerprint, anything else as None.
     """
     for kind in type(value).__mro__:
         read = _PLAIN.get(kind)
@@ -101,7 +105,7 @@ def plain(value: Any) -> Optional[dict[str, Any]]:
 
 
 def plain_or_type(value: Any) -> dict[str, Any]:
-    """Return the same as `plain`; of anything else the name of its class."""
+    """Return the same as `plain`, and the name of its class for anything else."""
     return plain(value) or {"h": "", "d": type_name(value)}
 
 
@@ -166,12 +170,12 @@ def _encoded(text: str) -> bytes:
 
 
 def number(value: float) -> Any:
-    """Return a float as JSON has it: what is not finite as its name."""
+    """Return a float as JSON has it: infinities and NaN by their names."""
     return value if value - value == 0 else repr(value)
 
 
 def type_name(value: Any) -> str:
-    """`module.Class`, `Class` for builtins."""
+    """Return `module.Class`; `Class` for builtins."""
     kind = type(value)
     if kind.__module__ == "builtins":
         return kind.__qualname__
@@ -179,7 +183,7 @@ def type_name(value: Any) -> str:
 
 
 def parts(value: Any) -> Optional[Iterable[tuple[Any, Any]]]:
-    """Named parts of a container, None of what is none."""
+    """Return the named parts of a container, None for any other value."""
     if isinstance(value, (list, tuple)):
         names = getattr(value, "_fields", None) or ()  # of a named tuple
         if len(names) != len(value):
@@ -218,8 +222,9 @@ def _wraps(value: Any) -> bool:
 
 
 def _attributes(value: Any) -> Optional[dict[str, Any]]:
-    """Return what an object holds, without running code of its class; None where it has no
-    `__dict__`.
+    """Return what an object stores, without running code of its class.
+
+    It is None where the object has no `__dict__`.
     """
     try:
         held: dict[str, Any] = object.__getattribute__(value, "__dict__")
@@ -232,7 +237,7 @@ _sketches: Any = None
 
 
 def array(value: Any) -> dict[str, Any]:
-    """Fingerprint of a numpy array; of one of objects the hash of its `repr`."""
+    """Return the fingerprint of a numpy array; of one of objects the hash of its `repr`."""
     global _sketches
     numpy = sys.modules["numpy"]
     dtype = str(value.dtype)
@@ -260,11 +265,11 @@ def digest_of(flat: Any) -> str:
 
 
 def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]]:
-    """Return one hash a sample, given each leaf of a batch as (length of its first dimension, bytes
-    of sample i).
+    """Return one hash for each sample of a batch.
 
-    Leaves as long as the first one are taken together, so that a sample is known with its label.
-    None where there are no samples.
+    Each leaf of the batch is given as (length of its first dimension, bytes of sample i). Leaves as
+    long as the first one are taken together, so that a sample is known with its label. None where
+    there are no samples.
     """
     if not batch:
         return None

@@ -1,5 +1,6 @@
-"""The names that a script has for things: the variables of a frame, and the places in lists and
-dicts that they hold.
+"""Finds the names that a script has for objects.
+
+These are the variables of a frame, and places in the lists and dicts that they hold.
 
 Loaded only where a run is recorded at level `module` or `op`.
 """
@@ -34,8 +35,9 @@ Part = Tuple[str, Any]
 
 
 def variable(frame: Any, thing: Any) -> str:
-    """Return the name of the variable that holds `thing` in a frame, itself or in a list or a dict
-    (`weights[0]`); "" where none does.
+    """Return the name of the variable that holds `thing` in a frame; "" where none does.
+
+    It holds the object itself, or in a list or a dict (`weights[0]`).
     """
     held = list(variables(frame))
     for name, value in held:
@@ -50,7 +52,7 @@ def variable(frame: Any, thing: Any) -> str:
 
 
 def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
-    """Local variables of a frame, the attributes of its `self`, global variables."""
+    """Return the local variables of a frame, the attributes of its `self`, and global variables."""
     if frame is None:
         return
     # copies: the script may go on in another thread, and from Python 3.13 on `f_locals` is a view
@@ -68,7 +70,7 @@ def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def loop_variables(frame: Any) -> Set[str]:
-    """Variables that the loops of a frame's code assign: they hold one thing after the other."""
+    """Return the variables that loops of a frame's code assign: their values change."""
     names: Set[str] = set()
     within = False
     for step in dis.get_instructions(frame.f_code):
@@ -113,8 +115,9 @@ def cells(function: Any) -> Dict[str, Any]:
 
 
 def place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
-    """Return the place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or
-    no second one of the kind `several` is.
+    """Return the place of an object in a list, a tuple or a dict, such as `[0]`.
+
+    It is "" where the object is not there, or is the only one of the kind `several`.
     """
     found = parts(value)
     for part, one in found:
@@ -140,7 +143,7 @@ def _has_two(found: List[Part], kind: Any) -> bool:
 
 
 def parts(value: Any) -> List[Part]:
-    """(subscript, element) of a plain list, tuple or dict."""
+    """Return (subscript, element) of a plain list, tuple or dict."""
     if isinstance(value, (list, tuple)):
         return [("[%d]" % index, one) for index, one in enumerate(value[:LONGEST])]
     # no subclass: its `items` may be the script's, and run code
@@ -152,8 +155,9 @@ def parts(value: Any) -> List[Part]:
 
 
 def attributes(value: Any) -> List[Part]:
-    """(name, value) of the attributes of an object of a script's own class: a net that is no module
-    holds its layers there.
+    """Return (name, value) of the attributes of an object of a script's own class.
+
+    A network that is no module holds its layers there.
     """
     held = getattr(value, "__dict__", None)
     if type(held) is not dict or len(held) > NESTED or isinstance(value, (type, FunctionType)):
@@ -165,7 +169,7 @@ def attributes(value: Any) -> List[Part]:
 
 
 def is_count(value: Any) -> bool:
-    """Return whether a value can be a number that a script counts on."""
+    """Return whether a value can be a number that a script counts with."""
     return type(value) is int and abs(value) < LARGEST_COUNT
 
 
@@ -177,8 +181,10 @@ def is_library(value: Any) -> bool:
 
 
 def expressions(frame: Any, wanted: Dict[int, str]) -> Dict[str, str]:
-    """Return how the code of a frame reaches some things, `self.optimizer`: the name that `wanted`
-    has for the `id` of each of them, and the shortest expression.
+    """Return how the code of a frame reaches some objects, such as `self.optimizer`.
+
+    `wanted` has a name for the `id` of each object; the result has the shortest expression for each
+    name.
     """
     local = dict(frame.f_locals)
     outer = {} if frame.f_globals is frame.f_locals else dict(frame.f_globals)

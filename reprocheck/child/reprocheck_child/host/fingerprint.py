@@ -1,5 +1,6 @@
-"""Fingerprints of tensors that are read through host memory: exact hash, sketch, norm, small
-values.
+"""Fingerprints of tensors that are read through host memory.
+
+A fingerprint is the exact hash, sketch and norm of a tensor, and the values of a small one.
 
 Nothing here imports a framework: what its tensors are, and how they become arrays of numpy, an
 adapter says in a class of its own. Values are read anew each time, unless that class knows better:
@@ -33,7 +34,7 @@ class Fingerprints:
         raise NotImplementedError
 
     def array(self, value: Any) -> Any:
-        """Return a tensor as an array of numpy; what is none may be handed back."""
+        """Return a tensor as an array of numpy; any other value may be handed back."""
         raise NotImplementedError
 
     def read(self, tensor: Any) -> Fingerprint:
@@ -44,7 +45,7 @@ class Fingerprints:
         return of_array(self.array(tensor))
 
     def unread(self, tensor: Any) -> Fingerprint:
-        """Return what stands for a tensor that cannot be read."""
+        """Return what is recorded in place of a tensor that cannot be read."""
         dtype = str(getattr(tensor, "dtype", "")).rsplit(".", 1)[-1].lower()
         shape = [int(size) for size in getattr(tensor, "shape", ())]
         return {"h": "", "d": dtype, "s": shape}
@@ -74,7 +75,7 @@ class Fingerprints:
         return self.leaves({name: value for name, value in given.items() if value is not None})
 
     def samples(self, batch: Any) -> Optional[List[str]]:
-        """Hash of each sample of a batch; None where it has none."""
+        """Return the hash of each sample of a batch; None where it has none."""
         try:
             found = map(self._rows, flat(batch))
             return leaves.samples([rows for rows in found if rows is not None])
@@ -90,7 +91,7 @@ class Fingerprints:
             self.deep.recorder.emit({"e": "fingerprints", **names})
 
     def _forked(self) -> None:
-        """The file of a forked process names the algorithms again."""
+        """Name the algorithms again in the file of a forked process."""
         self._announced = False
 
     def _leaf(self, value: Any) -> Optional[Fingerprint]:
@@ -117,9 +118,7 @@ class Fingerprints:
 
 
 def of_array(value: Any) -> Fingerprint:
-    """Return the fingerprint of an array of numpy, also of types that numpy does not calculate
-    with.
-    """
+    """Return the fingerprint of an array of numpy, also of types numpy cannot calculate with."""
     if value.dtype.hasobject:  # strings
         text = repr(value.tolist()).encode("utf-8", "surrogatepass")
         return {"h": hashing.digest(text), "d": "string", "s": list(value.shape)}

@@ -1,5 +1,6 @@
-"""Where a script seeds generators: the functions of Python and numpy, and those that an adapter
-adds.
+"""Records where a script seeds generators.
+
+It watches the functions of Python and numpy, and those that an adapter adds.
 """
 
 import sys
@@ -24,9 +25,7 @@ class Seeds:
         self.left: Dict[str, bytes] = {}
 
     def hook(self) -> None:
-        """Watch `seed` of the modules random and numpy.random, where no other adapter has done
-        so.
-        """
+        """Watch `seed` of the modules random and numpy.random, unless another adapter does."""
         for generator, name in (("python", "random"), ("numpy", "numpy.random")):
             module = sys.modules.get(name)
             seed = getattr(module, "seed", None)

@@ -1,4 +1,4 @@
-"""The other processes of a run that train, or may yet: for programs whose processes have no ranks.
+"""Waits for the other processes of a run that train, or may yet, where they have no ranks.
 
 Such processes may share weights, and then the losses of one depend on how far the others are. One
 that has come to its stop therefore goes on, unrecorded, until all others that train have come to
@@ -49,7 +49,7 @@ def reached(folder: str) -> None:
 
 
 def processor_ticks(pid: int) -> int | None:
-    """Ticks of processor time that a process has used; None where it has ended."""
+    """Return the ticks of processor time that a process has used; None once it has ended."""
     fields = _fields(pid)
     if not fields:
         return None
@@ -57,7 +57,7 @@ def processor_ticks(pid: int) -> int | None:
 
 
 class Company:
-    """The others, as seen from a process that has come to its stop."""
+    """The other processes, as seen from one that has come to its stop."""
 
     def __init__(self, folder: str, longest: float) -> None:
         self._folder = folder
@@ -68,7 +68,7 @@ class Company:
         self._busy: dict[int, float] = {}  # when each of them was last seen to use the processor
 
     def left_behind(self, *, at_once: bool = False) -> bool:
-        """Return whether this process may end, as far as the others go.
+        """Return whether this process may end, as far as the others are concerned.
 
         Costs next to nothing when asked again and again.
         """
@@ -111,8 +111,9 @@ class Company:
 
 
 def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[int]:
-    """Processes that do not train so far, and are no helpers of one that does, such as data
-    workers.
+    """Return processes that do not train so far, and are no helpers of one that does.
+
+    Data workers are such helpers.
     """
     trainers = training | {_getpid()}
     apart = {pid for pid in running.keys() - trainers if not _serves(pid, running, trainers)}
@@ -129,7 +130,7 @@ def _ancestors(running: dict[int, tuple[int, int]]) -> set[int]:
 
 
 def _may_train(pid: int) -> bool:
-    """Return whether it is a Python of the user's."""
+    """Return whether a process is a Python of the user's."""
     try:
         if not os.path.basename(_readlink("/proc/%d/exe" % pid)).startswith("python"):
             return False
@@ -148,9 +149,9 @@ def _serves(pid: int, running: dict[int, tuple[int, int]], trainers: set[int]) -
 
 
 def _children() -> set[int]:
-    """Processes that this one has started and will wait for.
+    """Return the processes that this one has started and will wait for.
 
-    Data workers are none: they are daemons.
+    Data workers are not among them: they are daemons.
     """
     processes = sys.modules.get("multiprocessing.process")
     return {
@@ -161,7 +162,7 @@ def _children() -> set[int]:
 
 
 def _running() -> dict[int, tuple[int, int]]:
-    """Processes of this session and their descendants: parent, and ticks of processor time.
+    """Return the processes of this session and their descendants: parent and processor ticks.
 
     Empty where the system does not say.
     """
@@ -181,7 +182,7 @@ def _running() -> dict[int, tuple[int, int]]:
 
 
 def _fields(pid: int) -> list[bytes]:
-    """Return what the system says of a process, from its state on; empty where it is gone."""
+    """Return the fields that the system has on a process, from its state on; () once it is gone."""
     try:
         fields = _content("/proc/%d/stat" % pid).rpartition(b")")[2].split()
     except OSError:

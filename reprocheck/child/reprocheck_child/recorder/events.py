@@ -1,4 +1,4 @@
-"""The recorder of one process: facts in, JSON lines out.
+"""The recorder of one process: it takes facts and writes JSON lines.
 
 It keeps private copies of what it uses, so a script that replaces `open`, `os.write` or `time.time`
 does not reach it, and no error of its own reaches the script. A value that still lies on a device
@@ -145,22 +145,24 @@ class Recorder(Writer):
         return self.level in ("module", "op")
 
     def stop_after(self, iteration: int) -> None:
-        """The last iteration that is recorded is another one than was said at the start."""
+        """Set the last iteration that is recorded."""
         self._last_step = float(iteration)
 
     @property
     def updated(self) -> int:
-        """Number of iterations whose update is made, as far as that is known by now."""
+        """Return the number of iterations whose update is made, as far as known by now."""
         return self.grouping.updated + self.waiting
 
     @property
     def shallow(self) -> bool:
-        """Return whether losses alone are recorded, as things are."""
+        """Return whether losses alone are recorded at present."""
         return not self.deeper and (self.first is None or self.first.left)
 
     def goes_deeper(self) -> bool:
-        """Return whether a framework that was just imported is recorded at a deeper level: in the
-        whole of the run, or in its first iterations. The first to ask at level `auto` enters it.
+        """Return whether a framework that was just imported is recorded at a deeper level.
+
+        It is, in the whole of the run or in its first iterations. The first to ask at level `auto`
+        enters the deeper level.
         """
         if self.level != "auto":
             return self.deeper
@@ -171,14 +173,15 @@ class Recorder(Writer):
         return not self.first.left
 
     def stay_shallow(self, why: str) -> None:
-        """At level `auto`: the training is one that cannot be recorded at level `module` and then
-        be left alone.
+        """Leave the deeper level at level `auto`, for a reason.
+
+        The training cannot be recorded at level `module` and then be left alone.
         """
         if self.goes_deeper() and self.first is not None:
             self.first.leave(why)
 
     def leave_level(self, why: str) -> None:
-        """Record losses alone from here on: called by `first` once it has left."""
+        """Record losses alone from here on; `first` calls it once it has left."""
         with self._lock:
             self.before_line("")
             self.before_line = nothing_gathered
@@ -189,7 +192,7 @@ class Recorder(Writer):
                 self._file.map()
 
     def optimizer(self, name: str) -> int:
-        """An optimizer of class `name` was built: returns its index in this process."""
+        """Record a new optimizer of class `name`, and return its index in this process."""
         with self._lock:
             self._leave_regular()
             self._look_at_task()
@@ -207,15 +210,18 @@ class Recorder(Writer):
         numel: int = 1,
         thread: str | None = None,
     ) -> None:
-        """The roots of one backward pass, in the thread that calls unless said otherwise (`""`: the
-        main one). May stop the process.
+        """Record the roots of one backward pass.
+
+        May stop the process.
+
+        It ran in the thread that calls, or in `thread` (`""`: the main one).
         """
         if thread is None:
             thread = self._thread_name()
         self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
 
     def scalar(self, value: float, dtype: str, kind: str, token: Any = None) -> None:
-        """Do the same as `loss`, of one scalar root: the bulk of all losses.
+        """Record one scalar root as `loss` does: the bulk of all losses.
 
         `token` stands for the dtype where an adapter asks `regular` itself.
         """
@@ -239,8 +245,11 @@ class Recorder(Writer):
         kind: str = BACKWARD,
         numel: int = 1,
     ) -> None:
-        """Do the same as `loss`, of `count` values that `read(wait)` returns once they have
-        arrived from the device. May stop the process.
+        """Record losses that still lie on a device.
+
+        May stop the process.
+
+        `read(wait)` returns `count` values and their dtype once they have arrived.
         """
         thread = self._thread_name()
 
@@ -254,10 +263,11 @@ class Recorder(Writer):
         self._loss(count, kind, thread, line)
 
     def update(self, index: int, changed: bool | Callable[[bool], bool | None] | None) -> None:
-        """Optimizer `index` has stepped.
+        """Record that optimizer `index` has stepped.
 
-        `changed`: whether its weights did, None if not looked at, or a reading. May stop the
-        process.
+        May stop the process.
+
+        `changed`: whether its weights did, None if not looked at, or a reading.
         """
         if self.regular is not None and changed is None and self.regular.update(index):
             return
@@ -287,8 +297,9 @@ class Recorder(Writer):
             look()
 
     def _enter_regular(self, index: int, closed: int) -> None:
-        """After an update: a regular stretch begins where the last iterations were alike and each
-        update closes one.
+        """Begin a regular stretch after an update, where the last iterations were alike.
+
+        Each further update must close an iteration.
         """
         pattern, self._pattern = self._pattern or (), None
         again, self._last_pattern = pattern == self._last_pattern, pattern
@@ -312,7 +323,7 @@ class Recorder(Writer):
             self.emit({"e": "regular", "o": index, "k": kind, "d": dtype, "i": closed, "s": first})
 
     def _leave_regular(self) -> None:
-        """The training left the pattern: the grouping catches up."""
+        """Let the grouping catch up, as the training has left the pattern."""
         regular = self.regular
         if regular is None:
             return
@@ -354,7 +365,7 @@ class Recorder(Writer):
         return line
 
     def moved(self) -> None:
-        """Weights were seen to have changed without an update having been reported."""
+        """Record that weights changed without an update having been reported."""
         with self._lock:
             self._leave_regular()
             self._watching = False
@@ -362,53 +373,57 @@ class Recorder(Writer):
             self.emit({"e": "moved"})
 
     def still(self) -> None:
-        """Weights were seen not to have changed since the last backward pass."""
+        """Record that weights have not changed since the last backward pass."""
         with self._lock:
             self._leave_regular()
             self.grouping.still()
             self.emit({"e": "still"})
 
     def looked(self, changed: bool) -> None:
-        """Weights were compared with those of the last backward pass."""
+        """Record that weights were compared with those of the last backward pass."""
         if changed:
             self.moved()
         else:
             self.still()
 
     def skip(self) -> None:
-        """A gradient scaler skipped a step."""
+        """Record that a gradient scaler skipped a step."""
         with self._lock:
             self._leave_regular()
             self.grouping.skip()
             self.emit({"e": "skip"})
 
     def watching(self) -> bool:
-        """Return whether fingerprints of the weights are still needed: no update that really
-        changed weights was seen yet.
+        """Return whether fingerprints of the weights are still needed.
+
+        They are, until an update was seen that really changed weights.
         """
         return self._watching
 
     @property
     def iteration(self) -> int:
-        """The iteration under way, else that which closed last; 0 before the first loss."""
+        """Return the open iteration, else the last closed one; 0 before the first loss."""
         if self.regular is not None:
             return self.grouping.closed + self.regular.losses
         return self.grouping.begun
 
     def rank(self, rank: int, world: int) -> None:
-        """The framework knows the rank of this process and the number of ranks."""
+        """Take the rank of this process and the number of ranks from the framework."""
         if (rank, world) != self.world:
             self.world = (rank, world)
             self.emit({"e": "rank", "rank": rank, "world": world})
 
     def later_line(self, read: Deferred) -> None:
-        """See `Writer`. A regular stretch ends: nothing in it asks whether a value has arrived."""
+        """Write a line as `Writer` does, and end a regular stretch.
+
+        Nothing in a regular stretch asks whether a value has arrived.
+        """
         with self._lock:
             self._leave_regular()
             self._put(read)
 
     def log(self, value: Any) -> None:
-        """Add one loss that the script says itself."""
+        """Record one loss that the script gives itself."""
         reader = self.readers.get(type(value).__module__.split(".")[0])
         if reader is None or not reader(value):
             item = getattr(value, "item", lambda: value)()
@@ -419,8 +434,9 @@ class Recorder(Writer):
             self.loss([item], dtype, LOG)
 
     def hello(self, how: str) -> None:
-        """Prepare the first line of this process's file; after a fork it is written with the first
-        event only.
+        """Prepare the first line of this process's file.
+
+        After a fork it is written with the first event only.
         """
         path = os.path.join(self.folder, "%d-%d" % (_getpid(), time_ns()))
         self._file, self._column, self._in_column = (
@@ -454,12 +470,13 @@ class Recorder(Writer):
             self._flush_greeting()
 
     def forking(self) -> None:
-        """This process is about to be forked: the fork knows by it how many there were before."""
+        """Count a fork that is about to be made, so that the child knows its number."""
         self._forked += 1
 
     def forked(self) -> None:
-        """This process is a fork: a trace of its own, iterations of its own; optimizers that exist
-        are known to it.
+        """Begin a trace for this process, which is a fork.
+
+        Its iterations start anew; the optimizers that exist are known to it.
         """
         try:
             self._lock = RLock()
@@ -478,7 +495,7 @@ class Recorder(Writer):
             self.problem("after a fork", error)
 
     def _begin_trace(self, how: str) -> None:
-        """A trace of its own, iterations of its own."""
+        """Begin a new trace with iterations of its own."""
         self._queue.clear()
         self._said.clear()
         self._watching, self._training, self._finished, self._enough = True, False, False, False
@@ -488,8 +505,9 @@ class Recorder(Writer):
         self.hello(how)
 
     def _look_at_task(self) -> None:
-        """Begin a trace of its own for each task of a worker of a pool: which worker gets a task is
-        a race.
+        """Begin a new trace for each task of a worker of a pool.
+
+        Which worker gets a task is a race.
         """
         if self._worker is None or get_ident() != self._main:
             return
@@ -519,8 +537,9 @@ class Recorder(Writer):
                 self.emit({"e": "enough", "i": self._last_iteration})
 
     def ended(self) -> None:
-        """The interpreter reached its exit: read what is still on a device, and tell the other
-        ranks not to wait for this one.
+        """Finish the trace at the interpreter's exit.
+
+        What is still on a device is read, and the other ranks are told not to wait for this one.
         """
         if self._finished or self._greeting is not None:
             return
@@ -544,7 +563,7 @@ class Recorder(Writer):
             early_stop.mark(self.folder, self.world[0])
 
     def _say_error(self, event: dict[str, Any], error: BaseException) -> None:
-        """Write what ended the script, and the line of the user's that it came from."""
+        """Write what ended the script, and the user's line that it came from."""
         # cut last: of half a secret no pattern knows what it is
         event["error"] = early_stop.cut(self.redacted(early_stop.in_one_line(error)))
         try:
@@ -562,8 +581,9 @@ class Recorder(Writer):
                 self.rank(*found)
 
     def training(self) -> None:
-        """This process trains: called with the first loss, writes the environment as the framework
-        has set it up.
+        """Record, at the first loss, how this process trains.
+
+        The environment is written as the framework has set it up.
         """
         self._training = True
         self.find_world()
@@ -632,7 +652,7 @@ class Recorder(Writer):
             self._stop()
 
     def _stop(self) -> None:
-        """The last iteration that is recorded has closed."""
+        """Stop after the last iteration that is recorded, or record nothing further."""
         if self._finished or self._enough or self._others_train():
             return
         if (self.world[0] is not None or not self._in_session) and self._worker is None:
@@ -652,8 +672,9 @@ class Recorder(Writer):
             self._company = others
 
     def _count_in_thread(self, threads: Threads, thread: str, index: int) -> int:
-        """Count an update: the number of those of this optimizer; 0 while the main thread alone
-        trains.
+        """Count an update, and return how many this optimizer has made.
+
+        It is 0 while the main thread alone trains.
         """
         made = threads.update(thread, index)
         if made and threads.trainings.several():
@@ -663,9 +684,7 @@ class Recorder(Writer):
         return made
 
     def _are_over(self, *members: str | int) -> bool:
-        """Return whether the training of a thread or an optimizer is at its stop while others go
-        on.
-        """
+        """Return whether a thread's or optimizer's training is at its stop, and others not."""
         threads = self._threads
         return threads is not None and not threads.over(self._last_step).isdisjoint(members)
 
@@ -675,8 +694,9 @@ class Recorder(Writer):
         return self._threads is not None and self._threads.train
 
     def _others_train(self) -> bool:
-        """Return whether a training in another thread or task has not come to the stop, or may
-        yet begin.
+        """Return whether a training in another thread or task may go on before the stop.
+
+        It has not come to the stop, or may yet begin.
 
         Ranks stop side by side: where each has one training, there is nothing to wait for.
         """
@@ -688,9 +708,7 @@ class Recorder(Writer):
         return not threads.all_over(self._last_step)
 
     def _went_on(self) -> bool:
-        """Return whether a training in a thread or a task went on behind its last recorded
-        iteration.
-        """
+        """Return whether a training in a thread or a task went on after its last iteration."""
         threads = self._threads
         if threads is None or not threads.train:
             return False
@@ -700,13 +718,14 @@ class Recorder(Writer):
 
     @property
     def _last_iteration(self) -> int:
-        """The iteration after which the process stops: that of each training, where several run."""
+        """Return the iteration after which the process, or each training, stops."""
         return int(self._last_step) if self._in_threads else self.grouping.closed
 
     def _go_on(self) -> None:
-        """Nothing further is recorded: end once the others have come to their stop, too.
+        """End this process once the others have come to their stop, too.
 
-        A worker of a pool never ends here: the pool would wait for its task for ever.
+        Nothing further is recorded. A worker of a pool never ends here: the pool would wait for its
+        task for ever.
         """
         if self._worker is None and self._company is not None and self._company.left_behind():
             self._unmute()

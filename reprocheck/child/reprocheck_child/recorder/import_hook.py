@@ -1,5 +1,6 @@
-"""Callbacks that run right after a module's own import, without touching the module's spec, loader
-class or name.
+"""Runs callbacks right after a module's own import.
+
+The module's spec, loader class and name stay as they are.
 
 One finder stands first in `sys.meta_path`. It asks the other finders for the real spec and wraps
 `exec_module` of that one loader instance; the wrapper removes itself before it calls the real one.
@@ -48,9 +49,9 @@ def provide(name: str, path: str) -> None:
 
 
 def added() -> str:
-    """Return the names of the modules that are here since this was asked last because the recorder
-    imported them, and that neither it nor the script had imported before; of a package its own
-    alone.
+    """Return the modules that only the recorder has imported since the last call.
+
+    Neither it nor the script had imported them before; of a package only its own are named.
     """
     new = {name for name in _added if name in sys.modules and not name.startswith("_")}
     _added.clear()
@@ -92,8 +93,9 @@ class _Finder:
         return None
 
     def _asked(self, name: str, path: Any, target: Any) -> Any:
-        """Return the spec that the other finders give, which may ask for the same module; else that
-        of the file which is provided.
+        """Return the spec that the other finders give, else that of a provided file.
+
+        The other finders may ask for the same module.
         """
         self._busy.add(name)
         try:
@@ -117,10 +119,10 @@ class _Finder:
 
 
 def _is_asked_by_recorder() -> bool:
-    """Return whether an import that is under way stands in a module of the recorder.
+    """Return whether a module of the recorder holds the import statement under way.
 
-    Not whether it stands in one that such an import loads: each import of a framework would take as
-    many steps as it has frames above it, 12 ms in all.
+    An import further up the stack does not count: each import of a framework would take as many
+    steps as it has frames above it, 12 ms in all.
     """
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_IMPORTING):
@@ -155,8 +157,9 @@ def _put_back(module: Any) -> None:
 
 
 def _spec_of_loaded(name: str) -> Any:
-    """Return the spec of a module of the recorder that is loaded; None for one that is to be loaded
-    from its file.
+    """Return the spec of a recorder's module that is loaded.
+
+    None for one that is to be loaded from its file.
     """
     module = sys.modules.get(name)
     if module is None:

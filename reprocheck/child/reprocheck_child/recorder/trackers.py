@@ -1,4 +1,4 @@
-"""What a training hands to its trackers: each value becomes one of a series.
+"""Records what a training hands to its experiment trackers, each value in its series.
 
 Each tracker has one function that all its other ways lead through. A wrapper looks at what it is
 given, or at what it returns; the function itself gets what it was given. Nothing is imported that
@@ -97,7 +97,7 @@ def _wandb(
 
 
 def _flat(data: Mapping[object, object], depth: int) -> Iterable[tuple[object, object]]:
-    """Names and values of dictionaries inside each other: `a/b`."""
+    """Yield names and values of nested dictionaries: `a/b`."""
     for name, value in data.items():
         if not isinstance(value, dict):
             yield name, value

@@ -1,5 +1,7 @@
-"""What the files of a training hold: under which key a saver was given which part of it, what of a
-file was loaded again and by whom, and the lines of the script that did so.
+"""Records what the files of a training hold.
+
+That is under which key a saver was given which part of it, what of a file was loaded again and by
+whom, and the lines of the script that did so.
 
 Only in a check of a resume: `boundaries` of the recorder.
 """
@@ -67,9 +69,9 @@ _PLAIN = (int, bool, float, str, type(None))
 
 
 class Save:
-    """One call of a saver: all that is written while it is under way belongs to it.
+    """One call of a saver: all that is written during the call belongs to it.
 
-    holds  kinds of what it was given: `optimizer`, `weights`…
+    holds kinds of what it was given: `optimizer`, `weights`…
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class Save:
 
 
 class Savers:
-    """The savers that are known by name, watched in this process."""
+    """The known savers, watched in this process."""
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder
@@ -97,7 +99,7 @@ class Savers:
         """Called at the end of a save, with what the saver returned."""
 
     def install(self) -> None:
-        """Watch from now on."""
+        """Start the watch."""
         for module, function, name, given in SAVERS:
             import_hook.when_imported(module, self._watcher(function, name, given))
         for module, function in LOADERS:
@@ -127,7 +129,10 @@ class Savers:
     def _begin(
         self, name: str, given: Given, args: tuple[Any, ...], named: dict[str, Any]
     ) -> Callable[[Any], None] | None:
-        """A saver begins; returns what is called at its end. One inside another is a part of it."""
+        """Begin a save, and return what is called at its end.
+
+        A save inside another is a part of it.
+        """
         me = get_ident()
         is_part = me in self._saving
         if not is_part:
@@ -152,7 +157,7 @@ class Savers:
             told(save, returned)
 
     def _named(self, given: list[Any]) -> str:
-        """Return the file that a saver is given, as a trace names it; "" where that is none."""
+        """Return the name in the trace of the file that a saver is given; "" for no file."""
         paths = (getattr(one, "name", one) for one in given if not isinstance(one, dict))
         path = next((one for one in paths if isinstance(one, (str, os.PathLike))), None)
         if path is None:
@@ -189,13 +194,16 @@ class Archives:
         self._keys: dict[int, str] = {}  # id of something that was loaded -> its place in the file
 
     def saved(self, save: Save, content: list[Entry], file: str) -> None:
-        """Something was saved."""
+        """Record that something was saved."""
         keys = {"in": content[:MOST], "fr": self.frames(), **of_line(self._deep.source(1))}
         self._deep.seen("saved", file, call=False, k=save.by, **keys)
 
     @guarded("looking at what is saved", otherwise=[])
     def contents(self, value: Any) -> list[Entry]:
-        """Return what a file is given: `[place, {"d": kind, "v": name or number}]` of each part."""
+        """Return the parts of what a file is given.
+
+        Each is `[place, {"d": kind, "v": name or number}]`.
+        """
         found: list[Entry] = []
         self._describe("", value, found, 0)
         return found
@@ -226,7 +234,7 @@ class Archives:
         return "", ""
 
     def _generator(self, shared: str, value: Any) -> str:
-        """Whose state a value is: the shared generator of that form, or one of the script's own."""
+        """Return whose state a value is: a shared generator's or one of the script's own."""
         from . import script_generators
 
         for name, generator in self.generators().items():
@@ -236,7 +244,7 @@ class Archives:
 
     @guarded("looking at what was loaded")
     def read(self, value: Any) -> None:
-        """A file was read: what it holds is known by its key from now on.
+        """Remember a file that was read by its content, so that its key is known later.
 
         By identity, without a reference: what was loaded may be large, and goes when the script
         drops it.
@@ -256,8 +264,9 @@ class Archives:
                 self._remember(place + part, one, depth + 1)
 
     def key_of(self, value: Any) -> str:
-        """Return the place in the file of what a part of the training is given: of itself, or of
-        what it was made of; "" where that is not known.
+        """Return the key in the file of a value that a part of the training is given.
+
+        It is that of the value itself or of what it was made of; "" where it is not known.
         """
         known = self._keys.get(id(value))
         if known is not None or not isinstance(value, dict):
@@ -267,18 +276,19 @@ class Archives:
         return place[: place.rfind("[")] if place.count("[") > 1 else place
 
     def key_leaves(self, value: Any) -> list[Entry]:
-        """Return that place as a leaf of a fact; none where it is not known."""
+        """Return that key as a leaf of a fact; none where it is not known."""
         key = self._deep.recorder.named(self.key_of(value))
         return [["key", {"v": key}]] if key else []
 
     def loaded(self, kind: str, part: str, value: Any) -> None:
-        """A part of the training takes what was loaded."""
+        """Record that a part of the training takes what was loaded."""
         line = of_line(self._deep.source(2))
         self._deep.seen("load", part, call=False, k=kind, **{"in": self.key_leaves(value)}, **line)
 
     def frames(self) -> list[list[Any]]:
-        """`[line, {part: expression}]` of the user's functions under way, from the innermost out:
-        how the script itself reaches the parts of its training there.
+        """Return `[line, {part: expression}]` of the user's running functions, innermost first.
+
+        The expressions are how the script itself reaches the parts of its training there.
         """
         wanted = {id(thing): name for part in self.parts for name, thing in part()}
         wanted.update((id(thing), name) for name, thing in self.generators().items())
@@ -298,7 +308,7 @@ class Archives:
 
 
 def _state_of_host(value: Any) -> str:
-    """`python` or `numpy` of the state of a generator of these; "" of anything else."""
+    """Return `python` or `numpy` for a state of one of their generators; "" for others."""
     if isinstance(value, dict):
         return "numpy" if "bit_generator" in value else ""
     if not isinstance(value, (tuple, list)) or len(value) < 3:

@@ -1,5 +1,6 @@
-"""The point at which a training was stopped, and where it goes on: what it holds there, and which
-states of its generators were put back before.
+"""Records the training at a boundary, where it was stopped and where it goes on.
+
+That is what it holds there, and which states of its generators were put back before.
 
 Only where a check of a resume asks for it: `boundaries` of the recorder.
 """
@@ -32,8 +33,7 @@ _RESTORES = 200
 
 
 class Boundary:
-    """Writes what a training holds before the first forward pass of the iterations that are asked
-    for.
+    """Writes what a training holds before the first forward pass of the requested iterations.
 
     One for all frameworks of a process. Nothing here raises.
     """
@@ -76,13 +76,14 @@ class Boundary:
         import_hook.when_imported("numpy.random", self._watch_numpy)
 
     def may_rest(self) -> None:
-        """An adapter can leave out what stands in `Deep.rests` between two boundaries."""
+        """Leave out what stands in `Deep.rests` between two boundaries, for an adapter."""
         self._can_rest = True
         self._rest()
 
     def reached(self, framework: str) -> bool:
-        """A forward pass of the training is about to begin, or a backward pass where none was
-        seen, as a framework tells; returns whether what the training holds is asked for here.
+        """Note that a forward pass begins; return whether the training's state is wanted.
+
+        Frameworks call it, or at a backward pass where no forward pass was seen.
         """
         try:
             return bool(self._reached(framework))
@@ -130,7 +131,7 @@ class Boundary:
 
     @guarded("looking at what the script counts")
     def _write_counts(self) -> None:
-        """Whole numbers that the variables of the script reach: steps, epochs, positions."""
+        """Write whole numbers in the script's variables: steps, epochs, positions."""
         counts: dict[str, int] = {}
         for name, value in script_objects.variables(self.deep):
             if scope.is_count(value):
@@ -169,8 +170,9 @@ class Boundary:
         _call_all(self.on_rest)
 
     def watch(self, generator: str, name: str, *modules: Any) -> None:
-        """Wrap a function of a module that puts a state of a generator back; `modules` behind the
-        first hold it under the same name.
+        """Wrap a function of a module that puts a state of a generator back.
+
+        Further `modules` hold it under the same name.
         """
 
         def make(real: Callable[..., Any]) -> Callable[..., Any]:

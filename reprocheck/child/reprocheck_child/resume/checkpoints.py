@@ -1,4 +1,4 @@
-"""What a training keeps on disk between two updates, so that it can go on from there.
+"""Finds what a training saves on disk between two updates, so that it can go on from there.
 
 The tree of the working directory is looked at between two iterations: whoever wrote a checkpoint,
 and in whatever language, its files are new or changed there. The audit events of this process and
@@ -77,11 +77,10 @@ BUILT_IN = ("tensorflow", "tensorstore", "mindspore")
 
 
 class Found:
-    """A checkpoint, as it stands between two iterations.
+    """A checkpoint, as it is between two iterations.
 
-    paths   its files
-    beside  other files that were written with it, such as a copy
-    target  what names it: its file, its folder, or how its files begin; "" where nothing does
+    paths its files beside other files that were written with it, such as a copy target what names
+    it: its file, its folder, or how its files begin; "" where nothing does
     """
 
     def __init__(self, paths: list[str], beside: list[str], target: str, save: Save) -> None:
@@ -93,10 +92,10 @@ class Found:
 
 
 class Checkpoints:
-    """What stands in the working directory, and who wrote it since the last look.
+    """The files in the working directory, and who wrote them since the last look.
 
-    pattern  what the user says a checkpoint is called; "" where that is to be found out
-    outside  called before a checkpoint is written outside of the working directory
+    pattern what the user says a checkpoint is called; "" where that is to be found out outside
+    called before a checkpoint is written outside of the working directory
     """
 
     def __init__(self, recorder: Any, pattern: str, outside: Callable[[str], None]) -> None:
@@ -129,7 +128,7 @@ class Checkpoints:
         """Files of savers that were gone again at the next look."""
 
     def install(self) -> None:
-        """Watch from now on."""
+        """Start the watch."""
         savers = self._recorder.savers
         savers.make = lambda by: Save(by, self._line(), self._updates())
         savers.on_end.append(self._ended_save)
@@ -153,15 +152,16 @@ class Checkpoints:
         ON_OPENING.append(self._opened)
 
     def tasks(self) -> list[Any]:
-        """Threads, futures and processes that were started since the last look, and may write what
-        was to be kept.
+        """Return threads, futures and processes that may be writing a checkpoint.
+
+        They were started since the last look.
         """
         processes = sys.modules.get("multiprocessing.process")
         children = [one for one in getattr(processes, "_children", ()) if not one.daemon]
         return [one for one in (*self._tasks, *children) if id(one) not in self._passed_over]
 
     def pass_over(self, tasks: list[Any]) -> None:
-        """These do not end: they are there for something else, as the thread of a loader is."""
+        """Ignore tasks that do not end: they do something else, such as a loader's thread."""
         self._passed_over.update(map(id, tasks))
 
     def under_way(self, tasks: list[Any]) -> list[Any]:
@@ -169,7 +169,7 @@ class Checkpoints:
         return [task for task in tasks if _is_under_way(task)]
 
     def is_written_to(self, paths: list[str]) -> bool:
-        """Return whether this process holds one of these files open for writing."""
+        """Return whether this process has one of these files open for writing."""
         wanted = {os.path.join(self._root, path) for path in paths}
         return not wanted.isdisjoint(held_for_writing())
 
@@ -185,7 +185,7 @@ class Checkpoints:
         return told
 
     def take(self, told: dict[str, Any]) -> None:
-        """Another rank has told what it wrote."""
+        """Take over what another rank reports to have written."""
         self._touched = self._touched or told["touched"]
         self._others = self._others or told["others"]
         if told["saved"] and self._saved is None:
@@ -194,14 +194,14 @@ class Checkpoints:
             self._written.setdefault(path, Save(**one))
 
     def begin(self) -> None:
-        """Before the first iteration: what stands there is no checkpoint of this training."""
+        """Note, before the first iteration, the files that are no checkpoint of this training."""
         self._stood = self._tree()
         self._forget()
 
     def found(self, updates: int) -> Found | None:
-        """Return the checkpoint that was written since the last look; None where there is none.
+        """Return the checkpoint that was written since the last look; None for none.
 
-        updates  how many were made by now
+        `updates` is the number of updates so far.
         """
         if not (self._touched or self._others or not sys.modules.keys().isdisjoint(BUILT_IN)):
             return None
@@ -251,8 +251,10 @@ class Checkpoints:
         return found
 
     def _newest(self, paths: list[str], otherwise: Save) -> tuple[str, Save]:
-        """Return what a script is to be told that resumes from these files, and the save that it is
-        of: the newest one that is whole, or the folder in which its parts lie. A copy is no save.
+        """Return what a resuming script is to be given, and the save that it belongs to.
+
+        It is the newest file that is complete, or the folder in which its parts lie. A copy is no
+        save.
         """
         files: dict[int, list[str]] = {}
         saves: dict[int, Save] = {}
@@ -277,9 +279,7 @@ class Checkpoints:
         return _common(own), save
 
     def _held(self, save: Save, paths: list[str]) -> set[Any]:
-        """Return what a save holds of the training, by kind; by its size where that is not
-        known.
-        """
+        """Return what a save holds of the training, by kind; by its size where unknown."""
         return {*OF_STATE.intersection(save.holds)} or {sum(map(self._size, paths))}
 
     def _matched(self, path: str) -> str:
@@ -289,14 +289,15 @@ class Checkpoints:
         return folder if self._matches(folder) else path
 
     def _stamp(self, path: str) -> tuple[int, int]:
-        """Orders files by when they were written."""
+        """Return a key that orders files by when they were written."""
         save = self._written.get(path)
         number = save.number if save is not None and path not in self._copied else 0
         return number, self._now.get(path, (0,))[0]
 
     def _streams(self) -> set[str]:
-        """Return files that have been held open for writing since before the last look, such as the
-        log of a training: nothing would be whole if they were waited for.
+        """Return files that have been open for writing since before the last look.
+
+        The log of a training is one: a checkpoint would never be complete if they were waited for.
         """
         held = {os.path.relpath(path, self._root) for path in held_for_writing()}
         return held - self._written.keys()
@@ -323,8 +324,10 @@ class Checkpoints:
         return fnmatch(path, self._pattern) or fnmatch(os.path.basename(path), self._pattern)
 
     def _tree(self) -> dict[str, State]:
-        """Return every file below the working directory; where there are too many, those that this
-        process was seen to write. With them the files outside that match the pattern.
+        """Return every file below the working directory.
+
+        Where there are too many, those that this process was seen to write. Files outside that
+        match the pattern are added.
         """
         if self._is_wide:
             return self._own_files()
@@ -337,7 +340,7 @@ class Checkpoints:
         return {path: found[path] for path in found if path[0] != "/" or self._matches(path)}
 
     def _below(self, top: str, start: str) -> dict[str, State]:
-        """Return the files below a folder whose paths start so, but for those above the limit."""
+        """Return the files below a folder whose paths start so, up to the limit."""
         found: dict[str, State] = {}
         waiting = [top]
         while waiting:
@@ -386,7 +389,10 @@ class Checkpoints:
 
     @guarded("watching what is kept on disk")
     def _made(self, path: Any, _: Any, start: Any) -> None:
-        """A folder is about to be made: that of a draft of orbax is filled by C++ code."""
+        """Handle a folder that is about to be made.
+
+        C++ code fills the folder of a draft of orbax.
+        """
         whole = without_links(absolute(path, start))
         if os.path.lexists(whole):
             return
@@ -409,7 +415,7 @@ class Checkpoints:
             self._note(new, self._in_saver())
 
     def _note(self, path: str, written: Save) -> None:
-        """A file is about to stand there, whole or as a draft."""
+        """Note a file that is about to be written, complete or as a draft."""
         if not path or path.startswith((self._own, *NO_FILES)):
             return
         name = self._name(path)
@@ -425,13 +431,13 @@ class Checkpoints:
             self._outside(self._recorder.masked(DRAFT.sub("", path)))
 
     def _remove_new_folders(self) -> None:
-        """Those without a file, which may look to the next run like a checkpoint."""
+        """Remove new empty folders, which the next run might take for a checkpoint."""
         for folder in reversed(self._new_folders):
             with suppress(OSError):  # something is in it
                 os.rmdir(folder)
 
     def _name(self, path: str) -> str:
-        """Return a path as a snapshot names it; "" where none holds it."""
+        """Return the name of a path in a snapshot; "" where none contains it."""
         if path.startswith(os.path.join(self._root, "")):
             return os.path.relpath(path, self._root)
         if self._allowed and (self._matches(path) or self._matches(DRAFT.sub("", path))):
@@ -439,7 +445,7 @@ class Checkpoints:
         return ""
 
     def _in_saver(self) -> Save:
-        """Something is written now, perhaps by a saver that is under way."""
+        """Note that something is written now, perhaps by a running saver."""
         savers = self._recorder.savers
         inside: Save | None = savers.under_way()
         if inside is None:
@@ -449,7 +455,7 @@ class Checkpoints:
         return inside
 
     def _is_out_of_place(self, path: str, by: str) -> bool:
-        """Return whether a checkpoint is about to be written where no snapshot is taken."""
+        """Return whether a checkpoint is about to be written outside of a snapshot."""
         return bool(self._recorder.iteration) and (bool(by) or _has_suffix(path.lower()))
 
     def _started_process(self, *_: Any) -> None:
@@ -469,15 +475,16 @@ class Checkpoints:
         around(module.ThreadPoolExecutor, "submit", "watching a pool", after=submitted)
 
     def _updates(self) -> int:
-        """After how many updates the thread that calls was given what it writes: those of its
-        start, but for one that has been there for longer and is handed work again and again.
+        """Return after how many updates the calling thread was given what it writes.
+
+        They are those at its start, but for a thread that is handed work again and again.
         """
         now = int(self._recorder.updated)
         begun = self._begun.get(id(threading.current_thread()), now)
         return begun if begun >= now - 1 else now
 
     def _line(self) -> str:
-        """`file:line` of the innermost frame of the user's code; "" where there is none."""
+        """Return `file:line` of the innermost frame of the user's code; "" for none."""
         frame, masked = sys._getframe(2), self._recorder.masked
         return user_files.innermost_line(frame, self._inside, self._foreign, masked)
 
@@ -505,16 +512,15 @@ def _is_named_text(path: str) -> bool:
 
 
 def _has_suffix(path: str) -> bool:
-    """Return whether a name has the end of a checkpoint's, be it before that of a draft:
-    `a.pt.tmp`.
-    """
+    """Return whether a name ends as a checkpoint's does, also before a draft's end: `a.pt.tmp`."""
     name = os.path.basename(path) + "."
     return any(suffix + "." in name for suffix in SUFFIXES)
 
 
 def _start_of(pattern: str) -> str:
-    """Return how all paths begin that a pattern allows outside of the working directory; "" of
-    another.
+    """Return the fixed start of the paths of a pattern outside of the working directory.
+
+    It is "" for a pattern inside.
     """
     if not pattern.startswith("/"):
         return ""
@@ -522,14 +528,14 @@ def _start_of(pattern: str) -> str:
 
 
 def _taken_out(known: dict[str, Save], old: str) -> Iterator[tuple[str, Save]]:
-    """Take out what is known of a path and of all below it: how each goes on behind that path."""
+    """Remove a path and all below it from what is known; return how each goes on after the path."""
     for path in list(known):
         if old and (path + "/").startswith(old + "/"):
             yield path[len(old) :], known.pop(path)
 
 
 def _holds_reports(name: str) -> bool:
-    """Return whether a file is named as one that holds what a training reports.
+    """Return whether the name of a file says that it holds what a training reports.
 
     The names of some checkpoints say the loss they had.
     """
@@ -539,7 +545,7 @@ def _holds_reports(name: str) -> bool:
 
 
 def _common(paths: list[str]) -> str:
-    """Return the folder that files lie in; "" for the working directory itself, and for several."""
+    """Return the folder that files lie in; "" for the working directory and for several folders."""
     try:
         return os.path.commonpath([os.path.dirname(path) for path in paths])
     except ValueError:  # some of them outside of the working directory
@@ -547,12 +553,12 @@ def _common(paths: list[str]) -> str:
 
 
 def _is_of(target: str, path: str) -> bool:
-    """Return whether a file is what names a checkpoint, or lies in that."""
+    """Return whether a file is the checkpoint's target, or lies in it."""
     return target in (path, PREFIX.sub("", path)) or (path + "/").startswith(target + "/")
 
 
 def _looks_saved(path: str) -> bool:
-    """Return whether a file begins as those do that keep tensors or objects."""
+    """Return whether a file begins as files of tensors or objects do."""
     try:
         with open(path, "rb") as file:
             head = file.read(9)

@@ -1,5 +1,4 @@
-"""The boundary behind a checkpoint: the training waits there while reprocheck takes a snapshot of
-the working directory.
+"""Pauses a training after a checkpoint, while reprocheck takes a snapshot of its folder.
 
 The process that trains leaves `wanted-PID-N` in the trace folder, with what was found, and waits
 for `taken-PID-N`. Of several ranks the first looks for all of them, which wait with it: see
@@ -44,7 +43,10 @@ FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
 
 
 def install(recorder: Any, asked: Mapping[str, Any]) -> None:
-    """Watch a run that is to be resumed later. `asked`: see `docs/reference/trace-format.md`."""
+    """Watch a run that is to be resumed later.
+
+    `asked`: see `docs/reference/trace-format.md`.
+    """
     pause = Pause(recorder, asked)
     recorder.before_iteration, recorder.before_going_on = pause.look, pause.await_snapshot
     recorder.epoch_began = pause.epoch_began
@@ -53,12 +55,11 @@ def install(recorder: Any, asked: Mapping[str, Any]) -> None:
 class Pause:
     """The boundaries of a continued run.
 
-    at       places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates
-    go_on    iterations that follow a checkpoint
-    pattern  what a checkpoint is called; "" where that is to be found out
-    spare    boundaries behind the first: a run that a signal ends may save at one of them
-    signal_at  updates after which the run is ended by a signal; 0 for none
-    at_once  whether the signal does not wait for those who write a checkpoint then
+    at places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates go_on
+    iterations that follow a checkpoint pattern what a checkpoint is called; "" where that is to be
+    found out spare boundaries behind the first: a run that a signal ends may save at one of them
+    signal_at updates after which the run is ended by a signal; 0 for none at_once whether the
+    signal does not wait for those who write a checkpoint then
     """
 
     def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
@@ -87,14 +88,19 @@ class Pause:
         recorder.on_end.append(self._account)
 
     def epoch_began(self, loader: str) -> None:
-        """A loader begins to hand out its data, known by its place or by the line that walks
-        through it; the one that began first is the one trained on.
+        """Count an epoch: a loader begins to hand out its data.
+
+        It is known by its place or by the line that iterates it; the one that began first is the
+        one trained on.
         """
         self._epochs[loader] = self._epochs.get(loader, 0) + 1
 
     @guarded("looking for a checkpoint")
     def look(self) -> None:
-        """Before an iteration. Costs the script nothing but time."""
+        """Look for a checkpoint before an iteration.
+
+        Costs the script nothing but time.
+        """
         if not self._begun:
             self._begun = True
             self._recorder.find_world()
@@ -109,8 +115,9 @@ class Pause:
 
     @guarded("waiting for a snapshot")
     def await_snapshot(self) -> None:
-        """Before the script goes on: what the recorder has to do there is done while the snapshot
-        is taken.
+        """Wait for the snapshot before the script goes on.
+
+        What the recorder has to do is done while the snapshot is taken.
         """
         if self._awaited:
             answer, self._awaited = self._path(self._awaited), ""
@@ -118,7 +125,7 @@ class Pause:
 
     @property
     def _is_killed_now(self) -> bool:
-        """Return whether this run is to be ended with what is being written at this moment."""
+        """Return whether the run is to be ended while a checkpoint is being written."""
         return self._at_once and 0 < self._signal_at <= self._recorder.grouping.updated
 
     @property
@@ -127,7 +134,7 @@ class Pause:
         return bool(self._recorder.world[0])
 
     def _boundary(self, look: Callable[[], None]) -> None:
-        """Look once all ranks are there; those behind the first are told what it has found."""
+        """Look for a checkpoint once all ranks are there, and tell the others what was found."""
         if self._follows:
             self._unseen(self._follow)
         elif self._ranks is None:
@@ -136,7 +143,7 @@ class Pause:
             self._unseen(lambda: self._lead(look))
 
     def _lead(self, look: Callable[[], None]) -> None:
-        """Looks for all ranks, which wait here until it has."""
+        """Look for all ranks, which wait here until it is done."""
         others = self._ranks
         assert others is not None
         number = self._next_number()
@@ -155,9 +162,7 @@ class Pause:
             self._ranks = None
 
     def _follow(self) -> None:
-        """Another rank looks: this one stops where that one does, and records what it holds behind
-        the same checkpoint.
-        """
+        """Stop where the leading rank stops, and record behind the same checkpoint."""
         if self._over:
             return
         if self._ranks is None:
@@ -171,9 +176,7 @@ class Pause:
         self._goes_on(answer["until"], answer["behind"])
 
     def _follow_late(self) -> None:
-        """The ranks do not come to their boundaries together: this one stops where the first does
-        all the same.
-        """
+        """Stop where the first rank does, although the ranks do not arrive together."""
         try:
             with open(self._path(FOLLOWED), encoding="ascii") as file:
                 until = int(file.read())
@@ -182,7 +185,7 @@ class Pause:
         self._recorder.stop_after(until)
 
     def _goes_on(self, until: int, behind: int | None) -> None:
-        """The run ends after iteration `until`; `behind`: the update whose checkpoint it was."""
+        """Let the run end after iteration `until`; `behind` is the update of its checkpoint."""
         if behind is None:
             return
         self._until, self._behind = until, behind
@@ -192,15 +195,16 @@ class Pause:
             self._recorder.boundaries.update(behind_it)
 
     def _next_number(self) -> int:
-        """Return the number of a boundary, the same in all ranks: an iteration has two, before its
-        forward pass and before its loss.
+        """Return the number of a boundary, the same in all ranks.
+
+        An iteration has two, before its forward pass and before its loss.
         """
         first = int(self._recorder.updated) * 2
         self._number_of_boundary = first if self._number_of_boundary < first else first + 1
         return self._number_of_boundary
 
     def _account(self) -> None:
-        """Say at the end what was written and taken for no checkpoint."""
+        """Write at the end what was saved and not taken for a checkpoint."""
         if self._signaled:  # a handler may have written one
             self._unseen(self._look)
             self.await_snapshot()
@@ -281,7 +285,7 @@ class Pause:
     def _await_signal(self) -> None:
         """Wait for the signal that is to end this run, once its time has come.
 
-        A script that has a handler goes on behind it.
+        A script that has a handler goes on after it.
         """
         if self._signaled or self._follows:
             return
@@ -293,9 +297,10 @@ class Pause:
         self._await(self._path(SENT))
 
     def _await_tasks(self) -> None:
-        """Wait for threads, futures and processes that were started in the last iteration, and may
-        be about to write what was kept. A loader's thread, for one, does not end: what was waited
-        for in vain is passed over.
+        """Wait for tasks that were started in the last iteration and may be about to save.
+
+        They are threads, futures and processes. A loader's thread, for one, does not end: what was
+        waited for in vain is ignored later.
         """
         tasks = self._checkpoints.tasks()
         if not tasks or self._patience <= 0:
@@ -317,7 +322,7 @@ class Pause:
 
     @staticmethod
     def _wait(goes_on: Callable[[], bool], longest: float) -> bool:
-        """Wait while something goes on; False where it still does."""
+        """Wait while a condition holds; return False where it still does at the end."""
         deadline = monotonic() + longest
         while goes_on():
             if monotonic() > deadline:
@@ -326,9 +331,7 @@ class Pause:
         return True
 
     def _refuse(self, path: str) -> None:
-        """A checkpoint is about to be written where no snapshot is taken: the process ends before
-        it is.
-        """
+        """End the process before a checkpoint is written outside of the snapshot."""
         recorder = self._recorder
         recorder.emit({"e": "outside", "p": path})
         self._leave(OUTSIDE, path)
@@ -336,7 +339,7 @@ class Pause:
         _exit(0)
 
     def _leave(self, name: str, text: str) -> None:
-        """Leave a file in the trace folder, whole from the first look at it."""
+        """Leave a file in the trace folder, complete from the first look at it."""
         draft = self._path("." + name)
         with open(draft, "w", encoding="utf-8") as file:
             file.write(text)
@@ -347,7 +350,7 @@ class Pause:
 
     @staticmethod
     def _unseen(look: Callable[[], None]) -> None:
-        """Looks at files without telling that they were read."""
+        """Look at files without recording that they were read."""
         if opened_files.WATCHED is None:
             look()
         else:

@@ -1,5 +1,6 @@
-"""A training's values at a boundary: kept by the continued run, and put back into a resumed one, so
-that what a resume has lost is confirmed by its being given back.
+"""Keeps a training's values at a boundary, and puts them back into a resumed run.
+
+That confirms what the resume has lost.
 
 Only in a check that explains a resume: `keep` and `put_back` of the recorder.
 """
@@ -31,7 +32,7 @@ _NAMED = 20
 
 
 def of(recorder: Any) -> Keeping | PuttingBack | None:
-    """Return what the settings of a process ask for."""
+    """Return what the settings of a process ask for: a `Keeping`, a `PuttingBack` or None."""
     if recorder.keep:
         return Keeping(recorder, recorder.keep)
     if recorder.put_back:
@@ -40,7 +41,7 @@ def of(recorder: Any) -> Keeping | PuttingBack | None:
 
 
 class _Values:
-    """What both sides share: the parts of a training, and how values are written."""
+    """The shared part of both sides: the parts of a training, and how values are written."""
 
     puts = False
     """Whether this is the side that puts something back."""
@@ -59,7 +60,7 @@ class _Values:
         self._turns: dict[str, int] = {}  # name -> how many steps were given something of it
 
     def file(self, iteration: int) -> str:
-        """Return the name of the file of this rank that holds what stood before an iteration."""
+        """Return the name of this rank's file with the values before an iteration."""
         return "state-%d-%d" % (self._rank(), iteration)
 
     def index(self) -> str:
@@ -84,17 +85,17 @@ class _Values:
         return int(self.recorder.world[0] or 0)
 
     def generators(self) -> list[Holder]:
-        """Return those of the parts that are generators."""
+        """Return those parts that are generators."""
         return [holder for holder in self.holders if holder.rung == GENERATORS]
 
     def unavailable(self, rung: str, why: str) -> None:
-        """Something could not be kept or put back."""
+        """Record that something could not be kept or put back."""
         why = self.recorder.redacted(why)[:300]
         self.recorder.emit({"e": "unavailable", "c": rung, "why": why})
 
 
 class Keeping(_Values):
-    """The continued run: writes what it holds at each boundary, and the batches from there on."""
+    """The continued run: writes its values at each boundary, and the batches after it."""
 
     def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
         super().__init__(recorder)
@@ -107,13 +108,13 @@ class Keeping(_Values):
 
     @guarded("keeping the states of generators")
     def pass_begins(self, loader: str) -> None:
-        """A loader begins to hand out its data."""
+        """Note that a loader begins to hand out its data."""
         self._look()
         self.passes[loader] = [holder.take() for holder in self.generators()]
 
     @guarded("keeping what a training holds")
     def at_boundary(self, iteration: int) -> None:
-        """A forward pass is about to begin, behind a checkpoint."""
+        """Write the values before a forward pass that follows a checkpoint."""
         turns = dict(self._turns)
         state: dict[str, Any] = {"passes": self.passes, "turns": turns, "held": []}
         for holder in self.holders:
@@ -125,7 +126,7 @@ class Keeping(_Values):
 
     @guarded("keeping what a step is given")
     def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> None:
-        """A step of the training is given something of these rungs, such as a batch: that is kept.
+        """Keep what a step of the training is given of these rungs, such as a batch.
 
         Returns None, as nothing is given in its place.
         """
@@ -146,7 +147,7 @@ class Keeping(_Values):
 
     @guarded("keeping the states of generators")
     def _states(self) -> list[Values]:
-        """Of the generators, before and after a batch: it may be the first that is due."""
+        """Keep the states of generators before and after a batch, which may be the first due."""
         return [holder.take() for holder in self.generators()]
 
     @guarded("keeping a batch")
@@ -190,11 +191,11 @@ class Keeping(_Values):
 
 
 class PuttingBack(_Values):
-    """A resumed run: puts back what the continued run has kept, before its first forward pass.
+    """A resumed run: puts back the kept values before its first forward pass.
 
-    rungs    of the ladder across the gap: what is put back
-    batches  where they begin: see `docs/reference/trace-format.md`
-    beside   of what no `state_dict` has, the names of what is put back
+    rungs of the ladder across the gap: what is put back batches where they begin: see
+    `docs/reference/trace-format.md` beside names of values that have no `state_dict` and are put
+    back
     """
 
     puts = True
@@ -218,8 +219,9 @@ class PuttingBack(_Values):
 
     @guarded("putting back the states of generators")
     def pass_begins(self, loader: str) -> None:
-        """A loader begins to hand out its data: the generators stand where they stood when the
-        continued run began the pass that was under way.
+        """Set the generators as they were when the continued run began the open pass.
+
+        A loader begins to hand out its data.
         """
         if self.began or GENERATORS not in self.rungs:
             return
@@ -233,7 +235,7 @@ class PuttingBack(_Values):
 
     @guarded("putting back what a training holds")
     def at_boundary(self, iteration: int) -> None:
-        """The first forward pass is about to begin."""
+        """Put the values back before the first forward pass."""
         self.began = True
         missing = {*self.rungs} - self.by_step.keys()
         if self.queue is not None:
@@ -265,8 +267,9 @@ class PuttingBack(_Values):
 
     @guarded("what a step of the continued run was given")
     def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> Any:
-        """A step of the training is about to be given something: what the step of the continued run
-        was given; None where that was not kept, or none of these rungs is to be put back.
+        """Return what the same step of the continued run was given.
+
+        It is None where that was not kept, or none of these rungs is to be put back.
         """
         if self.rungs.isdisjoint(rungs):
             return None
@@ -277,18 +280,19 @@ class PuttingBack(_Values):
         return self.codec.read(path) if os.path.exists(path) else None
 
     def acted(self, rung: str, names: list[str]) -> None:
-        """A step was given what the continued run had; `names` are of what was another value."""
+        """Record that a step was given the continued run's values; `names` had other ones."""
         self._reached.add(rung)
         self._tell(rung, names)
 
     def _ended(self) -> None:
-        """The process ends: what no step was given is said."""
+        """Write at the end which values no step was given."""
         for rung in sorted(self.by_step.keys() & self.rungs - self._reached):
             self.unavailable(rung, self.by_step[rung])
 
     def next(self, loader: str, real: Callable[[], Any]) -> Any:
-        """Return the next batch of a loader: that of the continued run, once the batch is reached
-        that the first forward pass is given.
+        """Return the next batch of a loader.
+
+        It is that of the continued run, from the batch on that the first forward pass is given.
         """
         item = self._due(loader)
         if item is None or BATCH not in self.rungs:
@@ -303,9 +307,7 @@ class PuttingBack(_Values):
 
     @guarded("handing out a batch of the continued run")
     def _due(self, loader: str) -> dict[str, Any] | None:
-        """Return the batch of the continued run that stands there; None for those that are passed
-        over.
-        """
+        """Return the batch of the continued run that is due; None for those that are skipped."""
         if loader not in self.batches.get("to", {}):
             return None
         number = self.counts.get(loader, 0)
@@ -318,7 +320,7 @@ class PuttingBack(_Values):
         return self.queue.popleft()
 
     def _before_the_first(self) -> None:
-        """The first batch that is due is about to be made, of what generators draw for it."""
+        """Set the generators that the first due batch is drawn from."""
         if self.began or GENERATORS not in self.rungs or not self.queue:
             return
         (before, _), _ = self.codec.read(os.path.join(self.folder, self.queue[0]["file"]))

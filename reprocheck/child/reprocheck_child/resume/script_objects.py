@@ -1,4 +1,4 @@
-"""What the variables of a script reach where a training goes on: objects, and what these hold."""
+"""Finds the objects that the variables of a script reach where a training goes on."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
 
 
 def reachable(deep: Any) -> Iterator[Part]:
-    """Yield what is reached from the variables of the script, the nearest first, each with its
-    name.
-    """
+    """Yield what the variables of the script reach, the nearest first, each with its name."""
     waiting = deque((name, thing, 0) for name, thing in variables(deep))
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
@@ -41,8 +39,9 @@ def reachable(deep: Any) -> Iterator[Part]:
 
 
 def variables(deep: Any) -> Iterator[Part]:
-    """Yield the variables of the script: of its functions under way from the innermost out, then of
-    its modules.
+    """Yield the variables of the script.
+
+    First those of its running functions, from the innermost out, then those of its modules.
     """
     frame = deep.frame(1)
     while frame is not None:
@@ -56,8 +55,9 @@ def variables(deep: Any) -> Iterator[Part]:
 
 
 def _inside(thing: Any) -> list[Part]:
-    """Return what an object holds: elements, attributes, and variables of functions and of Python's
-    generators.
+    """Return what an object holds.
+
+    That is elements, attributes, and variables of functions and of Python's generators.
     """
     for kinds, held in _HOLDERS:
         if isinstance(thing, kinds):

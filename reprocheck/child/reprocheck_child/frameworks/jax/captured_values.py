@@ -1,8 +1,7 @@
-"""What a function of the script takes from outside without being given it: numbers and arrays of
-its module and of functions around it.
+"""Finds numbers and arrays that a function of the script uses without being given them.
 
-A compiled program holds them as constants. A learning rate or the whole data set often comes in
-this way.
+They are those of its module and of functions around it. A compiled program holds them as constants.
+A learning rate or the whole data set often comes in this way.
 """
 
 import dis
@@ -22,8 +21,9 @@ Found = Tuple[Dict[str, Any], Dict[str, Any]]
 def captured(
     function: Any, is_array: Callable[[Any], bool], is_users: Callable[[Any], bool]
 ) -> Found:
-    """Return the numbers and arrays that a function, and functions of the script that it uses, take
-    from outside.
+    """Return the numbers and arrays that a function takes from outside.
+
+    So do the functions of the script that it uses.
     """
     walk = _Walk(is_array, is_users)
     walk.function(function, 0)
@@ -75,7 +75,7 @@ class _Walk:
             self.function(value, depth + 1)
 
     def _parts(self, value: Any) -> List[Tuple[str, Any]]:
-        """Numbers and arrays in a small container, which may be a setting or the weights."""
+        """Take numbers and arrays of a small container, which may be a setting or the weights."""
         # a longer one is data, and would be looked at element by element
         if len(value) > _SHORT:
             return []
@@ -93,7 +93,7 @@ def _outside(function: types.FunctionType) -> List[Tuple[str, Any]]:
 
 
 def _globals(code: types.CodeType) -> List[str]:
-    """Names that code reads from its module, functions inside it included."""
+    """Return names that code reads from its module, functions inside it included."""
     steps = chain.from_iterable(map(dis.get_instructions, scope.codes(code)))
     names = (step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     return list(dict.fromkeys(names))

@@ -1,8 +1,7 @@
-"""Controls for JAX: its keys are explicit, so what is left is where a key comes from, the compiler,
-orders and layers that drop.
+"""The controls for JAX: the compiler, orders and layers that drop.
 
-A key that the script takes from the clock or the system is what the controls `clock` and `entropy`
-answer, where it asks.
+Its keys are explicit: a key that the script takes from the clock or the system is a matter of the
+controls `clock` and `entropy`.
 """
 
 import functools
@@ -30,9 +29,9 @@ _PROBE_SECONDS = 60
 
 
 def deterministic(jax: Any, active: Any) -> None:
-    """Flags for the compiler, which reads them when the first device is used.
+    """Set flags for the compiler, which reads them when the first device is used.
 
-    One that it does not know would end the process.
+    An unknown flag would end the process.
     """
     if not any(find_spec(name) for name in ACCELERATED):
         return
@@ -52,7 +51,7 @@ def deterministic(jax: Any, active: Any) -> None:
 def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
     """Return the flags of the user that stay, and ours to add.
 
-    One of ours that the user gave another value stands unless the control wins.
+    One of ours to which the user gave another value keeps that, unless the control wins.
     """
     kept, wanted = given.split(), []
     for flag in FLAGS:
@@ -89,15 +88,16 @@ def known(flags: str) -> bool:
 
 
 def no_compile(jax: Any, active: Any) -> None:
-    """Functions run operator by operator. Other bits than those of the compiled program."""
+    """Run functions operator by operator.
+
+    Other bits than those of the compiled program.
+    """
     jax.config.update("jax_disable_jit", True)
     active.touched("no-compile", "jax_disable_jit", True)
 
 
 def single_thread(jax: Any, active: Any) -> None:
-    """Set one thread for the programs of the CPU, whose number is read when the first device is
-    used.
-    """
+    """Set one thread for the programs of the CPU; it is read with the first use of a device."""
     given = os.environ.get(THREADS)
     if given not in (None, "1") and not active.override:
         active.conflict("single-thread", THREADS, given, "1")
@@ -109,9 +109,7 @@ def single_thread(jax: Any, active: Any) -> None:
 
 
 def data_order(jax: Any, active: Any) -> None:
-    """`jax.random.permutation`, where the script asks for it, leaves the order in which things
-    stand.
-    """
+    """Let `jax.random.permutation` keep the order, where the script calls it."""
 
     def in_order(real: Any) -> Any:
         def permutation(key: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -126,7 +124,7 @@ def data_order(jax: Any, active: Any) -> None:
 
 
 def dropout_off(jax: Any, active: Any) -> None:
-    """Dropout layers of flax hand their input on, and its attention drops nothing."""
+    """Let dropout layers of flax return their input, and its attention drop nothing."""
     for module in ("flax.linen.stochastic", "flax.nnx.nn.stochastic"):
         import_hook.when_imported(module, functools.partial(_layers, active))
     for module in ("flax.linen.attention", "flax.nnx.nn.attention"):

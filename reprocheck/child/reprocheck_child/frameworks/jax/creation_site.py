@@ -1,5 +1,6 @@
-"""Where weights were made: the line of the script that gives a variable the value that a function
-is called with.
+"""Finds where weights were made.
+
+That is the line of the script that gives a variable the value that a function is called with.
 """
 
 import ast
@@ -15,8 +16,9 @@ _lines: Dict[str, Dict[str, List[int]]] = {}
 
 
 def line_of(frame: Any, value: Any) -> Optional[int]:
-    """Return the first line above the one that runs in `frame` that gives a value its name; None
-    where that is not known.
+    """Return the first line above the running one in `frame` that assigns a variable.
+
+    None where that is not known.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return None
@@ -29,7 +31,7 @@ def line_of(frame: Any, value: Any) -> Optional[int]:
 
 
 def _assignments(file: str) -> Dict[str, List[int]]:
-    """Return the lines of a file that give each of its variables a value."""
+    """Return the lines of a file that assign each of its variables."""
     if file not in _lines:
         _lines[file] = {}
         text = "".join(linecache.getlines(file))

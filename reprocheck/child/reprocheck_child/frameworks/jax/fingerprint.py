@@ -1,5 +1,6 @@
-"""Fingerprints of JAX arrays, read through host memory: exact hash, sketch, norm, small values; and
-names of leaves of pytrees.
+"""Fingerprints of JAX arrays, and names of leaves of pytrees.
+
+They are read through host memory: exact hash, sketch, norm, small values.
 
 An array of JAX never changes, so each is read once and its fingerprint kept as long as the array
 lives.
@@ -36,7 +37,7 @@ class Fingerprints(fingerprint.Fingerprints):
         return isinstance(value, self.jax.Array)
 
     def array(self, value: Any) -> Any:
-        """Return an array as numpy has it; of a key the numbers behind it."""
+        """Return an array as an array of numpy; of a key the numbers behind it."""
         if self.is_key(value):
             value = self.jax.random.key_data(value)
         return self.numpy.asarray(value)
@@ -77,8 +78,9 @@ class Fingerprints(fingerprint.Fingerprints):
         return isinstance(leaf, (self.jax.Array, self.numpy.ndarray, self.numpy.generic))
 
     def rows(self, array: Any) -> List[fingerprint.Rows]:
-        """Return the samples of an array as they are told apart, read now: a call may destroy the
-        array (`donate_argnums`). A list of one; empty where it has no samples.
+        """Return the samples of an array, read now: a call may destroy it (`donate_argnums`).
+
+        A list of one; empty where it has no samples.
         """
         try:
             found = leaves.array_rows(self.array(array))
@@ -93,14 +95,12 @@ class Fingerprints(fingerprint.Fingerprints):
 
 
 def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
-    """Leave of a pytree with their key paths."""
+    """Return the leaves of a pytree with their key paths."""
     return list(jax.tree_util.tree_flatten_with_path(value)[0])
 
 
 def of_optimizers(jax: Any, value: Any) -> List[bool]:
-    """Return, of each leaf of a pytree, whether it lies in a state of optax, which has classes
-    for them.
-    """
+    """Return for each leaf of a pytree whether a state of optax, which has classes, holds it."""
     tree = jax.tree_util
     found: List[bool] = []
     for part in tree.tree_leaves(value, is_leaf=_is_state):
@@ -113,15 +113,14 @@ def _is_state(value: Any) -> bool:
 
 
 def of_keras(frame: Any) -> bool:
-    """Return whether a call comes from Keras: its own adapter records what its trainer on JAX
-    does.
-    """
+    """Return whether a call comes from Keras, whose own adapter records its trainer on JAX."""
     return "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/")
 
 
 def named(jax: Any, path: Tuple[Any, ...], names: List[str]) -> str:
-    """`params['dense']['kernel']`: the path of a leaf of `(args, kwargs)`, the argument by its
-    name.
+    """Return the path of a leaf of `(args, kwargs)`, such as `params['dense']['kernel']`.
+
+    The argument has its own name.
     """
     if len(path) < 2:
         return "argument"
@@ -141,7 +140,7 @@ def shown(jax: Any, path: Tuple[Any, ...]) -> str:
 
 
 def parameters(function: Any) -> List[str]:
-    """Names of the positional parameters of a function; those of `*args` are numbered.
+    """Return names of the positional parameters of a function; those of `*args` are numbered.
 
     Empty where they are not known.
     """

@@ -1,5 +1,4 @@
-"""Where random numbers come from: keys of `jax.random` as they are made, and the default generators
-of Python and numpy.
+"""Follows keys of `jax.random` as they are made, and the generators of Python and numpy.
 
 A key has no state to watch. Each line of the script that makes one from a number stands for a
 generator: its state is what it was made from, and keys that are split off or folded keep the name
@@ -25,7 +24,7 @@ _A_LINE = 8
 
 
 class Keys:
-    """Knows of each key, by its numbers, which line it comes from."""
+    """Knows, for the numbers of each key, which line the key comes from."""
 
     def __init__(self, jax: Any, deep: Any, prints: Any, say: Callable[..., None]) -> None:
         self.jax = jax
@@ -39,7 +38,7 @@ class Keys:
         self.inside = False
 
     def hook(self) -> None:
-        """See keys being made and derived."""
+        """Set hooks on what makes and derives keys."""
         random = self.jax.random
         for name in ("key", "PRNGKey", "wrap_key_data"):
             replace(random, name, self._making)
@@ -83,8 +82,9 @@ class Keys:
         )
 
     def _name(self, line: str) -> str:
-        """Return the name of a key by its line: the first is `jax`; the first ones that a line
-        makes are told apart.
+        """Return the name of a key by its line: the first is `jax`.
+
+        The first keys that a line makes are told apart.
         """
         count = self.lines[line] = self.lines.get(line, 0) + 1
         if count == 1 and len(self.lines) == 1:
@@ -101,9 +101,7 @@ class Keys:
         return found
 
     def _derived(self, made: Any, key: Any, *_: Any, **__: Any) -> str:
-        """A key was made of another; returns the name that it has from there, "" where that is not
-        known.
-        """
+        """Note that a key was made of another; return the name it has then, "" where unknown."""
         if not self.origins or self._is_traced(made):
             return ""
         name = self.origin(key)
@@ -111,7 +109,7 @@ class Keys:
         return name
 
     def _folded_in(self, made: Any, key: Any, *args: Any, **kwargs: Any) -> None:
-        """A number was folded into a key: what is drawn from there depends on it as on a seed."""
+        """Note that a number was folded into a key: later draws depend on it as on a seed."""
         name = self._derived(made, key)
         number = next(iter([*args, *kwargs.values()]), None)
         if not name or self._is_traced(number):
@@ -120,9 +118,7 @@ class Keys:
         self.say("fold", name, call=False, out=[["folded", self._seed(number)]], **line)
 
     def _is_traced(self, value: Any) -> bool:
-        """Return whether a value stands for one of a program that is being traced: it has no
-        numbers.
-        """
+        """Return whether a value belongs to a program that is being traced: it has no numbers."""
         return isinstance(value, self.jax.core.Tracer)
 
     def origin(self, key: Any) -> str:
@@ -133,15 +129,17 @@ class Keys:
         return self.origins.get(first, "")
 
     def follows(self, key: Any, made: Any) -> None:
-        """A compiled program has returned `made` in the place of `key`: it keeps the name, where it
-        is one.
+        """Let `made`, which a compiled program has returned in the place of `key`, keep its name.
+
+        Only where it is a key.
         """
         if self.prints.is_array(key) and self.is_key(key):
             self._keep(made, self.origin(key))
 
     def is_key(self, leaf: Any, path: str = "") -> bool:
-        """Return whether a leaf is a key: a typed one, or numbers that are known to be one or look
-        and are called like one.
+        """Return whether a leaf is a key.
+
+        It is a typed one, or numbers that are known to be a key, or look and are named like one.
         """
         if self.prints.is_key(leaf):
             return True
@@ -153,9 +151,9 @@ class Keys:
         return leaf.ndim == 1 and any(word in path.lower() for word in ("key", "rng", "prng"))
 
     def drawn(self, found: List[Any]) -> Dict[str, Dict[str, str]]:
-        """`g` and `g2` of a computation that is given these keys.
+        """Return `g` and `g2` of a computation that is given these keys.
 
-        One of unknown origin may be of any line.
+        A key of unknown origin may be of any line.
         """
         before: Dict[str, str] = {}
         for key in found:
@@ -179,8 +177,9 @@ class Keys:
 
 
 class Defaults:
-    """The default generators of Python and numpy: where they stood when last looked at or seeded,
-    and whether they moved since.
+    """The default generators of Python and numpy, and whether they have moved.
+
+    It knows where they stood when last looked at or seeded.
     """
 
     def __init__(self, deep: Any, say: Callable[..., None]) -> None:
@@ -190,7 +189,7 @@ class Defaults:
         self.touched: Dict[str, None] = {}  # those that the script seeded or drew from
 
     def hook(self) -> None:
-        """See seeds being set, where no other adapter does."""
+        """Set hooks on the functions that set seeds, where no other adapter does."""
         self.before = deep_states(self.deep)
         # a module, used by flax, that draws from Python's generator when it is imported
         import_hook.when_imported(
@@ -222,8 +221,9 @@ class Defaults:
         around(module, "seed", "a seed", after=seeded, also=also)
 
     def _drawn_by_user(self, generator: str) -> bool:
-        """Return whether code of the script can have drawn: packages draw from Python's generator
-        while they are imported.
+        """Return whether code of the script can have drawn.
+
+        Packages draw from Python's generator while they are imported.
         """
         if generator != "python":
             return True
@@ -232,7 +232,7 @@ class Defaults:
         return any(_uses_random(one) for one, file in named if self.deep._user_file(file))
 
     def moved(self) -> Dict[str, Dict[str, str]]:
-        """`g` and `g2` of those that moved since the last look."""
+        """Return `g` and `g2` of those that moved since the last look."""
         now = deep_states(self.deep)
         before, self.before = self.before, now
         names = [
@@ -248,7 +248,7 @@ class Defaults:
         }
 
     def states(self) -> Dict[str, str]:
-        """Return where each stands, as far as the script had to do with it."""
+        """Return the state of each, as far as the script had to do with it."""
         states = dict.fromkeys(self.before, UNMOVED)
         touched = self.touched.keys() & self.before.keys()
         states.update((name, hashing.digest(self.before[name])) for name in touched)
@@ -263,13 +263,14 @@ def _uses_random(module: Any) -> bool:
 
 
 def deep_states(deep: Any) -> Dict[str, bytes]:
-    """Return states of the generators of Python and numpy as they stand."""
+    """Return states of the generators of Python and numpy at present."""
     return {name: state for name, state in deep.states().items() if name in ("python", "numpy")}
 
 
 def used(before: Dict[str, str]) -> Dict[str, Dict[str, str]]:
-    """`g` and `g2` of generators that were drawn from: keys have no state after a draw, so one that
-    is not the one before.
+    """Return `g` and `g2` of generators that were drawn from.
+
+    Keys have no state after a draw: a value that differs from the one before stands for it.
     """
     if not before:
         return {}

@@ -1,4 +1,4 @@
-"""Loops inside a program: how often one differentiation in them is evaluated for the same weights.
+"""Counts how often a differentiation in a loop is evaluated for the same weights.
 
 `lax.scan` over microbatches with the weights taken from around it accumulates gradients for one
 update. Its length is known when it is traced, and so is whether the weights come from around it or
@@ -17,8 +17,9 @@ MODULES = ("jax._src.lax.control_flow.loops", "jax._src.lax.control_flow.conditi
 
 
 class _Loop:
-    """A loop that is being traced: its length, None where that is not known, and the traces that
-    stand around it.
+    """A loop that is being traced: its length and the traces around it.
+
+    The length is None where it is not known.
     """
 
     def __init__(self, length: Optional[int], around: Tuple[Any, ...]) -> None:
@@ -51,8 +52,9 @@ class Loops:
                 raise AttributeError("jax.lax has no " + name)
 
     def rounds(self, weights: List[Any]) -> int:
-        """Return how often what is differentiated now is evaluated for these weights, each time the
-        program comes by; 1 where it is not known.
+        """Return how often the current differentiation is evaluated for the same weights.
+
+        It counts each time the program comes by; 1 where it is not known.
         """
         if not weights or self.jax.config.jax_disable_jit:
             return 1

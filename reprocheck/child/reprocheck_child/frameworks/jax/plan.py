@@ -1,5 +1,6 @@
-"""Which leaves of the arguments of a compiled function are weights, states, keys and batch, and
-where they stand in its results.
+"""Finds which leaves of a compiled function's arguments are weights, states, keys and batch.
+
+It also finds where they stand in its results.
 """
 
 from typing import Any, Dict, List, Sequence, Tuple
@@ -12,7 +13,7 @@ HYPER = "hyperparams["
 
 
 class Plan:
-    """What the tracing of a function for arguments of one form has shown.
+    """Results of tracing the function for arguments of one form.
 
     Places are those of leaves of arguments and results.
     """
@@ -76,7 +77,7 @@ def found_in(
     results: List[Any],
     held: List[Tuple[List[Leaf], List[Any], Any]],
 ) -> None:
-    """Places of weights, gradients and values of the differentiations that were traced.
+    """Return places of weights, gradients and values of the differentiations that were traced.
 
     A weight is the very argument; where the differentiation stands inside another program (`scan`,
     `shard_map`), arguments of its form.
@@ -98,8 +99,9 @@ def found_in(
 
 
 def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]:
-    """Return places in the arguments and in the results that have the same form, argument by
-    argument; scalars alone prove nothing.
+    """Return places in arguments and results that have the same form, argument by argument.
+
+    Scalars alone prove nothing.
     """
     free = list(results)
     for place in (*plan.gradients, *plan.losses):
@@ -124,9 +126,7 @@ def _leaves(named: Sequence[Leaf]) -> List[Any]:
 
 
 def _run(leaves: Sequence[Any], wanted: Sequence[Any]) -> range:
-    """Return where leaves of the forms of `wanted` first follow each other; empty where they do
-    not.
-    """
+    """Return where leaves of the forms of `wanted` first follow each other; empty for nowhere."""
     forms, those = list(map(_form, leaves)), list(map(_form, wanted))
     for start in range(len(forms) - len(those) + 1):
         run = range(start, start + len(those))

@@ -1,6 +1,4 @@
-"""Optax: the numbers that optimizers are built with, and what they do outside of compiled
-programs.
-"""
+"""Records what optax's optimizers are built with, and do outside of compiled programs."""
 
 import functools
 import inspect
@@ -95,8 +93,9 @@ class Updates:
         return bool(leaves) and not any(self.watcher.tracer(leaf) for _, leaf in leaves)
 
     def _held(self, state: Any, name: str) -> Any:
-        """Return the state that an optimizer is to be given; the first behind a boundary is
-        written.
+        """Return the state that an optimizer is to be given.
+
+        The first behind a boundary is written.
         """
         if not self.watcher.owes_state:
             return state
@@ -109,8 +108,9 @@ class Updates:
 
     @guarded("before an update of optax")
     def _before(self, updates: Any, state: Any, name: str) -> None:
-        """The gradients that the optimizer is given, under the names of the weights, and the
-        hyper-parameters that it carries.
+        """Record the gradients that the optimizer is given, and its hyper-parameters.
+
+        Gradients have the names of their weights.
         """
         leaves, carried = flat(self.jax, updates), flat(self.jax, state)
         if not self._concrete([*leaves, *carried]):
@@ -141,7 +141,7 @@ class Updates:
             self.watcher.say("update", place, out=[["", self.watcher.prints.of(leaf)]])
 
     def _place(self, name: str, path: Tuple[Any, ...]) -> str:
-        """Return a leaf of the state of an optimizer."""
+        """Return the name of a leaf of the state of an optimizer."""
         return "optax." + name + ":" + str(self.jax.tree_util.keystr(path))
 
 

@@ -1,5 +1,6 @@
-"""Levels `module` and `op` for Keras 3: weights, seed generators, batches, layers where they run
-eagerly, gradients and updates.
+"""Levels `module` and `op` for Keras 3.
+
+They record weights, seed generators, batches, layers where they run eagerly, gradients and updates.
 
 On TensorFlow a compiled step hands out what lies in memory anyway, see
 `frameworks.tensorflow.deep`. What XLA or JAX compiles is looked at from outside, between batches.
@@ -46,7 +47,10 @@ class Private:
 
 
 class Watcher:
-    """What the adapter of Keras tells the deeper levels. Nothing here raises."""
+    """The deeper levels' side of the adapter of Keras.
+
+    Nothing here raises.
+    """
 
     def __init__(self, keras: Any, recorder: Any, training: Callable[[], bool]) -> None:
         self.keras = keras
@@ -97,7 +101,7 @@ class Watcher:
         return hooks
 
     def hook_fit(self) -> None:
-        """Weights by their names in Keras before the adapter of PyTorch sees them under others."""
+        """Name weights as Keras does, before the adapter of PyTorch names them otherwise."""
         kind = sys.modules["keras.src.backend.torch.trainer"].TorchTrainer
 
         def fit(model: Any, *_: Any, **__: Any) -> None:
@@ -108,7 +112,7 @@ class Watcher:
         around(kind, "fit", "the weights of keras", before=fit)
 
     def hook_batches(self) -> None:
-        """See what the trainer of JAX is given."""
+        """Set hooks on the batches that the trainer of JAX is given."""
         # private: where `fit` takes its batches from on JAX; on an accelerator it reads one ahead
         iterators = sys.modules["keras.src.backend.jax.trainer"].JAXEpochIterator
         if self.held.values is not None:
@@ -123,7 +127,7 @@ class Watcher:
             yield batch
 
     def _instead(self, batch: Any) -> Any:
-        """Return a batch that is kept, or another one in its place, where that is asked for."""
+        """Return a batch, kept or replaced where that is asked for."""
         if self.batches is None:
             return batch
         tree = self.keras.tree
@@ -138,13 +142,13 @@ class Watcher:
         self.facts.batch(place, batch)
 
     def epoch(self) -> None:
-        """An epoch of `fit` begins."""
+        """Note that an epoch of `fit` begins."""
         if self.graphs is not None:
             self.graphs.order.new = True
 
     @guarded("a batch of keras begins")
     def begin(self, model: Any, given: Optional[Tuple[Any, ...]] = None) -> None:
-        """A batch of a trainer begins; `given` to `train_on_batch`."""
+        """Begin a batch of a trainer, or one `given` to `train_on_batch`."""
         self.register(model, self.facts.root(model.name))
         self.facts.begin(model.weights)
         self.held.optimizer = model.optimizer
@@ -161,7 +165,7 @@ class Watcher:
 
     @guarded("a batch of keras ends")
     def end(self, model: Any, index: int) -> None:
-        """A batch of a trainer has ended, and is about to be counted."""
+        """End a batch of a trainer, before it is counted."""
         if self.backend == "jax":
             # between batches the trainer holds weights outside of the model
             model.jax_state_sync()
@@ -198,8 +202,9 @@ class Watcher:
             self.deep.seen("seed", name, call=False, out=out, **of_line(seed[1]))
 
     def state(self, private: Private) -> bytes:
-        """Return the state of a seed generator; that seen last where it cannot be read now, as
-        while its program runs.
+        """Return the state of a seed generator; the last one where it cannot be read now.
+
+        It cannot while its program runs.
         """
         try:
             value = private.handle_of()
@@ -218,8 +223,9 @@ class Watcher:
         return nullcontext()
 
     def _draws_follow(self, model: Any) -> None:
-        """Hold a place before the loss for each draw of a program that is about to run: what draws
-        is known when it has returned.
+        """Reserve a line before the loss for each draw of a program about to run.
+
+        What draws is known when the program has returned.
         """
         inside = {
             id(generator)

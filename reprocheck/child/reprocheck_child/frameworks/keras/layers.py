@@ -1,5 +1,6 @@
-"""Calls of layers and losses of Keras where they run eagerly; in a function that is being traced
-only which layer it is.
+"""Records eager calls of layers and losses of Keras.
+
+In a function that is being traced, only which layer it is.
 """
 
 import threading
@@ -27,7 +28,7 @@ class Layers:
         self.stack = _Stack()
 
     def hook(self) -> None:
-        """See each call of a layer, and know which layer draws."""
+        """Set hooks on each call of a layer, also to know which layer draws."""
         from keras.src.backend.common.symbolic_scope import in_symbolic_scope
         from keras.src.layers.layer import Layer
 
@@ -54,8 +55,9 @@ class Layers:
         replace(Layer, "__call__", recording)
 
     def hook_building(self) -> None:
-        """Layers that are called to find out shapes compute nothing: the adapter of PyTorch leaves
-        them out.
+        """Leave out layers that are called to find out shapes: they compute nothing.
+
+        It is the adapter of PyTorch that would record them.
         """
         from keras.src.backend import KerasTensor
         from keras.src.backend.common.symbolic_scope import in_symbolic_scope
@@ -81,8 +83,9 @@ class Layers:
         self.deep.named = self._named
 
     def _named(self, holder: Any, attribute: str) -> str:
-        """Return the name of a layer, or of a weight in the `ParameterDict` that each layer of the
-        PyTorch backend keeps: its path.
+        """Return the name of a layer, or of a weight in a layer's `ParameterDict`: its path.
+
+        Each layer of the PyTorch backend keeps such a dictionary.
         """
         if not attribute:
             is_layer = isinstance(holder, self.watcher.keras.Layer)
@@ -105,8 +108,9 @@ class Layers:
         return self.deep.states()
 
     def _path(self, layer: Any) -> str:
-        """Names from the outermost layer inwards; a model that is called by the script has the name
-        of a root.
+        """Return the names from the outermost layer inwards.
+
+        A model that is called by the script has the name of a root.
         """
         calls = self.stack.calls
         if calls:
@@ -150,7 +154,7 @@ class Layers:
                 self.watcher.known[name] = self.watcher.state(self.watcher.private[name])
 
     def hook_losses(self) -> None:
-        """See each loss that is taken, the outermost alone."""
+        """Set hooks on each call of a loss; only the outermost counts."""
         from keras.src.losses.loss import Loss
 
         stack = self.stack

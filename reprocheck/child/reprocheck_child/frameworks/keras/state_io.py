@@ -1,5 +1,6 @@
-"""What a training with Keras holds, as values: taken by the continued run, and put back into a
-resumed one by `assign` of its variables.
+"""Reads the values of a training with Keras, and puts them back by `assign` of its variables.
+
+The continued run reads them, the resumed one puts them back.
 
 Rates are put back before each batch of `fit`, behind the callbacks of the script: one that counts
 by itself sets them anew.
@@ -55,7 +56,7 @@ def _seeds(private: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
 
 @guarded("the rates of a batch")
 def rates_before_batch(held: Any) -> None:
-    """A batch of `fit` is about to run, and all callbacks were called."""
+    """Put rates back before a batch of `fit`, after all callbacks were called."""
     variables = Variables(SCHEDULES, lambda: _rates(held), array, _assign)
     kept = held.values.step(SCHEDULES, (SCHEDULES,), variables.take)
     if kept is not None:
@@ -63,7 +64,7 @@ def rates_before_batch(held: Any) -> None:
 
 
 class _Global(Unsettable):
-    """TensorFlow's global generator; where nothing drew from it, it may stand anywhere."""
+    """TensorFlow's global generator; where nothing drew from it, its state does not matter."""
 
     def put(self, kept: Dict[str, Any]) -> List[str]:
         states = [*kept.values(), *self.take().values()]
@@ -83,14 +84,15 @@ class _States:
         self.held = held
 
     def take(self) -> List[Any]:
-        """Return the names of the weights of each optimizer that is built, in their order, and
-        the values of its variables.
+        """Return the names of the weights of each built optimizer, and its variables' values.
+
+        The names are in the optimizer's order.
         """
         built = [one for _, one in self.held.optimizers() if one.built]
         return [(self._weights(one), list(map(array, self._variables(one)))) for one in built]
 
     def put(self, kept: List[Any]) -> List[str]:
-        """Assigns them; those of an optimizer that was just built had no value before."""
+        """Assign the values; those of an optimizer that was just built had none before."""
         changed: List[str] = []
         for (_, optimizer), (weights, values) in zip(self.held.known(), kept):
             new = not optimizer.built and self._built(optimizer, weights)

@@ -1,5 +1,6 @@
-"""What a training with Keras holds where it was stopped or goes on: weights, the variables of each
-optimizer, loss scales.
+"""Records the state of a training with Keras where it was stopped or goes on.
+
+That is weights, the variables of each optimizer, loss scales.
 """
 
 import weakref
@@ -27,7 +28,7 @@ class Held:
         """
 
     def watch(self) -> None:
-        """Be asked at each boundary."""
+        """Register to be called at each boundary."""
         # private: what `apply` calls once it has built the optimizer and before it updates anything
         from keras.src.optimizers.base_optimizer import BaseOptimizer
 
@@ -40,7 +41,7 @@ class Held:
             state_io.install(self)
 
     def callbacks(self) -> List[Any]:
-        """Return what `fit` calls behind the callbacks of the script."""
+        """Return what `fit` calls after the callbacks of the script."""
         if self.values is None:
             return []
         from .state_io import rates_before_batch
@@ -77,8 +78,10 @@ class Held:
             self._hand_out_states(optimizer, graphs)
 
     def _hand_out_states(self, optimizer: Any, graphs: Any) -> None:
-        """Hand the states of an optimizer out of a function that is being traced: its variables
-        have no values before it runs, and one that makes variables is traced once more.
+        """Hand the states of an optimizer out of a function that is being traced.
+
+        Its variables have no values before it runs, and one that makes variables is traced once
+        more.
         """
         index = self.watcher.updates.index_of(optimizer)
         named = self.variables(optimizer)
@@ -92,7 +95,7 @@ class Held:
         graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(one) for _, one in named])
 
     def weights(self) -> List[Tuple[str, Any]]:
-        """Return the weights that have a value; on PyTorch the adapter of PyTorch knows them."""
+        """Return the weights that have a value; on PyTorch its own adapter knows them."""
         if self.watcher.backend == "torch":
             return []
         known = [(name, weight) for weight, name in self.facts.names.values()]
@@ -103,9 +106,7 @@ class Held:
         self.deep.seen("held", place, call=False, out=out, **keys)
 
     def optimizers(self) -> Iterator[Tuple[int, Any]]:
-        """Yield the optimizers that have weights, and that of the trainer, which may have none
-        yet.
-        """
+        """Yield the optimizers that have weights, and the trainer's, which may have none yet."""
         own = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         for index, optimizer in self.known():
             if optimizer.built or optimizer is own:
@@ -127,7 +128,7 @@ class Held:
         return next(around_it, optimizer)
 
     def variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """`dense.kernel:momentum`, and what belongs to no weight, such as `iteration`."""
+        """Return variables as `dense.kernel:momentum`, and those of no weight as `iteration`."""
         named = self.watcher.updates.states(optimizer) if optimizer.built else []
         states = [(name, state) for name, state in named if ":" in name]
         known = {id(state) for _, state in states}

@@ -1,5 +1,6 @@
-"""Updates by optimizers of Keras: hyper-parameters before, gradients as they come in, weights and
-states after.
+"""Records updates by optimizers of Keras.
+
+That is hyper-parameters before, gradients as they come in, weights and states after.
 """
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -15,7 +16,7 @@ Named = List[Tuple[str, Any]]
 
 
 class Updates:
-    """Describes updates.
+    """Records updates of each kind.
 
     Eagerly, out of a function that TensorFlow compiles, or between the batches of a trainer.
     """
@@ -33,7 +34,7 @@ class Updates:
         self._hyper: Optional[Named] = None
 
     def before(self, optimizer: Any, gradients: Any, weights: Any) -> None:
-        """An optimizer is about to be applied."""
+        """Record an optimizer that is about to be applied."""
         self._way = ""
         with guarded("before an update"):
             # `apply(grads)` alone is for the weights that it was built with
@@ -63,14 +64,14 @@ class Updates:
     def say(
         self, optimizer: Any, names: Sequence[str], gradients: Sequence[Any], hyper: Named
     ) -> None:
-        """Generators, hyper-parameters and gradients just before an update."""
+        """Record generators, hyper-parameters and gradients just before an update."""
         index = self.index_of(optimizer)
         self.deep.seen("rng", "before update", g=self.deep.rng())
         self.say_hyper(optimizer, hyper)
         self.facts.gradients("reduced", zip(names, gradients), index)
 
     def say_hyper(self, optimizer: Any, hyper: Named) -> None:
-        """Hyper-parameters just before an update."""
+        """Record hyper-parameters just before an update."""
         index = self.index_of(optimizer)
         found = [
             [name, leaves.plain(_number(value)) or self.facts.prints.of(value)]
@@ -80,7 +81,7 @@ class Updates:
 
     @guarded("after an update")
     def after(self, optimizer: Any) -> None:
-        """An optimizer was applied."""
+        """Record an optimizer that was applied."""
         if self._way == "graph":
             self._after_in_graph(self.watcher.graphs, optimizer, self.states(optimizer))
         elif self._way == "eager":
@@ -137,14 +138,14 @@ class Updates:
         graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named])
 
     def begin(self, optimizer: Any, outside: bool) -> None:
-        """A batch of a trainer begins; `outside`: its update will not be seen as it happens."""
+        """Begin a batch of a trainer; `outside`: its update will not be seen as it happens."""
         self._described, self._hyper = False, None
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if outside and optimizer is not None:
             self._hyper = self.hyper(optimizer)
 
     def end(self, optimizer: Any, index: int) -> None:
-        """A batch of a trainer has ended: describe the update where it was not seen."""
+        """End a batch of a trainer, and record its update where it was not seen."""
         # a loss-scaling optimizer holds the one that has the weights
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if self._described or self._hyper is None or optimizer is None:
@@ -154,7 +155,7 @@ class Updates:
         self.facts.all_updated(self.states(optimizer), index)
 
     def hyper(self, optimizer: Any) -> Named:
-        """Return the hyper-parameters that hold now."""
+        """Return the present hyper-parameters."""
         rate = self._rate(optimizer)
         if rate is None:
             return self._others(optimizer)
@@ -186,7 +187,8 @@ def _number(value: Any) -> Any:
 
 
 def _prefix(weight: Any) -> str:
-    """Return how the names of the states of a weight begin, as
+    """Return the start of the names of the states of a weight.
+
     `Optimizer.add_variable_from_reference` makes them.
     """
     name = getattr(weight, "path", "") or str(weight.name).replace(":", "_")

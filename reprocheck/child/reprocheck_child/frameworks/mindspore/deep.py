@@ -1,5 +1,6 @@
-"""Levels `module` and `op` for MindSpore: what each cell was given and returned, gradients,
-hyper-parameters and weights.
+"""Levels `module` and `op` for MindSpore.
+
+They record what each cell was given and returned, gradients, hyper-parameters and weights.
 
 Gradients and updates are seen by the hooks of level `loss`, which run them by `forward`, `backward`
 and `update`. All other hooks are put by `Deep.hooks`: level `auto` takes them away again. Where a
@@ -36,8 +37,9 @@ SKIPPED = frozenset({"params", "kwargs"})
 
 
 def install(recording: Any) -> Dict[str, str]:
-    """Hook MindSpore for the deeper levels, over the hooks of level `loss`; return what became of
-    each hook.
+    """Install the hooks of the deeper levels, over the hooks of level `loss`.
+
+    Return what became of each hook.
     """
     watcher = recording.deep = Watcher(recording)
     if recording.recorder.level == "op":
@@ -58,8 +60,9 @@ def install(recording: Any) -> Dict[str, str]:
 
 
 class Watcher:
-    """What the deep hooks share, and the path of an iteration: first forward, root, gradients,
-    update.
+    """The shared part of the deep hooks, and the course of an iteration.
+
+    That is first forward, root, gradients, update.
     """
 
     def __init__(self, recording: Any) -> None:
@@ -102,16 +105,16 @@ class Watcher:
             self.held.watch()
 
     def leave(self) -> None:
-        """Level `auto` has what it needs: take everything away that stands in MindSpore."""
+        """Take everything away that stands in MindSpore: level `auto` has what it needs."""
         self.recording.deep = None
         self.deep.leave()
         self.cells.unwatch_all()
         self._weights.clear()
 
     def hook_compilers(self) -> None:
-        """Cells inside a graph are not seen.
+        """Open graphs, inside of which cells are not seen.
 
-        At level `auto` they stay that way; else graphs are opened.
+        At level `auto` they stay closed, and the level is left.
         """
         if self.first is None:
             self.opening.hook()
@@ -119,22 +122,20 @@ class Watcher:
             compilers.watch(self.hooks, self.first)
 
     def hook_births(self) -> None:
-        """See parameters being made."""
+        """Set hooks on the making of parameters."""
         hook_births(self.recording.mindspore, self.facts, self.seeds)
 
     def _shared_generators(self) -> None:
         self.cells.private_generators = False
 
     def first_call(self, cell: Any) -> None:
-        """An outermost cell is about to be called."""
+        """Record what is needed before an outermost cell is called."""
         self.begin(self._of_network(cell))
         if is_graph_mode():
             self.deep.unrecorded(type(cell).__name__, HIDDEN)
 
     def begin(self, parameters: Any) -> None:
-        """Record the first values of new parameters, and those written to since their update; at
-        the very first, states of generators.
-        """
+        """Record new parameters, those written to since their update, and generators at first."""
         if self.first is not None and is_graph_mode():
             self.first.leave(compilers.GRAPH_MODE)
             return
@@ -150,7 +151,7 @@ class Watcher:
         self.facts.first_forward()
 
     def hook_model(self) -> None:
-        """The weights of a Model are recorded before its first batch."""
+        """Record the weights of a Model before its first batch."""
         from mindspore.train.model import Model
 
         def _train(model: Any, *_: Any, **__: Any) -> None:
@@ -187,7 +188,7 @@ class Watcher:
         return out
 
     def before_backward(self, function: Any, has_aux: bool) -> None:
-        """The backward half is about to run; its loss is not counted yet."""
+        """Note that the backward half is about to run; its loss is not counted yet."""
         known, out = self._out
         if not self._taking and known is function:
             self._out = (None, None)
@@ -277,8 +278,9 @@ class Watcher:
         return list(self._weights.values())
 
     def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """Parameters and states as `0.weight`, `0.weight:moments`; what belongs to no parameter is
-        left out.
+        """Return parameters and states as `0.weight`, `0.weight:moments`.
+
+        States that belong to no parameter are left out.
         """
         found = [(parameter.name, parameter) for parameter in optimizer.parameters]
         names = {name for name, _ in found}
@@ -289,7 +291,7 @@ class Watcher:
         return found
 
     def stepped(self, optimizers: Sequence[Any]) -> None:
-        """Updates are about to be counted: describe those that a graph has hidden."""
+        """Record updates that a graph has hidden, before they are counted."""
         self._rooted = False
         seen, self._updated = self._updated, []
         for optimizer in optimizers:
@@ -303,14 +305,14 @@ class Watcher:
 
     @guarded("before a step")
     def before_step(self, optimizers: Sequence[Any]) -> None:
-        """A step of a Model or a compiled step is about to run."""
+        """Record what is needed before a step of a Model or a compiled step runs."""
         for optimizer in optimizers:
             self.begin(optimizer.parameters)
             self._hyper[id(optimizer)] = self.hyper(optimizer)
         self.deep.goes_on("mindspore")
 
     def lost(self, tensors: Sequence[Any]) -> None:
-        """A loss is recorded: the root of a backward pass that nobody saw."""
+        """Record a loss: the root of a backward pass that nobody saw."""
         if not self._said:
             self._said = True
             self.recorder.emit({"e": "deep", "level": "module"})
@@ -361,8 +363,9 @@ class Watcher:
         return [[name, leaves.plain_or_type(value)]]
 
     def _of_schedule(self, name: str, schedule: Any, step: Any) -> Any:
-        """Return what a schedule gives at a step; None for one of the script's own: its value is
-        seen when the optimizer calls it.
+        """Return the value of a schedule at a step; None for one of the script's own.
+
+        Its value is seen when the optimizer calls it.
         """
         own = type(schedule).__module__.startswith("mindspore.")
         if not own or step is None or is_graph_mode():

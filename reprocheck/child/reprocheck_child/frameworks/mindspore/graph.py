@@ -1,5 +1,4 @@
-"""What a compiled step holds: the optimizers and gradients that a function or cell reaches, found
-by its names, without calling it.
+"""Finds the optimizers and gradients that a compiled step holds, without calling it.
 
 A graph hides its insides; only what goes in and comes out is seen from Python. Whether an execution
 is a training step (and not an evaluation, or the loss scaler's arithmetic) is answered by following
@@ -21,7 +20,9 @@ Step = Tuple[Any, FrozenSet[str]]
 
 
 class Contents:
-    """optimizers: those reached, in order; gradient: a gradient is taken; scalers: loss scalers
+    """The parts of a compiled step.
+
+    `optimizers`: those reached, in order; `gradient`: a gradient is taken; `scalers`: loss scalers
     whose `scale` is called.
     """
 
@@ -112,8 +113,9 @@ class Reader:
         return attributes(thing, names)
 
     def _names_of(self, function: Any, owner: Any, found: Contents) -> Iterator[Step]:
-        """Yield what the names in a function's code stand for: its closure, the globals it uses,
-        attributes of its owner.
+        """Yield what the names in a function's code stand for.
+
+        That is its closure, the globals it uses, attributes of its owner.
         """
         function = getattr(function, "__func__", function)
         # `jit` and other decorators keep the function of the script's as `__wrapped__`
@@ -152,13 +154,14 @@ _INSIDE: Dict[Any, Callable[[Any], Iterable[Any]]] = {
 
 
 def code_names(code: Any) -> Set[str]:
-    """Names of globals and attributes in a code object and in the functions defined inside it."""
+    """Return names of globals and attributes in a code object and the functions inside it."""
     return set(chain.from_iterable(one.co_names for one in scope.codes(code)))
 
 
 def attributes(owner: Any, names: FrozenSet[str]) -> Iterator[Step]:
-    """Yield those of `names` that `owner` has: instance attributes, sub-cells and methods, without
-    running a property.
+    """Yield those of `names` that `owner` has, without running a property.
+
+    They are instance attributes, sub-cells and methods.
     """
     own: Dict[str, Any] = getattr(owner, "__dict__", {})
     # where `nn.Cell.__setattr__` puts the cells that are assigned to it

@@ -1,5 +1,6 @@
-"""MindSpore: `Model`, train cells, gradients taken by hand and compiled steps, in graph and
-PyNative mode.
+"""Records losses and updates of MindSpore, in graph and PyNative mode.
+
+They are those of `Model`, train cells, gradients taken by hand and compiled steps.
 
 Patched are the executors that Python calls, never an object that the graph compiler parses: it
 would compile the wrapper, and the numbers would change. Four places see every training: a callback
@@ -23,7 +24,7 @@ SINKING = (
 
 
 def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
-    """Hook a freshly imported mindspore."""
+    """Install the hooks in a freshly imported mindspore."""
     recording = Recording(mindspore, recorder)
     steps: Dict[str, Callable[[], None]] = {
         "model": lambda: hook_model(recording),
@@ -80,7 +81,7 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
     from mindspore.train.callback import Callback
 
     class Begins(Callback):  # type: ignore[misc]
-        """A step begins, behind what the script's own callbacks do then."""
+        """A callback for the beginning of a step, after the script's own callbacks."""
 
         before: Before = []
         optimizers: Optional[List[Any]] = None
@@ -92,7 +93,7 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
                 self.before = recording.look(self.optimizers)
 
     class Ends(Callback):  # type: ignore[misc]
-        """A step has ended: one iteration, as Model counts them."""
+        """A callback for the end of a step: one iteration, as Model counts them."""
 
         def __init__(self, begins: Begins) -> None:
             super().__init__()
@@ -127,9 +128,11 @@ def _optimizers(recording: Recording, parameters: Any) -> List[Any]:
 def _step_of_model(
     recording: Recording, parameters: Any, optimizers: List[Any], before: Before
 ) -> None:
-    """A step of a Model has ended: `net_outputs` is the loss, or (loss, overflow, scale).
+    """Record a step of a Model that has ended.
 
     May end the process.
+
+    `net_outputs` is the loss, or (loss, overflow, scale).
     """
     outputs = parameters.net_outputs
     recording.lost(recording.values.first(outputs), BACKWARD)
@@ -144,8 +147,9 @@ def _step_of_model(
 
 
 def hook_optimizers(recording: Recording) -> None:
-    """See the birth of each optimizer and its calls from Python; one inside a graph or a Model is
-    seen with its step.
+    """Set hooks on the birth of each optimizer and its calls from Python.
+
+    One inside a graph or a Model is seen with its step.
     """
     for kind in recording.optimizers:
         around(kind, "__init__", "a new optimizer", after=partial(_built, recording))

@@ -1,5 +1,4 @@
-"""Graph mode and compiled functions hide what runs inside; at the deeper levels they run operator
-by operator instead (PyNative mode).
+"""Runs operator by operator (PyNative mode) at the deeper levels, as a graph hides its inside.
 
 Done where it is asked for, before anything is compiled: graph mode is never entered, and a function
 that the script gives to `jit` comes back as it is. Functions that the library compiles for itself
@@ -21,7 +20,7 @@ KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside th
 
 
 class Opening:
-    """Keeps graph mode out, until the script asks for what only a graph can do."""
+    """Avoids graph mode, until the script asks for what only a graph can do."""
 
     def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
         self.mindspore = mindspore
@@ -85,7 +84,7 @@ class Opening:
         self.recorder.note("graph-opened", OPENED)
 
     def _keep(self, mode: str) -> None:
-        """The training needs its graph: go back to it."""
+        """Go back to graph mode, as the training needs its graph."""
         self.kept = True
         self.deep.unrecorded("graph", KEPT % mode)
         if self._asked:
@@ -102,7 +101,8 @@ def is_graph_mode() -> bool:
 def hook_compilers(
     given: Callable[[Any, Callable[[], Any]], Any], put: Callable[..., None] = setattr
 ) -> None:
-    """Put `given(function, compiled)` in the place of each function that the script gives to `jit`;
+    """Put `given(function, compiled)` in place of each function the script gives to `jit`.
+
     `compiled()` compiles it.
 
     Functions that the library compiles for itself stay compiled.
@@ -127,9 +127,7 @@ def hook_compilers(
 
 
 def everywhere(real: Any, new: Any, put: Callable[..., None] = setattr) -> None:
-    """Put `new` in the place of a function of MindSpore in every module of it that has imported
-    it.
-    """
+    """Put `new` in place of a function in every module of MindSpore that has imported it."""
     for name, module in list(sys.modules.items()):
         if name.split(".", 1)[0] == "mindspore":
             for attribute in [

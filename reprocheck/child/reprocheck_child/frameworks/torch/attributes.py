@@ -1,5 +1,7 @@
-"""What modules keep and no checkpoint holds: tensors that are plain attributes, alone or in a list
-or a dict, or buffers that are not persistent; numbers that modules of the script count on.
+"""Finds what modules keep and no checkpoint holds.
+
+That is tensors that are plain attributes, alone or in a list or a dict, or buffers that are not
+persistent; and numbers that modules of the script count with.
 """
 
 from itertools import islice
@@ -16,8 +18,9 @@ Named = Tuple[str, Any]
 
 
 def attributes(torch: Any, names: Any) -> Iterator[Named]:
-    """(path, tensor) of those of the modules that have a name; what hangs on a graph is left out:
-    no iteration goes on with it.
+    """Return (path, tensor) of such tensors of the named modules.
+
+    What hangs on a graph is left out: no iteration goes on with it.
     """
     held = (one for module, path in names.modules.living() for one in _of_module(module, path))
     kept = (one for one in held if _is_kept(one[1], torch) and names.parameter(id(one[1])) is None)
@@ -25,8 +28,9 @@ def attributes(torch: Any, names: Any) -> Iterator[Named]:
 
 
 def numbers(names: Any) -> Iterator[Tuple[str, Any, str]]:
-    """(path, module, attribute) of those of the modules that have a name, but for layers of
-    PyTorch: these hold sizes.
+    """Return (path, module, attribute) of numbers in the named modules.
+
+    Layers of PyTorch are left out: their numbers are sizes.
     """
     own = (
         (below(path, name), module, name)

@@ -1,5 +1,6 @@
-"""What level `auto` leaves the deeper level for: code that is about to be compiled, exported or
-captured. Hooks would become part of it, or be left out of it.
+"""Leaves the deeper level at level `auto` when code is compiled, exported or captured.
+
+Hooks would become part of it, or be left out of it.
 """
 
 from typing import Any

@@ -1,5 +1,6 @@
-"""What a data set holds before anything is drawn from it: the samples that are in memory, and which
-of them a subset takes.
+"""Records the samples of a data set that are in memory, before anything is drawn from it.
+
+It also records which of them a subset takes.
 
 Only plain data sets of torch and lists are looked at: no code of a script runs.
 """
@@ -15,9 +16,10 @@ ELEMENTS = SAMPLES // 20
 
 
 def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
-    """`subset`: hash of the indices of a subset.
+    """Return the hashes of a data set's samples and indices.
 
-    `held`, `bag`: hash of the samples in order, and whatever their order.
+    `subset`: hash of the indices of a subset. `held`, `bag`: hash of the samples in order, and
+    whatever their order.
     """
     found: Dict[str, str] = {}
     chosen = indices(torch, dataset)
@@ -32,8 +34,9 @@ def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
 
 
 def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
-    """Return the indices that a subset takes, as those of what it is taken from; None of another
-    data set, or one that does not say.
+    """Return the indices that a subset takes, as those of the data set that it is taken from.
+
+    None of another data set, or one that does not say.
     """
     subsets, _ = _subsets(torch, dataset)
     chosen: List[Any] = [
@@ -48,7 +51,7 @@ def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
 
 
 def _subsets(torch: Any, dataset: Any) -> Tuple[List[Any], Any]:
-    """Return the subsets within each other, the outermost first, and what they are taken from."""
+    """Return the nested subsets, the outermost first, and the data set that they are taken from."""
     # Here and below a class is compared, and not asked for its bases: a class of the script that is
     # derived from one of torch may hand out something else than what it holds.
     subsets: List[Any] = []
@@ -59,8 +62,9 @@ def _subsets(torch: Any, dataset: Any) -> Tuple[List[Any], Any]:
 
 
 def mapped(positions: List[Any], chosen: Optional[List[Any]]) -> List[Any]:
-    """Positions in a subset as indices of what it is taken from; as they are where they are no
-    positions in it.
+    """Return positions in a subset as indices of the data set that it is taken from.
+
+    They are returned as they are where they are no positions in it.
     """
     if chosen is None:
         return positions
@@ -93,7 +97,7 @@ def _rows(prints: Any, tensors: List[Any]) -> Optional[List[str]]:
 
 
 def _content(prints: Any, sample: Any) -> bytes:
-    """Return what the hash of one sample is taken of."""
+    """Return the bytes of one sample that are hashed."""
     found: List[Any] = []
     for path, leaf in prints.leaves(sample):
         if not isinstance(leaf, dict):

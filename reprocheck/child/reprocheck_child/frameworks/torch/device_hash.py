@@ -50,7 +50,7 @@ class WordSums:
     def _part(self, words: Any, start: int) -> Any:
         """Return the two sums of some words, the first of which has the index `start`.
 
-        By few operators: a device takes longer to start one than to work on a short tensor.
+        It takes few operators: a device takes longer to start one than to work on a short tensor.
         """
         torch = self.torch
         inner, outer = self.tables[words.device]
@@ -70,7 +70,7 @@ class WordSums:
 
     @staticmethod
     def text(first: int, second: int, size: int) -> str:
-        """Return the hash as it stands in the trace, of the two sums and the number of bytes."""
+        """Return the hash as text for the trace, of the two sums and the number of bytes."""
         return "%016x%016x" % (
             (first + size * _ODD) % (1 << 64),
             (second + size * _ODD) % (1 << 64),

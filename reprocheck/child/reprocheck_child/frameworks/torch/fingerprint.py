@@ -49,7 +49,7 @@ Reading = Callable[[bool], Optional[Fingerprint]]
 
 
 class _Kind(NamedTuple):
-    """What is to be known of a dtype."""
+    """What the fingerprint needs to know of a dtype."""
 
     name: str
     quantized: bool
@@ -60,7 +60,7 @@ class _Kind(NamedTuple):
 
 
 class Fingerprints:
-    """Fingerprints of tensors and of nested values that hold tensors.
+    """Makes fingerprints of tensors and of nested values that hold tensors.
 
     Nothing here raises; do not change what is returned.
 
@@ -105,7 +105,7 @@ class Fingerprints:
         recorder.on_fork.append(self.forked)
 
     def of(self, tensor: Any) -> Fingerprint:
-        """Fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
+        """Return the fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
         read = self.later(tensor)
         self.finish()
         return _arrived(read, True) or _unknown()
@@ -113,8 +113,9 @@ class Fingerprints:
     def later(
         self, tensor: Any, fresh: bool = False, sketched: bool = True
     ) -> "Fingerprint | Reading":
-        """Fingerprint of a tensor on the host; of one on a device a reading, that says None until
-        it has arrived unless told to wait.
+        """Return the fingerprint of a tensor on the host, or a reading of one on a device.
+
+        The reading returns None until the fingerprint has arrived, unless told to wait.
 
         `fresh` says that these bytes were hardly seen before. Without `sketched`, a long tensor may
         have no sketch and no norm.
@@ -139,8 +140,9 @@ class Fingerprints:
             return self._wrapped(tensor) or self._unread(tensor, error)
 
     def again(self, tensor: Any, sketched: bool = True) -> Any:
-        """Return the same as `later`, of a tensor that is handed on: the fingerprint that is
-        known where it was not written to since.
+        """Return the same as `later`, of a tensor that is handed on.
+
+        The known fingerprint is used where it was not written to since.
         """
         seen = self.look(tensor)
         if seen is None:
@@ -229,7 +231,7 @@ class Fingerprints:
         self.known[key] = found
 
     def _numbers(self, tensor: Any, kind: _Kind, found: Fingerprint) -> None:
-        """Sketch, norm and, of a small tensor, the values."""
+        """Return sketch, norm and, of a small tensor, the values."""
         real = tensor
         if kind.complex:
             real = self.torch.view_as_real(tensor)
@@ -238,7 +240,7 @@ class Fingerprints:
         self.sketches.add(found, real)
 
     def _flat(self, tensor: Any) -> Any:
-        """Contiguous, its bits as they are."""
+        """Return a tensor flat and contiguous, with its bits as they are."""
         if tensor.is_neg() or tensor.is_conj():
             tensor = tensor.resolve_conj().resolve_neg()
         tensor = tensor.contiguous()  # itself where it is that
@@ -250,8 +252,9 @@ class Fingerprints:
         return tensor
 
     def _wrapped(self, tensor: Any) -> "Fingerprint | Reading | None":
-        """Return the fingerprint of what a tensor wraps under `vmap` and other transforms of
-        functions, where it has the type of a plain one.
+        """Return the fingerprint of what a tensor wraps under transforms such as `vmap`.
+
+        It gets the type of a plain one.
         """
         try:
             inner = torch_parts.unwrapped(self.torch, tensor)
@@ -263,8 +266,10 @@ class Fingerprints:
             return None
 
     def _combined(self, tensor: Any, parts: List[Any]) -> "Fingerprint | Reading":
-        """Hash of the hashes of the parts; norm and sketch of the first, the values, marked with
-        the hash of the others, the structure.
+        """Return one fingerprint of several parts.
+
+        It has the hash of their hashes, the norm and sketch of the first part, which are the
+        values, marked with the hash of the others, the structure.
         """
         # the shape of a nested tensor is that of its parts; only their number can be asked for
         shape = [tensor.size(0)]
@@ -289,8 +294,10 @@ class Fingerprints:
         return read(False) or read
 
     def _elsewhere(self, tensor: Any) -> "Fingerprint | Reading":
-        """Return the fingerprint of a tensor on a device: computed there, or, where the device
-        cannot, from a copy on the host that is waited for.
+        """Return the fingerprint of a tensor on a device.
+
+        It is computed there, or, where the device cannot, from a copy on the host that is waited
+        for.
         """
         if is_capturing(self.torch, tensor.device):
             raise RuntimeError("a device graph is being captured")
@@ -310,8 +317,10 @@ class Fingerprints:
         return {**found, "dev": str(tensor.device)}
 
     def _device(self, tensor: Any) -> Reading:
-        """Hash, sketch, norm and small values on the device, as one vector of 64-bit numbers that
-        is copied to the host later, together with others.
+        """Compute hash, sketch, norm and small values on the device.
+
+        They are one vector of 64-bit numbers that is copied to the host later, together with
+        others.
         """
         torch = self.torch
         shape, dtype, device = list(tensor.shape), tensor.dtype, str(tensor.device)
@@ -349,7 +358,7 @@ class Fingerprints:
         return read
 
     def _unpack(self, found: Fingerprint, numbers: Any, kind: _Kind) -> None:
-        """Sketch, norm and, of a small tensor, the values that came from a device."""
+        """Return sketch, norm and, of a small tensor, the values that came from a device."""
         float64, width = self.torch.float64, sketch.SIZE // 2
         found["k"] = sketch.text(ctypes.string_at(numbers.data_ptr(), sketch.SIZE * 4))
         norm, *values = numbers[width:].view(float64).tolist()
@@ -372,7 +381,7 @@ class Fingerprints:
         return norm.view(1).view(torch.int64)
 
     def leaves(self, value: Any, sketched: bool = True) -> "List[List[Any]]":
-        """[path, X] of each leaf of a nested value.
+        """Return [path, X] of each leaf of a nested value.
 
         X is a fingerprint, a plain value, or a reading of a tensor that is on a device. `sketched`
         says of a value that is a tensor itself what it says in `later`.
@@ -386,13 +395,14 @@ class Fingerprints:
             return []
 
     def state(self, value: Any) -> "List[List[Any]]":
-        """Return the same as `leaves`, of what an optimizer keeps: without the sketch of long
-        tensors, which are compared by their hash alone.
+        """Return the same as `leaves`, of the state of an optimizer.
+
+        The sketch of long tensors is left out: they are compared by their hash alone.
         """
         return self.leaves(value, False)
 
     def hashes(self, value: Any) -> "List[List[Any]]":
-        """Return the same as `leaves`, of what is handed on, and is compared by its hash alone."""
+        """Return the same as `leaves`, of what is handed on and compared by its hash alone."""
         try:
             return leaves.leaves(value, self._hashed)
         except Exception as error:
@@ -410,8 +420,9 @@ class Fingerprints:
         return None
 
     def samples(self, value: Any) -> Optional[List[str]]:
-        """Return one hash for each sample of a batch on the host, labels included; None where the
-        first dimension is no batch.
+        """Return one hash for each sample of a batch on the host, labels included.
+
+        None where the first dimension is no batch.
         """
         try:
             with self.below(self.keys), self.functions():
@@ -445,8 +456,9 @@ class Fingerprints:
         return found
 
     def forked(self) -> None:
-        """A forked process says again how its fingerprints are made; what waits here is finished by
-        the other.
+        """Name the algorithms of a forked process again.
+
+        What waits here is finished by the other process.
         """
         self.announced = False
         self.known.clear()
@@ -467,14 +479,14 @@ def _unknown() -> Fingerprint:
 
 
 def _arrived(read: "Fingerprint | Reading", wait: bool) -> Optional[Fingerprint]:
-    """Return what a reading says, or what needs no reading."""
+    """Return the value of a reading, or a value that needs no reading."""
     if isinstance(read, dict):
         return read
     return read(wait)
 
 
 def _join(whole: Fingerprint, parts: List[Fingerprint]) -> None:
-    """Make the fingerprint of a tensor of those of its parts, its values first."""
+    """Return the fingerprint of a tensor from those of its parts, its values first."""
     texts = ["%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"]) for part in parts]
     whole["h"] = ""
     if all(part["h"] for part in parts):
@@ -490,8 +502,9 @@ def _join(whole: Fingerprint, parts: List[Fingerprint]) -> None:
 
 
 def _hidden(torch: Any) -> Any:
-    """Return the dispatch keys to leave out: autograd, autocast, functorch and every mode of
-    dispatch.
+    """Return the dispatch keys to leave out.
+
+    They are autograd, autocast, functorch and every mode of dispatch.
     """
     # `no_grad` and `_disable_current_modes` would each switch off one of them, and an operator of
     # the recorder would still be seen by `vmap`, by functionalization and by a compiler that
@@ -506,4 +519,4 @@ def _hidden(torch: Any) -> Any:
 
 
 def _nothing(why: str) -> None:
-    """Nobody is to be told."""
+    """Do nothing: nobody is to be told."""

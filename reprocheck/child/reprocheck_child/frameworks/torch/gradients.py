@@ -1,5 +1,7 @@
-"""Backward passes and updates: what lies between the modules and the loss, gradients in the order
-in which they come, then weights.
+"""Records backward passes and updates.
+
+That is what lies between the modules and the loss, gradients in the order in which they come, then
+weights.
 """
 
 import weakref
@@ -54,8 +56,9 @@ class Gradients:
         self.written = Written(deep, names)
 
     def watch_output(self, tensor: Any, path: str) -> None:
-        """Record the gradient of a module's output, by a hook of the autograd node behind it: one
-        of the tensor would show.
+        """Record the gradient of a module's output.
+
+        The hook is one of the autograd node behind it: one of the tensor would show.
         """
         node = tensor.grad_fn
         if node is None:
@@ -75,7 +78,10 @@ class Gradients:
         node.register_prehook(hook)  # called with the whole gradient of each output
 
     def output_gradient(self, paths: List[str], gradient: Any) -> None:
-        """The gradient of the output that the modules at `paths` (innermost first) returned."""
+        """Record the gradient of the output of the modules at `paths`.
+
+        They returned it, the innermost first.
+        """
         if self.deep.hooks.gone:
             return
         try:
@@ -103,8 +109,9 @@ class Gradients:
         return bool(own)
 
     def unwatch_all(self) -> None:
-        """Take the hooks of weights away; those that cannot be found here take themselves away
-        when they are called next.
+        """Take the hooks of weights away.
+
+        Those that cannot be found here take themselves away when they are called next.
         """
         for _, weight in self.names.parameters():
             self.unwatch_weight(weight)
@@ -116,12 +123,14 @@ class Gradients:
         self.written.marks.clear()
 
     def rest(self) -> None:
-        """Forget the marks of weights: what follows is not recorded, and writes that are not seen
-        are not told later."""
+        """Forget the marks of weights.
+
+        What follows is not recorded, and writes that are not seen are not reported later.
+        """
         self.written.marks.clear()
 
     def watch_thawed(self) -> None:
-        """Weights that needed no gradient before may need one now."""
+        """Watch weights that needed no gradient before and may need one now."""
         for identity, name in list(self.frozen.items()):
             weight = self.names.parameter(identity)
             if weight is None:
@@ -131,7 +140,7 @@ class Gradients:
                 self.watch_weight(weight, name)
 
     def weight_gradient(self, name: str, gradient: Any) -> None:
-        """Something was added to the gradient of a weight, or it was returned to the script."""
+        """Record a gradient that something was added to, or that was returned."""
         if self.deep.hooks.gone or self.deep.rests:
             return
         try:
@@ -151,7 +160,7 @@ class Gradients:
         return gradient.is_cpu and get_ident() != self.deep.thread
 
     def before_backward(self, roots: Any, kind: str) -> None:
-        """A backward pass is about to start from `roots`."""
+        """Record `roots` before a backward pass starts from them."""
         if self.deep.elsewhere():
             return
         self.deep.loss_first = True
@@ -173,8 +182,9 @@ class Gradients:
                 self.deep.seen("root", place, out=[["", self.prints.later(root)]])
 
     def returned(self, inputs: Any, gradients: Any) -> None:
-        """`autograd.grad` has returned the gradients of `inputs`: no hook of a weight is called for
-        them.
+        """Record the gradients of `inputs` that `autograd.grad` has returned.
+
+        No hook of a weight is called for them.
         """
         if isinstance(inputs, self.torch.Tensor):
             inputs = (inputs,)
@@ -186,8 +196,9 @@ class Gradients:
                 self.weight_gradient(name, gradient)
 
     def _between(self, roots: Any) -> List[Tuple[str, List[Any]]]:
-        """Return the nodes between the roots and the outputs of modules, in the order in which they
-        ran, with what they saved.
+        """Return the nodes between the roots and the outputs of modules, with their values.
+
+        They come in the order in which they ran; the values are what they saved.
         """
         recorded = self.recorded
 
@@ -203,7 +214,7 @@ class Gradients:
         return [(node.name(), self._saved(node)) for node in found]
 
     def _saved(self, node: Any) -> List[Any]:
-        """Fingerprints of what an autograd node has saved.
+        """Return fingerprints of what an autograd node has saved.
 
         What a script's own hooks packed is not unpacked: that may run a forward.
         """
@@ -251,8 +262,9 @@ class Gradients:
                 self.watch_weight(weight.tensor, weight.name)
 
     def _name_weights(self) -> None:
-        """Record the weights of new optimizers: of modules that were not called yet, and tensors
-        that no module holds.
+        """Record the weights of new optimizers.
+
+        They are those of modules that were not called yet, and tensors that no module holds.
         """
         built, self.built = self.built, []
         for reference, variables, line in built:
@@ -268,8 +280,9 @@ class Gradients:
                     self._record(tensor, self.names.name_bare(tensor, optimizer, name), line)
 
     def _name_leaves(self, roots: Any) -> None:
-        """Name the leaves of a graph that no optimizer and no module holds; record new ones, and
-        the others as updated by hand.
+        """Name the leaves of a graph that no optimizer and no module holds.
+
+        New ones are recorded, and the others as updated by hand.
         """
         leaves = graph_leaves(roots, self.torch.Tensor, LEAVES)
         leaves = [leaf for leaf in leaves if not self.names.name(leaf)]
@@ -296,8 +309,9 @@ class Gradients:
         self.watch_weight(tensor, name)
 
     def record_by_hand(self) -> None:
-        """Before a forward: weights that changed since their update; all, where no optimizer says
-        when and a backward pass has been.
+        """Record weights that changed since their update, before a forward.
+
+        All are, where no optimizer says when and a backward pass has been.
         """
         self.written.look()
         if self.adapter.built or not self.after_update:
@@ -308,7 +322,7 @@ class Gradients:
                 self.deep.seen("update", name, out=[["", self.prints.later(weight)]])
 
     def before_step(self, optimizer: Any, index: int, closure: bool) -> None:
-        """An optimizer is about to step; with a closure, its gradients are not there yet."""
+        """Record an optimizer before its step; with a closure it has no gradients yet."""
         with self.aside():
             self._name_weights()
             place = "%s[%d]" % (type(optimizer).__name__, index)
@@ -320,7 +334,7 @@ class Gradients:
                 self._reduced(optimizer, index)
 
     def after_step(self, optimizer: Any, index: int, closure: bool) -> None:
-        """An optimizer has stepped."""
+        """Record an optimizer that has stepped."""
         with self.aside():
             if closure:
                 self._reduced(optimizer, index)
@@ -363,8 +377,9 @@ class Gradients:
 
 
 class _Output:
-    """Hook of the autograd node behind an output; `paths` are the modules that returned it, the
-    innermost first.
+    """Hook of the autograd node behind an output.
+
+    `paths` are the modules that returned it, the innermost first.
     """
 
     __slots__ = ("__weakref__", "gradients", "index", "paths")

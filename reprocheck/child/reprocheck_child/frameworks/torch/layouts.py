@@ -1,5 +1,6 @@
-"""What else has to be known of the arguments of an operator to call it again with others like them:
-strides, the range of integers, and which lists are empty.
+"""Records what else is needed to call an operator again with similar arguments.
+
+That is strides, the range of integers, and which lists are empty.
 """
 
 from typing import Any, Dict, Iterator, List, Tuple
@@ -11,7 +12,7 @@ _LISTS = frozenset({list, tuple})
 
 
 class Layouts:
-    """Reads them off, below autograd and every mode of dispatch, as fingerprints are made."""
+    """Reads them, below autograd and every mode of dispatch, as fingerprints are made."""
 
     def __init__(self, torch: Any, prints: Any) -> None:
         self.plain = frozenset(prints.plain)
@@ -20,9 +21,11 @@ class Layouts:
         self.integers = frozenset(kinds)
 
     def of(self, given: Dict[str, Any]) -> Dict[str, Any]:
-        """`strides` by path, of tensors that are not contiguous; `range` by path, of integers on
-        the host; `empty`, the names of empty lists. What there is none of has no key, and of
-        tensors that cannot be asked (sparse, nested) nothing is said.
+        """Return the layouts of arguments.
+
+        `strides` by path, of tensors that are not contiguous; `range` by path, of integers on the
+        host; `empty`, the names of empty lists. What there is none of has no key, and tensors that
+        cannot be asked (sparse, nested) are left out.
         """
         found: Dict[str, Any] = {"strides": {}, "range": {}, "empty": []}
         try:

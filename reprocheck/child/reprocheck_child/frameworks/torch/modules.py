@@ -1,5 +1,6 @@
-"""Calls of modules: what went in, what came out, which random generators moved meanwhile; before
-the first of them, the weights.
+"""Records calls of modules: inputs, outputs, and generators that moved meanwhile.
+
+Before the first of them, it records the weights.
 
 `Module.__call__` is wrapped, not hooked: the wrapper sees keyword arguments, what other hooks made
 of inputs and outputs, and errors.
@@ -16,7 +17,7 @@ from .parts import FAKES
 
 
 class _Thread(_local):
-    """What a thread is in the middle of."""
+    """The calls that a thread is in."""
 
     def __init__(self) -> None:
         self.stack: List[_Call] = []
@@ -89,14 +90,15 @@ class Modules:
             import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
 
     def path(self) -> str:
-        """Return path of the module whose forward runs in this thread, "" outside of all."""
+        """Return the path of the module whose forward runs in this thread, "" outside of all."""
         stack = self.local.stack
         if not stack:
             return ""
         return stack[-1].path
 
     def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List["_Call"]]:
-        """A module is called: returns the calls under way in this thread, the new one on top, or
+        """Note that a module is called; return this thread's open calls, the new one on top.
+
         None where nothing is recorded.
         """
         try:
@@ -131,7 +133,7 @@ class Modules:
             return None
 
     def leave(self, stack: List["_Call"], output: Any) -> None:
-        """The call on top has returned, or has raised (then without an output)."""
+        """Record the call on top, which has returned, or has raised (then without an output)."""
         try:
             call = stack.pop()
             if output is _MISSING or self.deep.hooks.gone:
@@ -168,7 +170,10 @@ class Modules:
             self.deep.recorder.problem("after a module's forward", error)
 
     def _say_given(self, call: "_Call", moved: Dict[str, Any]) -> None:
-        """While the recorder rests, what an outermost module was given says which batch it was."""
+        """Record the inputs of an outermost module while the recorder rests.
+
+        They tell which batch it was.
+        """
         self.deep.seen(
             "call", call.path, k=type(call.module).__name__, **{"in": call.inputs}, **moved
         )
@@ -183,8 +188,9 @@ class Modules:
         return found
 
     def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
-        """Inputs of a module inside `Sequential` that are what the module before has just returned:
-        no other code ran between.
+        """Return the inputs of a module in `Sequential` that the module before has returned.
+
+        No other code ran between.
         """
         handed, self.handed = self.handed, None
         if handed is None or kwargs or len(args) != 1:
@@ -210,8 +216,9 @@ class Modules:
         return self.prints.leaves(args) + self.prints.leaves(kwargs)
 
     def _read(self, tensor: Any) -> Any:
-        """Return the fingerprint of a tensor that a module takes or returns; the one that is known
-        where it was not written to since.
+        """Return the fingerprint of a tensor that a module takes or returns.
+
+        The known one is used where it was not written to since.
         """
         return self.prints.again(tensor, not self.deep.rests)
 
@@ -250,9 +257,7 @@ class Modules:
         self.deep.seen("batch", "inputs of " + type(module).__name__, out=inputs, **keys)
 
     def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """Yield the tensors in what a module returned, as far as gradients can flow through
-        them.
-        """
+        """Yield the tensors in a module's output through which gradients can flow."""
         if isinstance(value, self.tensor):
             if not type(value).__module__.startswith(FAKES):
                 yield value

@@ -1,5 +1,7 @@
-"""Names of modules and of weights: the path from the module that the script holds, the variable of
-a bare tensor, the line that made it.
+"""Names modules and weights.
+
+A name is the path from the module that the script holds, the variable of a bare tensor, or the line
+that made it.
 """
 
 import weakref
@@ -36,7 +38,7 @@ class _Birth(NamedTuple):
 
 
 def _gone() -> None:
-    """A reference to nothing."""
+    """Return None, as a reference to nothing does."""
     return
 
 
@@ -45,8 +47,9 @@ _UNNAMED = (_gone, "", "")
 
 
 class Names:
-    """Remembers names by identity, without a reference to any tensor: a tensor with weak references
-    cannot be swapped, for one.
+    """Remembers names by identity, without a reference to any tensor.
+
+    A tensor with weak references cannot be swapped, for one.
     """
 
     def __init__(self, torch: Any, deep: Any) -> None:
@@ -74,7 +77,7 @@ class Names:
         self._state: Tuple[bytes, Dict[str, str]] = (b"", {})
 
     def watch(self) -> None:
-        """Be told of each parameter, buffer and module that is registered."""
+        """Register to be called for each new parameter, buffer and module."""
         # They see what `__setattr__`, `register_parameter` and `add_module` do alike, and are there
         # since 2.0. Nothing tells of what is deleted: so a module is asked again, each time,
         # whether it still holds another.
@@ -106,8 +109,9 @@ class Names:
         return self.modules.get(module) is not None
 
     def top(self, module: Any) -> Any:
-        """Return the outermost module that holds a module: containers (`ModuleDict`) and models
-        need not be called themselves.
+        """Return the outermost module that holds a module.
+
+        Containers (`ModuleDict`) and models need not be called themselves.
         """
         for _ in range(64):
             holder = self.holders.get(module, _gone)()
@@ -118,10 +122,9 @@ class Names:
         return module
 
     def adopt(self, root: Any, frame: Any, given: str = "") -> None:
-        """Name the modules of a root of which one is called for the first time, or that has got new
-        ones.
+        """Name the modules of a root of which one is called first, or that has new ones.
 
-        `given`: its name where no variable of the frame holds it.
+        `given` is its name where no variable of the frame holds it.
         """
         self.changed = False
         prefix = self.modules.get(root)
@@ -154,8 +157,9 @@ class Names:
         return ""
 
     def _element(self, frame: Any, root: Any) -> str:
-        """Return the place of a root in a list or a dict that holds other modules, too; also in the
-        frames that called this one.
+        """Return the place of a root in a list or a dict that holds other modules, too.
+
+        The frames that called this one are searched, too.
         """
         for _ in range(_FRAMES):
             if frame is None:
@@ -178,8 +182,9 @@ class Names:
         return prefix
 
     def new_weights(self, root: Any) -> Iterator[Weight]:
-        """Yield the parameters and buffers of a root that had no name yet; those not initialised
-        yet get theirs later.
+        """Yield the parameters and buffers of a root that had no name yet.
+
+        Those not initialised yet get theirs later.
         """
         self.uninitialised = False
         for module, attribute, tensor, buffer in _weights(root, self.module):
@@ -225,8 +230,7 @@ class Names:
                 yield name, weight
 
     def roots(self, optimizer: Any, held: Dict[int, str]) -> List[Tuple[Any, str]]:
-        """Return the outermost modules that hold tensors of an optimizer which have no name yet,
-        each with its own name.
+        """Return the outermost modules that hold an optimizer's unnamed tensors, with their names.
 
         The name is taken from `held`, the names of tensors where the optimizer was built:
         `net.head` of `net.head.weight`.
@@ -256,8 +260,9 @@ class Names:
                 yield self.name(tensor) or "param_groups[%d].params[%d]" % (number, index), tensor
 
     def optimized(self, optimizer: Any, frame: Any) -> Dict[int, str]:
-        """Names for the tensors of an optimizer, from the variables of the frame that built it: id
-        of the tensor -> name.
+        """Return names for the tensors of an optimizer: id of the tensor -> name.
+
+        They are the variables of the frame that built it.
         """
         wanted = set(map(id, _tensors(optimizer)))
         found: Dict[int, str] = {}
@@ -270,8 +275,9 @@ class Names:
         return found
 
     def name_bare(self, tensor: Any, owner: Any, name: str) -> str:
-        """Give a tensor that belongs to no module its name, as long as `owner` lives; return it as
-        it is unlike all others.
+        """Give a tensor that belongs to no module its name, as long as `owner` lives.
+
+        Return the name made unlike all others.
         """
         return self._name(tensor, weakref.ref(owner), "", name)
 
@@ -329,8 +335,9 @@ class Names:
 
 
 def _weights(root: Any, base: Any) -> Iterator[Tuple[Any, str, Any, bool]]:
-    """(module, attribute, tensor, whether it is a buffer) of each parameter and buffer, each tensor
-    once.
+    """Yield (module, attribute, tensor, whether it is a buffer) of each parameter and buffer.
+
+    Each tensor comes once.
     """
     seen = {id(None)}  # an attribute that is registered may hold nothing
     for _, module in base.named_modules(root):

@@ -1,5 +1,7 @@
-"""The values that one operator is given, where a run is made for them: a file in the format
-safetensors, written with the standard library alone. `replay.py` reads it.
+"""Keeps the values that one operator is given, in a run that is made for them.
+
+They are a file in the format safetensors, written with the standard library alone. `replay.py`
+reads it.
 """
 
 import os
@@ -32,7 +34,7 @@ class Sought:
 
     @guarded("keeping the values of an operator")
     def look(self, name: str, given: Dict[str, Any], leaves: List[Any]) -> None:
-        """An operator is about to run."""
+        """Keep the inputs of an operator that is about to run, if it is the one."""
         if name == self.operator and self.inputs and self._is_it(leaves):
             self._keep(dict(parts(given)))
             self.inputs = {}

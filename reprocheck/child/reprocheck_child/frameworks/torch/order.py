@@ -1,5 +1,6 @@
-"""The order of samples that a sampler has already drawn, read off its suspended iterator: nothing
-is drawn and no code of a script runs.
+"""Reads the order of samples that a sampler has drawn off its suspended iterator.
+
+Nothing is drawn and no code of a script runs.
 
 A sampler draws its order at once and hands it out index by index. The list that it walks through
 hangs in its iterator: as what a list iterator is positioned in, in the frame of a suspended
@@ -39,8 +40,9 @@ _AS_IT_IS = frozenset((int, str, type(None)))
 
 
 def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List[Any]], bool]":
-    """(the order of the epoch, whether it is whole) once `iterator` over `sampler` has handed out
-    the indices `first`.
+    """Return (the order of the epoch, whether it is complete) of a sampler's `iterator`.
+
+    It has handed out the indices `first`.
 
     Of several sequences that fit, as a counter does where 0 was handed out last, it is the longest.
     """
@@ -58,8 +60,9 @@ def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List
 
 
 def plain(indices: Any) -> Optional[List[Any]]:
-    """Return what a sampler handed out for one batch as a flat list of numbers and texts; None
-    where it says nothing.
+    """Return what a sampler handed out for one batch as a flat list of numbers and texts.
+
+    None where that cannot be told.
     """
     if not isinstance(indices, (list, tuple)):
         indices = [indices]
@@ -70,8 +73,9 @@ def plain(indices: Any) -> Optional[List[Any]]:
 
 
 def sequence(values: Any) -> Any:
-    """Return what may be an order: a sequence, or an array of one dimension as a list; of all else
-    ().
+    """Return a value that may be an order: a sequence, or an array of one dimension as a list.
+
+    All else gives ().
     """
     if isinstance(values, _SEQUENCES):
         return values
@@ -82,7 +86,7 @@ def sequence(values: Any) -> Any:
 
 
 def content(order: List[Any]) -> bytes:
-    """Return the bytes that a hash of an order is taken of."""
+    """Return the bytes of an order that are hashed."""
     try:
         return array.array("q", order).tobytes()
     except (TypeError, OverflowError):
@@ -90,8 +94,9 @@ def content(order: List[Any]) -> bytes:
 
 
 def _positions(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
-    """(a sequence, how much of it was handed out) of each iterator over a sequence that `iterator`
-    holds, the nearest first. `taken`: how many indices the first batch has.
+    """Yield (a sequence, how much of it was handed out) of each iterator that `iterator` holds.
+
+    The nearest come first. `taken`: how many indices the first batch has.
     """
     level = [iterator]
     seen = {id(iterator)}
@@ -135,9 +140,7 @@ def _held(one: Any) -> List[Any]:
 
 
 def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
-    """Return the sequence as a flat list of indices, if what was handed out of it ends with
-    `first`.
-    """
+    """Return the sequence as a flat list of indices, if its used part ends with `first`."""
     values = sequence(values)
     if position <= 0 or not len(values):
         return None
@@ -155,8 +158,9 @@ def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any
 
 
 def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
-    """Return the same as `_matching` for a `SubsetRandomSampler`, which walks through positions
-    in its indices.
+    """Return the same as `_matching` for a `SubsetRandomSampler`.
+
+    It goes through positions in its indices.
     """
     if type(sampler).__name__ != "SubsetRandomSampler" or not isinstance(values, list):
         return None
@@ -170,8 +174,9 @@ def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optio
 
 
 def _in_chunks(sampler: Any) -> bool:
-    """Return whether more lists follow the one that is walked through: drawn with replacement, or
-    more samples than the data set has.
+    """Return whether more lists follow the present one.
+
+    They do where it is drawn with replacement, or has more samples than the data set.
     """
     if type(sampler).__name__ != "RandomSampler":
         return False
@@ -192,7 +197,7 @@ def _innermost(sampler: Any) -> Any:
 
 
 def _indices(values: Any) -> List[Any]:
-    """Indices as the trace has them.
+    """Return indices in the form of the trace.
 
     An epoch has many, and nearly always numbers alone: those are not looked at one by one.
     """
@@ -203,7 +208,7 @@ def _indices(values: Any) -> List[Any]:
 
 
 def _index(value: Any) -> Any:
-    """Return an index as the trace has it."""
+    """Return an index in the form of the trace."""
     if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, (list, tuple)):

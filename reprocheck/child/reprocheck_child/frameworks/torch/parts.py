@@ -1,5 +1,6 @@
-"""Tensors made of tensors: subclasses, sparse, nested and quantized ones, and those inside
-transforms of functions.
+"""Takes tensors apart that are made of tensors.
+
+They are subclasses, sparse, nested and quantized ones, and those inside transforms of functions.
 """
 
 from typing import Any, List, Union
@@ -40,9 +41,7 @@ def inside(tensor: Any) -> "Union[Any, List[Any]]":
 
 
 def unwrapped(torch: Any, tensor: Any) -> Any:
-    """Return the tensor below the wrappers of `vmap` and other transforms; None where there are
-    none.
-    """
+    """Return the tensor below the wrappers of `vmap` and other transforms, or None."""
     # Inside `vmap` and `grad` a tensor has the type of a plain one and stands for many; only
     # functorch's own C++ functions tell it apart and take it out of its levels.
     functorch = torch._C._functorch

@@ -1,5 +1,6 @@
-"""The samples of a batch: one hash for each, made of what all tensors and lists of the batch hold
-of it.
+"""Hashes the samples of a batch, one hash for each.
+
+It is made of what all tensors and lists of the batch hold of the sample.
 """
 
 from typing import Any, Callable, List, Optional, Tuple
@@ -11,8 +12,9 @@ Rows = Tuple[int, Callable[[int], Any]]
 
 
 def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
-    """Return one hash for each sample of a batch on the host, labels included; None where the first
-    dimension is no batch.
+    """Return one hash for each sample of a batch on the host, labels included.
+
+    None where the first dimension is no batch.
 
     `kind` is the class of tensors, `flat` makes one contiguous.
     """

@@ -1,5 +1,6 @@
-"""Where a script seeds generators and loads checkpoints: the call, its seed or its keys, and the
-script's line.
+"""Records where a script seeds generators and loads checkpoints.
+
+That is the call, its seed or its keys, and the script's line.
 """
 
 import functools
@@ -59,7 +60,7 @@ class _Seeds:
                 self.watch(module, function, name, getattr(module, "random", None))
 
     def watch(self, module: Any, name: str, generator: str, *others: Any) -> None:
-        """Wrap a function of a module, and where other modules have the same one."""
+        """Wrap a function of a module, also where other modules have the same one."""
         try:
             real = getattr(module, name)
             self.left.setdefault(generator, self._state(generator))
@@ -109,9 +110,9 @@ class _Seeds:
         return getattr(info, "id", None)
 
     def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
-        """A seed was set.
+        """Record a seed that was set.
 
-        Where something had drawn from the generator before, the state until then is said (`g`).
+        Where something had drawn from the generator before, the state until then is recorded (`g`).
         """
         with guarded("a generator was seeded"):
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
@@ -142,7 +143,7 @@ class _Seeds:
 
 
 def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
-    """Return a seed as the trace has it; None stands for a seed from the system."""
+    """Return a seed in the form of the trace; None stands for a seed from the system."""
     if isinstance(seed, str):
         return {"v": seed[:_NAMES]}
     # types of seeds that stand in the trace as they are; None is a seed from the system
@@ -198,7 +199,7 @@ class _Loads:
         *args: Any,
         **kwargs: Any,
     ) -> None:
-        """A module has taken a state."""
+        """Record that a module has taken a state."""
         missing, unexpected = _lists(returned)
         boundary = self.deep.boundary
         found = [] if boundary is None else boundary.archives.key_leaves(state_dict)
@@ -208,7 +209,7 @@ class _Loads:
 
     @guarded("a file was loaded")
     def read(self, args: Any, kwargs: Any, returned: Any) -> None:
-        """A file was read by `torch.load`: the hash of the tensors in it."""
+        """Record a file that was read by `torch.load`: the hash of the tensors in it."""
         file: Any = args[0] if args else kwargs.get("f")
         path = getattr(file, "name", None)
         if isinstance(file, (str, bytes, os.PathLike)):
@@ -221,8 +222,9 @@ class _Loads:
             self.deep.boundary.archives.read(returned)
 
     def _contents(self, returned: Any) -> List[Any]:
-        """Return one hash of all tensors that were loaded, with their names; nothing where there
-        are none on the host.
+        """Return one hash of all tensors that were loaded, with their names.
+
+        Nothing where there are none on the host.
         """
         if isinstance(returned, self.torch.nn.Module):
             returned = returned.state_dict()
@@ -265,7 +267,7 @@ def _lists(returned: Any) -> "Tuple[Optional[List[str]], Optional[List[str]]]":
 
 
 def _names(keys: Optional[List[str]]) -> Dict[str, Any]:
-    """Names as one text, cut."""
+    """Return names as one text, cut."""
     if keys is None:
         return {"v": None}
     text = ", ".join(map(str, keys[:_LISTED]))

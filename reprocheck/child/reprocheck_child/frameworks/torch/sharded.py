@@ -1,4 +1,4 @@
-"""Gradients of weights that FSDP shards: those of the rank itself, before they are reduced.
+"""Records a rank's own gradients of weights that FSDP shards, before they are reduced.
 
 A hook of the sharded weight is called with the reduced gradient, which is recorded before the
 update anyway. What the backward pass of a rank has made hangs on the unsharded weight, which stands
@@ -14,9 +14,7 @@ _NOT_WHOLE = (
 
 
 class Sharded:
-    """Watches the unsharded weights once there are any: after the first call of the outermost
-    module.
-    """
+    """Watches the unsharded weights, from the first call of the outermost module on."""
 
     def __init__(self, deep: Any, names: Any, gradients: Any) -> None:
         self.deep = deep
@@ -24,7 +22,7 @@ class Sharded:
         self.gradients = gradients
 
     def watch(self, root: Any) -> None:
-        """The outermost module has returned."""
+        """Set hooks on the unsharded weights once the outermost module has returned."""
         try:
             for parameter in _parameters(root):
                 self._watch_whole(parameter)
@@ -46,7 +44,7 @@ class Sharded:
 
 
 def _parameters(root: Any) -> Iterator[Any]:
-    """Yield what FSDP keeps of each weight that it shards."""
+    """Yield FSDP's records of the weights that it shards."""
     for module in root.modules():
         # `fully_shard` changes the class of a module to a subclass of FSDPModule, which has this
         find = getattr(module, "_get_fsdp_state", lambda: None)

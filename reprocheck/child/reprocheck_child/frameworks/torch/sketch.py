@@ -30,7 +30,7 @@ _ROW_BYTES = sketch.ROW * 4
 
 
 class Tables:
-    """The signs of the format, on each device that was asked of."""
+    """The signs of the format, on each device that was asked for."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -48,8 +48,9 @@ class Tables:
         return rows.to(device), columns.to(device)
 
     def rows(self, start: int, count: int) -> Any:
-        """Return the signs of `count` rows from the row `start` on, within one cycle, of the shape
-        (GROUPS, 1, count); on the host.
+        """Return the signs of `count` rows from the row `start` on, on the host.
+
+        They lie within one cycle, and have the shape (GROUPS, 1, count).
         """
         cycle, first = divmod(start, sketch.ROWS)
         signs = self.cuts.get((first, count))
@@ -81,7 +82,7 @@ class Tables:
 
 
 class _Slot(NamedTuple):
-    """Room for the sums of one sketch under way, as a vector and as the result of a product."""
+    """Memory for the sums of one unfinished sketch, as a vector and as the result of a product."""
 
     vector: Any
     result: Any
@@ -89,8 +90,9 @@ class _Slot(NamedTuple):
 
 
 class HostSketches:
-    """Sketches of contiguous tensors of real numbers on the CPU: `add` each, then `finish` them
-    all.
+    """Sketches of contiguous tensors of real numbers on the CPU.
+
+    `add` each, then `finish` them all.
 
     To be called below autograd and all modes; `add_short` anywhere, where there is room.
     """
@@ -111,11 +113,11 @@ class HostSketches:
         self.folded: Any = None
 
     def forked(self) -> None:
-        """What waits belongs to the process that was forked."""
+        """Drop what waits: it belongs to the process that was forked."""
         self.lock, self.waiting, self.slots = RLock(), [], []
 
     def add(self, found: Fingerprint, tensor: Any) -> None:
-        """`found` gets `k` and `z` of a tensor, at the latest with `finish`."""
+        """Add `k` and `z` of a tensor to `found`, at the latest with `finish`."""
         with self.lock:
             slot = self._next()
             if tensor.dtype is self.torch.float64:
@@ -136,8 +138,9 @@ class HostSketches:
             self.waiting.append((found, None))
 
     def add_hashed(self, found: Fingerprint, tensor: Any, address: int) -> None:
-        """Do the same as `add`, of a float32 tensor that begins at an address, and `h` as well:
-        its bytes are read from memory once.
+        """Do the same as `add` for a float32 tensor at an address, and add `h`.
+
+        Its bytes are read from memory once.
         """
         with self.lock:
             slot = self._next()
@@ -152,14 +155,14 @@ class HostSketches:
         return len(self.waiting) < len(self.slots)
 
     def make_room(self) -> None:
-        """See to it that one can be added."""
+        """Make sure that one can be added."""
         with self.lock:
             self.finish()
             if not self.slots:
                 self._make()
 
     def finish(self) -> None:
-        """Sketch and norm of all that were added."""
+        """Compute sketch and norm of all that were added."""
         with self.lock:
             waiting, self.waiting = self.waiting, []
             if not waiting:
@@ -176,8 +179,9 @@ class HostSketches:
             found["z"] = leaves.number(norms[index] if known is None else known)
 
     def _folded(self, sums: Any) -> bytes:
-        """Return the numbers of each sketch, by products of elements: no setting for products of
-        matrices rounds them.
+        """Return the numbers of each sketch, by products of elements.
+
+        No setting for products of matrices rounds them.
         """
         count = len(sums)
         signed, folded = self.signed[:count], self.folded[:count]
@@ -192,7 +196,7 @@ class HostSketches:
         return self.slots[len(self.waiting)]
 
     def _make(self) -> None:
-        """Memory of our own: none of the allocator of the training."""
+        """Return memory of our own: none of the allocator of the training."""
         columns = sketch.ROW // sketch.BUCKETS
         self.sums = self._own(_SLOTS, sketch.ROW)
         self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
@@ -216,7 +220,7 @@ class HostSketches:
         clean: bool,
         before: "Optional[Callable[[int, int], None]]" = None,
     ) -> None:
-        """The signed sum of the rows.
+        """Return the signed sum of the rows.
 
         `before(begin, end)` is called with each block of bytes to be read.
         """
@@ -259,10 +263,10 @@ class HostSketches:
             slot.vector.addcmul_(last, self.tables.row(rows))
 
     def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
-        """None where the sums say the norm.
+        """Return the norm where the sums do not give it, else None.
 
-        Else, of elements that are huge, vanish or are no numbers, the norm; they are left out. Of
-        one row the sums are the elements, and `finish` sees them all.
+        That is of elements that are huge, vanish or are no numbers; they are left out. Of one row
+        the sums are the elements, and `finish` sees them all.
         """
         if tensor.numel() <= sketch.ROW:
             return None
@@ -283,8 +287,9 @@ class HostSketches:
 
 
 def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
-    """Return the 64 numbers of a flat tensor on a device: products by element, which no setting for
-    matrix products rounds; all values cleaned.
+    """Return the 64 numbers of a flat tensor on a device; all values cleaned.
+
+    They are products by element, which no setting for matrix products rounds.
     """
     rows, columns = tables.on[flat.device]
     whole, rest = divmod(flat.numel(), sketch.ROW)
@@ -309,8 +314,9 @@ def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
 
 
 def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
-    """Return the signs of rows on a device, of the shape (GROUPS, count); of whole cycles from the
-    first on, or of one piece of a cycle.
+    """Return the signs of rows on a device, of the shape (GROUPS, count).
+
+    They are of whole cycles from the first on, or of one piece of a cycle.
     """
     found = []
     while count:
@@ -329,7 +335,7 @@ def _part(torch: Any, flat: Any, start: int, length: int) -> Any:
 
 
 def _plain(torch: Any, values: Any, clean: bool) -> Any:
-    """Return values as float32; without those that are no part of a sketch where that is said."""
+    """Return values as float32, on request without those that are no part of a sketch."""
     if values.dtype is not torch.float32:
         values = values.to(torch.float32)
     if not clean:

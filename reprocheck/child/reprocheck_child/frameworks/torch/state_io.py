@@ -1,5 +1,6 @@
-"""What a training with PyTorch holds, as values: taken by the continued run, and put back into a
-resumed one.
+"""Reads the values of a training with PyTorch, and puts them back.
+
+The continued run reads them, the resumed one puts them back.
 """
 
 from functools import partial
@@ -16,7 +17,7 @@ _MOST_BESIDE = 1 << 26
 
 
 def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
-    """Take and put back what `held` (see `boundary`) and `own` (see `own_weights`) know of."""
+    """Take and put back what `held` (see `boundary`) and `own` (see `weight_copies`) know of."""
     values = deep.boundary.values
     tensors = _Tensors(torch)
     values.codec.add("torch", tensors.encode, tensors.decode)
@@ -35,7 +36,7 @@ def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
 
 
 class _Tensors:
-    """Tensors as bytes."""
+    """Codec of tensors as bytes."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -81,13 +82,14 @@ class _States:
         self.held = held
 
     def take(self) -> Dict[str, Any]:
-        """Of each weight that has one, by its place: before the first forward pass of a resumed run
-        not all of them have the names that they get.
+        """Return the state of each weight that has one, by its place.
+
+        Before the first forward pass of a resumed run, not all have the names that they get.
         """
         return {place: (name, dict(state)) for place, name, _, _, state in self._each() if state}
 
     def put(self, kept: Dict[str, Any]) -> List[str]:
-        """Return what was not there before is taken away, too."""
+        """Write the states, and remove what was not there before."""
         changed = []
         for place, own_name, optimizer, tensor, state in self._each():
             name, wanted = kept.get(place, (own_name, {}))
@@ -108,7 +110,7 @@ class _States:
 
 
 def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
-    """Schedulers, loss scales, hyper-parameters of optimizers, averages.
+    """Return schedulers, loss scales, hyper-parameters of optimizers, averages.
 
     Schedules come first: the rates of an optimizer may be theirs.
     """
@@ -123,7 +125,7 @@ def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
 def _generators(torch: Any) -> Iterator[Slot]:
     """Yield the default generators of the host and of each device.
 
-    By the generators themselves: the functions of the modules are watched.
+    The generators themselves are read: the functions of the modules are watched.
     """
     yield _generator("torch", torch.default_generator)
     for backend in ("cuda", "xpu"):
@@ -139,13 +141,13 @@ def _generator(name: str, generator: Any) -> Slot:
 
 
 def _copies(own: Any) -> Iterator[Tuple[str, Any]]:
-    """Copy of weights that objects of the script hold."""
+    """Return the copies of weights that objects of the script hold."""
     own.find()
     yield from own.copies()
 
 
 def _counts(own: Any) -> Iterator[Tuple[str, Any, str]]:
-    """Yield what these objects count."""
+    """Yield the numbers that these objects count with."""
     own.find()
     yield from own.counts()
 
@@ -161,8 +163,9 @@ def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _numbers_of(each: Iterable[Tuple[str, Any, str]]) -> Iterator[Slot]:
-    """Numbers that modules and objects of the script count on: past `__setattr__`, which may be the
-    script's.
+    """Yield numbers that modules and objects of the script count with.
+
+    They are set past `__setattr__`, which may be the script's.
     """
     for name, thing, attribute in each:
         own = vars(thing)

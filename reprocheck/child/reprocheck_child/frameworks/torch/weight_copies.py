@@ -1,5 +1,6 @@
-"""Copies of weights that plain objects of a script hold, such as an average of its own, and the
-numbers that these objects count on. No `state_dict` of a module has them.
+"""Finds copies of weights that plain objects of a script hold, such as averages.
+
+It also finds the numbers that these objects count with. No `state_dict` of a module has them.
 
 They are written where a training goes on and one iteration later: what each step makes anew, such
 as a copy of the gradients, cannot be told from an average before.
@@ -39,7 +40,7 @@ class OwnWeights:
 
     @guarded("looking again at weights that objects of the script hold")
     def write_next(self) -> None:
-        """Write what the same objects hold now."""
+        """Write the present values of the same objects."""
         with self.held.aside(), self.torch.no_grad():
             self._write()
         self.found = []
@@ -56,7 +57,7 @@ class OwnWeights:
                     yield from ((name + part + place, one) for place, one in self._copies(value))
 
     def counts(self) -> Iterator[Tuple[str, Any, str]]:
-        """(name, object, attribute) of the numbers beside them."""
+        """Return (name, object, attribute) of the numbers beside them."""
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
                 if scope.is_count(value):
@@ -93,15 +94,18 @@ class OwnWeights:
                 yield name, thing
 
     def _begins(self, container: Any) -> bool:
-        """Return whether a container has a tensor in front: a glance, as there are thousands of
-        them.
+        """Return whether a container has a tensor in front.
+
+        There are thousands of them, so no more is looked at.
         """
         values = container.values() if isinstance(container, dict) else container
         return type(next(iter(values), None)) is self.torch.Tensor
 
     def _sets(self) -> FrozenSet[Shapes]:
-        """Return the shapes of the weights of each model: of all, of those that are trained, and of
-        all with the buffers. A single shape is that of too many other tensors.
+        """Return the shapes of the weights of each model.
+
+        Of all, of those that are trained, and of all with the buffers. A single shape is that of
+        too many other tensors.
         """
         names = self.held.names
         owners = self._owners()
@@ -113,9 +117,7 @@ class OwnWeights:
         return frozenset(shapes for shapes in sets if len(shapes) > 1)
 
     def _owners(self) -> Dict[int, Any]:
-        """Return the module that holds it, by the `id` of each weight and buffer that has a
-        name.
-        """
+        """Return the module of each weight and buffer with a name, by the tensor's `id`."""
         found = {}
         for owner, attribute, _ in list(self.held.names.weights.values()):
             module = owner()
@@ -124,7 +126,8 @@ class OwnWeights:
         return found
 
     def _copies(self, container: Any) -> List[Named]:
-        """Return the tensors of a container that holds as many of the same shapes as a model has;
+        """Return the tensors of a container that has as many of the same shapes as a model.
+
         [] of another one, and of one of weights that are registered.
         """
         parts = scope.parts(dict(container) if type(container) is OrderedDict else container)
@@ -148,7 +151,7 @@ class _Model:
         self.trained: List[Any] = []
 
     def add(self, tensor: Any, buffer: bool) -> None:
-        """A weight of it, or a buffer."""
+        """Add a weight or a buffer of the model."""
         self.all.append(tensor)
         if buffer:
             return
@@ -162,5 +165,5 @@ class _Model:
 
 
 def _shapes(tensors: List[Any]) -> Shapes:
-    """Return the shapes of the tensors that hold fractions, in an order of their own."""
+    """Return the sorted shapes of the tensors that hold fractions."""
     return tuple(sorted(tuple(one.shape) for one in tensors if one.is_floating_point()))

@@ -1,5 +1,6 @@
-"""Fingerprints of the weights around the first updates: an update that changes none makes the check
-after it prove nothing.
+"""Fingerprints the weights around the first updates.
+
+An update that changes none makes the check after it prove nothing.
 """
 
 import weakref
@@ -29,9 +30,7 @@ class StepWeights:
         self.before[optimizer] = fingerprint.checksums(host), on_device
 
     def changed(self, optimizer: Any) -> bool:
-        """Return whether weights on the host changed since `keep`; for a look while the step is
-        under way.
-        """
+        """Return whether weights on the host changed since `keep`, also during the step."""
         kept = self.before.get(optimizer)
         if kept is None:
             return False
@@ -39,8 +38,9 @@ class StepWeights:
         return fingerprint.first_change(host, kept[0])
 
     def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
-        """Return whether weights changed since `keep`; for weights on a device a reading that says
-        so once it has arrived.
+        """Return whether weights changed since `keep`.
+
+        For weights on a device it is a reading that says so once it has arrived.
         """
         self.under_way.pop(get_ident(), None)
         kept = self.before.pop(optimizer, None)
@@ -67,8 +67,9 @@ class StepWeights:
 
     @staticmethod
     def _weights(optimizer: Any) -> Tuple[List[Any], List[Any]]:
-        """(tensors on the host, tensors on a device) that an optimizer updates; those without a
-        gradient do not change.
+        """Return (tensors on the host, tensors on a device) that an optimizer updates.
+
+        Those without a gradient do not change.
         """
         host: List[Any] = []
         device: List[Any] = []
@@ -82,8 +83,9 @@ class StepWeights:
 
 
 class GraphLeaves:
-    """The leaves of the graphs of successive backward passes, for trainings that update their
-    weights without an optimizer.
+    """The leaves of the graphs of successive backward passes.
+
+    They serve trainings that update their weights without an optimizer.
     """
 
     LIMIT = 200_000
@@ -93,8 +95,9 @@ class GraphLeaves:
         self.before: Optional[Dict[int, Tuple[Any, int]]] = None
 
     def changed(self, roots: List[Any]) -> Optional[bool]:
-        """Return whether leaves changed since the backward pass before; None the first time, and
-        where the two have no leaf in common.
+        """Return whether leaves changed since the backward pass before.
+
+        None the first time, and where the two have no leaf in common.
 
         Leaves are matched by identity; leaves that are new tensors each time (functional updates)
         by order and shape.

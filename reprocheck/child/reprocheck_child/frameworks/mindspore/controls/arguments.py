@@ -1,4 +1,4 @@
-"""Classes of MindSpore that are made with other arguments than the script gives them."""
+"""Makes objects of MindSpore with other arguments than the script gives."""
 
 import inspect
 from typing import Any, Callable, Dict
@@ -7,8 +7,9 @@ from ....recorder.hooking import guarded, replace
 
 
 def with_other_arguments(kind: Any, what: str, change: Callable[[Dict[str, Any]], None]) -> None:
-    """Let `change` alter the arguments of each object of a class by name, defaults included, before
-    it is made.
+    """Let `change` alter the arguments of each object of a class, before it is made.
+
+    It gets them by name, defaults included.
     """
     real = kind.__init__
     # the initialiser of a primitive stands behind a decorator that takes whatever it is given

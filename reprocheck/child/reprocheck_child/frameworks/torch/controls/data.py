@@ -1,4 +1,4 @@
-"""`single-worker` for PyTorch: loaders load in the process that trains."""
+"""The control `single-worker` for PyTorch: loaders load in the process that trains."""
 
 import functools
 import inspect
@@ -59,9 +59,7 @@ def _constructor(active: Any, loader: Any) -> None:
 
 
 def _said(workers: Any, arguments: Any) -> Any:
-    """Return the number of workers that were asked for, and what goes with them and is not
-    called.
-    """
+    """Return the number of workers that were asked for, and their arguments, which are not used."""
     if arguments.get("worker_init_fn") is None:
         return workers
     return "%s, worker_init_fn is not called" % workers
@@ -77,7 +75,7 @@ def _without_workers(bound: Any) -> Any:
 
 
 def _iteration(active: Any, loader: Any) -> None:
-    """A number of workers set on the loader afterwards."""
+    """Override a number of workers that was set on the loader later."""
 
     def iterating(self: Any) -> None:
         if not self.num_workers:
