@@ -56,7 +56,7 @@ def processor_ticks(pid: int) -> int | None:
     return int(fields[11]) + int(fields[12])
 
 
-class Company:
+class Peers:
     """The other processes, as seen from one that has come to its stop."""
 
     def __init__(self, folder: str, longest: float) -> None:
