@@ -28,15 +28,11 @@ def __getattr__(name: str) -> "Any":
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     does = getattr(trainer_callbacks, name)
     namespace = {"__module__": "reprocheck", "__doc__": does.__doc__}
-    made = globals()[name] = type(name, (does, _kind(name)), namespace)
-    return made
-
-
-def _kind(name: str) -> "Any":
     from importlib import import_module
 
     module, kind = _KINDS[name]
     older = "pytorch_lightning" in sys.modules and "lightning" not in sys.modules
     if older and module == "lightning.pytorch":
         module = "pytorch_lightning"
-    return getattr(import_module(module), kind)
+    made = globals()[name] = type(name, (does, getattr(import_module(module), kind)), namespace)
+    return made

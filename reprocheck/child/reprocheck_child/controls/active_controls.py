@@ -228,16 +228,15 @@ class Active:
         file = user_files.file_of(frame)
         name = self._files.get(file)
         if name is None:
-            name = self._files[file] = self._users_file(file)
+            name = self._files[file] = user_files.name_of(
+                file, self._inside, self._foreign, self.recorder.masked
+            )
         if name or file not in _INLINE or self._starter:
             return name
         # `python -c` and standard input
         if frame.f_globals.get("__name__") == "__main__":
             return file
         return ""
-
-    def _users_file(self, file: str) -> str:
-        return user_files.name_of(file, self._inside, self._foreign, self.recorder.masked)
 
     def touched(
         self,

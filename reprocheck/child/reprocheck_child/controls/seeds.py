@@ -60,12 +60,8 @@ def _python(active: Active, module: Any) -> None:
     def after_fork() -> None:
         _seed(active, hidden.seed, "random.seed in a forked process", None)
 
-    os.register_at_fork(after_in_child=_guarded_call(active, after_fork))
-
-
-def _guarded_call(active: Active, act: Callable[[], None]) -> Callable[[], None]:
-    callback = _guarded(active, lambda _: act())
-    return lambda: callback(None)
+    callback = _guarded(active, lambda _: after_fork())
+    os.register_at_fork(after_in_child=(lambda: callback(None)))
 
 
 def _numpy(active: Active, module: Any) -> None:

@@ -151,24 +151,18 @@ def _shut_down(real: Callable[..., None]) -> Callable[..., None]:
             real(self, wait, **kwargs)
             return
         real(self, False, **kwargs)
-        _join(self)
+        # CPython iterates over the set itself, which fails where `_watch` adds threads
+        # meanwhile
+        ended: set[Any] = set()
+        while True:
+            threads = set(self._threads) - ended
+            if not threads:
+                return
+            for thread in threads:
+                thread.join()
+            ended |= threads
 
     return shutdown
-
-
-def _join(pool: Any) -> None:
-    """Wait for all threads of a pool.
-
-    CPython iterates over the set itself, which fails where `_watch` adds threads meanwhile.
-    """
-    ended: set[Any] = set()
-    while True:
-        threads = set(pool._threads) - ended
-        if not threads:
-            return
-        for thread in threads:
-            thread.join()
-        ended |= threads
 
 
 def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:

@@ -96,17 +96,19 @@ class Reached:
                 left = was_running
         seldom = len(self._waiting) > _MOST_AT_EACH_FACT
         if self._waiting and (kind in _SELDOM or not seldom):
-            left = {**left, **self._entered()}
+            fresh = self._fresh
+            entered = {id(code): code for cell, code in self._waiting if cell.value != fresh}
+            if entered:
+                self._waiting = [
+                    (cell, code) for cell, code in self._waiting if id(code) not in entered
+                ]
+            left = {**left, **entered}
         if left:
-            found["d"] = self._left(left)
+            news = left.keys() - self._running.keys() - self._done.keys()
+            ended = [code for key, code in left.items() if key in news]
+            self._done.update((id(code), code) for code in ended)
+            found["d"] = [self._place(code, code.co_firstlineno) for code in ended]
         return {name: value for name, value in found.items() if value} or None
-
-    def _left(self, codes: dict[int, CodeType]) -> list[str]:
-        """Return functions that are no longer running, and were not told before."""
-        news = codes.keys() - self._running.keys() - self._done.keys()
-        left = [code for key, code in codes.items() if key in news]
-        self._done.update((id(code), code) for code in left)
-        return [self._place(code, code.co_firstlineno) for code in left]
 
     def _stack(self, frame: Any) -> list[Any]:
         """Return the user's code on the stack, each followed by the line that it is at.
@@ -138,14 +140,6 @@ class Reached:
 
     def _place(self, code: CodeType, line: int) -> str:
         return "%s:%d" % (self._name_of(code.co_filename), line)
-
-    def _entered(self) -> dict[int, CodeType]:
-        """Return functions that were waited for and have been called, by their ids."""
-        fresh = self._fresh
-        entered = {id(code): code for cell, code in self._waiting if cell.value != fresh}
-        if entered:
-            self._waiting = [one for one in self._waiting if id(one[1]) not in entered]
-        return entered
 
     def _look_around(self) -> list[str]:
         """Return user's files that were imported since; their functions are waited for."""

@@ -98,7 +98,9 @@ def plain(value: Any) -> Optional[dict[str, Any]]:
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         return array(numpy.asarray(value))
     if isinstance(value, (set, frozenset)):  # their order is that of the hashes of this process
-        return _set(value)
+        if not all(isinstance(part, (bool, int, float, str, bytes)) for part in value):
+            return None
+        return hashed(_encoded(repr(sorted(map(repr, value)))), type(value).__name__)
     if isinstance(value, (complex, range, slice)) or type(value).__module__ in _DATA:
         return hashed(_encoded(repr(value)), type_name(value))
     return None
@@ -137,13 +139,6 @@ def hashed_text(value: str) -> dict[str, Any]:
 
 def _bytes(value: Any) -> dict[str, Any]:
     return hashed(bytes(value), type(value).__name__)
-
-
-def _set(value: Any) -> Optional[dict[str, Any]]:
-    """Return a set by its elements in a fixed order; None where some are no small data."""
-    if not all(isinstance(part, (bool, int, float, str, bytes)) for part in value):
-        return None
-    return hashed(_encoded(repr(sorted(map(repr, value)))), type(value).__name__)
 
 
 _PLAIN: dict[type, Callable[[Any], dict[str, Any]]] = {

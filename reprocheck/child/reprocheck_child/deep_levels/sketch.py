@@ -165,7 +165,11 @@ class ArraySketch:
             rows, rest = divmod(part.size, ROW)
             taken = self.rows[:, start : start + rows + (rest > 0)]
             if cycle:
-                taken = taken * self._flipped(cycle)
+                if self.flips is None:
+                    self.flips = self.numpy.frombuffer(cycle_signs(), "float32").reshape(
+                        GROUPS, FLIPS
+                    )
+                taken = taken * self.flips[:, cycle % FLIPS, None]
             if rows:
                 matrix = part[: rows * ROW].reshape(rows, GROUPS, COLUMNS).transpose(1, 0, 2)
                 total += self.numpy.matmul(taken[:, None, :rows], matrix).reshape(ROW)
@@ -174,11 +178,6 @@ class ArraySketch:
                     part[rows * ROW :] * self.numpy.repeat(taken[:, rows], COLUMNS)[:rest]
                 )
         return total
-
-    def _flipped(self, cycle: int) -> Any:
-        if self.flips is None:
-            self.flips = self.numpy.frombuffer(cycle_signs(), "float32").reshape(GROUPS, FLIPS)
-        return self.flips[:, cycle % FLIPS, None]
 
     def _parts(self, flat: Any, dtype: str) -> Any:
         for start in range(0, flat.size, self.BLOCK):

@@ -53,7 +53,10 @@ class Copies:
             if facts.st_ctime < self.began or not (is_file or S_ISLNK(facts.st_mode)):
                 return 0
             if not self.count:
-                _make_folder(self.folder)
+                try:
+                    os.mkdir(self.folder)
+                except FileExistsError:  # another process of the run made it
+                    pass
             self.count += 1
             number = os.getpid() * _PER_PROCESS + self.count
             target = os.path.join(self.folder, str(number))
@@ -69,13 +72,6 @@ class Copies:
         """Note that a file gets another name, which counts as asked for where the old one was."""
         if source not in self.asked:
             self.asked.discard(target)
-
-
-def _make_folder(folder: str) -> None:
-    try:
-        os.mkdir(folder)
-    except FileExistsError:  # another process of the run made it
-        pass
 
 
 def _copy(source: str, target: str) -> None:

@@ -41,7 +41,12 @@ class Fingerprints:
         """Return the fingerprint of a tensor or array; raises whatever the framework does."""
         names = self.PARTS.get(type(tensor).__name__)
         if names is not None:
-            return self._of_parts(tensor, names)
+            fingerprints: List[Fingerprint] = []
+            for part in attrgetter(*names)(tensor):
+                several = isinstance(part, (list, tuple))  # the row splits of a ragged tensor
+                fingerprints += map(self.of, part if several else [part])
+            digest = hashing.digest("".join(part["h"] for part in fingerprints).encode())
+            return {**fingerprints[0], "h": digest, "d": type(tensor).__name__}
         return of_array(self.array(tensor))
 
     def unread(self, tensor: Any) -> Fingerprint:
@@ -103,14 +108,6 @@ class Fingerprints:
         if not hasattr(leaf, "shape"):
             return None
         return leaves.array_rows(self.array(leaf))
-
-    def _of_parts(self, tensor: Any, names: Tuple[str, ...]) -> Fingerprint:
-        found: List[Fingerprint] = []
-        for part in attrgetter(*names)(tensor):
-            several = isinstance(part, (list, tuple))  # the row splits of a ragged tensor
-            found += map(self.of, part if several else [part])
-        digest = hashing.digest("".join(part["h"] for part in found).encode())
-        return {**found[0], "h": digest, "d": type(tensor).__name__}
 
     def _refused(self, value: Any, error: Exception) -> None:
         what = "a value of class " + type(value).__name__

@@ -75,11 +75,8 @@ def probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
     """
     for key, probe in probes:
         with suppress(Exception):
-            yield prefix + key, _plain(probe())
-
-
-def _plain(value: object) -> object:
-    return value if isinstance(value, _JSON) else str(value)
+            value = probe()
+            yield prefix + key, (value if isinstance(value, _JSON) else str(value))
 
 
 def _masker() -> Callable[[str], str]:

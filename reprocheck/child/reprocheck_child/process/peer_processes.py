@@ -117,7 +117,14 @@ def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[i
     """
     trainers = training | {_getpid()}
     apart = {pid for pid in running.keys() - trainers if not _serves(pid, running, trainers)}
-    return apart | ((_children() & running.keys()) - training)
+    # data workers are not among them: they are daemons
+    processes = sys.modules.get("multiprocessing.process")
+    children = {
+        child.pid
+        for child in list(getattr(processes, "_children", ()))
+        if child.pid and not child.daemon
+    }
+    return apart | ((children & running.keys()) - training)
 
 
 def _ancestors(running: dict[int, tuple[int, int]]) -> set[int]:
@@ -146,19 +153,6 @@ def _serves(pid: int, running: dict[int, tuple[int, int]], trainers: set[int]) -
         if pid in trainers:
             return True
     return False
-
-
-def _children() -> set[int]:
-    """Return the processes that this one has started and will wait for.
-
-    Data workers are not among them: they are daemons.
-    """
-    processes = sys.modules.get("multiprocessing.process")
-    return {
-        child.pid
-        for child in list(getattr(processes, "_children", ()))
-        if child.pid and not child.daemon
-    }
 
 
 def _running() -> dict[int, tuple[int, int]]:

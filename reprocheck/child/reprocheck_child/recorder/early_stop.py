@@ -46,7 +46,13 @@ def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
             stream.flush()  # type: ignore[union-attr]
         except Exception:
             pass
-    _end_workers()
+    # they would outlive this process for seconds, and their tracebacks say nothing
+    processes = sys.modules.get("multiprocessing.process")
+    for child in list(getattr(processes, "_children", ())):
+        try:
+            _kill(child.pid, 9)
+        except Exception:
+            pass
     _exit(0)
 
 
@@ -126,16 +132,3 @@ def leave_mark(path: str) -> None:
         _close(_open(path, os.O_WRONLY | os.O_CREAT, 0o644))
     except OSError:
         pass
-
-
-def _end_workers() -> None:
-    """End the data workers that `multiprocessing` knows, without their tracebacks.
-
-    They would outlive this process for seconds.
-    """
-    processes = sys.modules.get("multiprocessing.process")
-    for child in list(getattr(processes, "_children", ())):
-        try:
-            _kill(child.pid, 9)
-        except Exception:
-            pass

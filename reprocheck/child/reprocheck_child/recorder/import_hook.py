@@ -77,7 +77,10 @@ class _Finder:
         if _OURS not in sys.modules:
             _put_back(_package)
         if name.partition(".")[0] == _OURS:
-            return _spec_of_loaded(name)
+            module = sys.modules.get(name)
+            if module is None:
+                return None
+            return _Spec(name, _Loaded(module), is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
         if name in self._busy:
             return None
         if _is_asked_by_recorder():
@@ -154,17 +157,6 @@ def _put_back(module: Any) -> None:
     for name, below in list(vars(module).items()):
         if isinstance(below, _Module) and below.__name__ == prefix + name:
             _put_back(below)
-
-
-def _spec_of_loaded(name: str) -> Any:
-    """Return the spec of a recorder's module that is loaded.
-
-    None for one that is to be loaded from its file.
-    """
-    module = sys.modules.get(name)
-    if module is None:
-        return None
-    return _Spec(name, _Loaded(module), is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
 
 
 def _wrap(loader: Any, name: str) -> None:

@@ -207,18 +207,14 @@ class ProcessTrace(Writer):
         task = origin.task(self._worker)
         if task in ("", self._task):
             return
-        self._end_trace()
-        self._task = task
-        self._begin_trace("task")
-        for callback in self.on_fork:
-            callback()
-
-    def _end_trace(self) -> None:
-        """End the trace: what this process records from now on belongs to another one."""
         self._complete()
         self._unmute()
         self.emit({"e": "exit", "time": time_ns() / 1e9})
         self._file.close()
+        self._task = task
+        self._begin_trace("task")
+        for callback in self.on_fork:
+            callback()
 
     def _complete(self) -> None:
         """Write what is not written yet, unless enough was recorded before."""
@@ -282,20 +278,6 @@ class ProcessTrace(Writer):
         early_stop.trains(self.folder, self.world)
         if self.world[0] is None:
             peer_processes.began(self.folder)
-        self._say_origin()
-        from ..process import environment, user_files
-
-        self.emit({"e": "program", "f": user_files.program(self, sys._getframe(1))})
-        self.emit({"e": "environment", "facts": environment.facts(mask=self.masked)})
-        for code, text in environment.trackers():
-            self.caveat(code, text)
-        # at the deeper levels many facts are written at once: a system call costs less than new
-        # pages; between the boundaries of a resume an iteration has few
-        if self.shallow or self.boundaries is not None:
-            self._file.map()
-        self._say_modules()
-
-    def _say_origin(self) -> None:
         if self._worker is None and get_ident() == self._main:
             self._worker = origin.worker_frame()
             self._task = origin.task(self._worker)
@@ -309,6 +291,17 @@ class ProcessTrace(Writer):
         if shared:
             event["executor"] = shared
         self.emit(event)
+        from ..process import environment, user_files
+
+        self.emit({"e": "program", "f": user_files.program(self, sys._getframe(1))})
+        self.emit({"e": "environment", "facts": environment.facts(mask=self.masked)})
+        for code, text in environment.trackers():
+            self.caveat(code, text)
+        # at the deeper levels many facts are written at once: a system call costs less than new
+        # pages; between the boundaries of a resume an iteration has few
+        if self.shallow or self.boundaries is not None:
+            self._file.map()
+        self._say_modules()
 
     def _say_modules(self) -> None:
         names = import_hook.added()

@@ -238,7 +238,8 @@ class Archives:
         from . import script_generators
 
         for name, generator in self.generators().items():
-            if _same(script_generators.taken(generator), value):
+            state = script_generators.taken(generator)
+            if isinstance(state, (dict, tuple)) and repr(state) == repr(value):
                 return name
         return shared
 
@@ -317,7 +318,3 @@ def _state_of_host(value: Any) -> str:
         return "numpy" if value[0] == "MT19937" else ""
     words = value[1]
     return "python" if isinstance(words, (tuple, list)) and len(words) == 625 else ""
-
-
-def _same(one: Any, other: Any) -> bool:
-    return isinstance(one, (dict, tuple)) and repr(one) == repr(other)

@@ -104,7 +104,8 @@ class Boundary:
         self._write_next(iteration)
         wanted = recorder.boundaries
         if iteration not in wanted:
-            self._rest_behind(iteration)
+            if self._can_rest and not self.deep.rests and iteration > self._until:
+                self._rest()
             return False
         wanted.discard(iteration)
         deep.rests = False
@@ -159,10 +160,6 @@ class Boundary:
         besides = [one for held in self.of_loaders for one in held()]
         things = self.things or script_objects.reachable(self.deep)
         self.generators = script_generators.found(things, besides)
-
-    def _rest_behind(self, iteration: int) -> None:
-        if self._can_rest and not self.deep.rests and iteration > self._until:
-            self._rest()
 
     def _rest(self) -> None:
         self.deep.seen("rest", "", call=False)

@@ -232,7 +232,9 @@ class Checkpoints:
         if not kept:
             return None
         folders = {os.path.dirname(path) for path in kept} - {""}
-        streams = self._streams()
+        # a checkpoint would never be complete if the log of a training were waited for
+        open_files = {os.path.relpath(path, self._root) for path in held_for_writing()}
+        streams = open_files - self._written.keys()
         beside = [
             path for path in changed if os.path.dirname(path) in folders and path not in streams
         ]
@@ -293,14 +295,6 @@ class Checkpoints:
         save = self._written.get(path)
         number = save.number if save is not None and path not in self._copied else 0
         return number, self._now.get(path, (0,))[0]
-
-    def _streams(self) -> set[str]:
-        """Return files that have been open for writing since before the last look.
-
-        The log of a training is one: a checkpoint would never be complete if they were waited for.
-        """
-        held = {os.path.relpath(path, self._root) for path in held_for_writing()}
-        return held - self._written.keys()
 
     def _size(self, path: str) -> int:
         try:
@@ -427,14 +421,11 @@ class Checkpoints:
         elif path.startswith(self._temporary):
             self.temporary[path] = written
         else:
-            self._remove_new_folders()
+            # the next run might take a new empty folder for a checkpoint
+            for folder in reversed(self._new_folders):
+                with suppress(OSError):  # something is in it
+                    os.rmdir(folder)
             self._outside(self._recorder.masked(DRAFT.sub("", path)))
-
-    def _remove_new_folders(self) -> None:
-        """Remove new empty folders, which the next run might take for a checkpoint."""
-        for folder in reversed(self._new_folders):
-            with suppress(OSError):  # something is in it
-                os.rmdir(folder)
 
     def _name(self, path: str) -> str:
         """Return the name of a path in a snapshot; "" where none contains it."""

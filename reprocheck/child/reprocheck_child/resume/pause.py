@@ -229,7 +229,10 @@ class Pause:
         if found is None:
             return
         if not self._is_killed_now:
-            self._await_writing(found)
+            self._wait(
+                lambda: self._checkpoints.is_written_to([*found.paths, *found.beside]),
+                LONGEST_WRITING,
+            )
         places = [name for name in self._wanted if self._is_at(name, found.save.updates)]
         if self._signal_at:
             self._recorder.emit(self._event(found, places, 0))
@@ -310,11 +313,6 @@ class Pause:
         if not self._wait(lambda: bool(self._checkpoints.under_way(tasks)), longest):
             self._checkpoints.pass_over(self._checkpoints.under_way(tasks))
         self._patience -= monotonic() - began
-
-    def _await_writing(self, found: Found) -> None:
-        self._wait(
-            lambda: self._checkpoints.is_written_to([*found.paths, *found.beside]), LONGEST_WRITING
-        )
 
     def _await(self, answer: str) -> None:
         """Wait for a file that reprocheck makes."""

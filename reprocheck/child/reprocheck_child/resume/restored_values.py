@@ -303,7 +303,16 @@ class PuttingBack(_Values):
             came = real()  # what it draws is drawn
         except StopIteration:
             came = None
-        return self._instead(item, came)
+        try:
+            (_, after), batch = self.codec.read(os.path.join(self.folder, item["file"]))
+        except Exception as error:
+            self.unavailable(BATCH, repr(error))
+            return came
+        if after is not None and not self.began and GENERATORS in self.rungs:
+            # the batch that was made here may be another one, and draw other numbers
+            self._put_generators(after)
+        self.acted(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
+        return batch
 
     @guarded("handing out a batch of the continued run")
     def _due(self, loader: str) -> dict[str, Any] | None:
@@ -341,15 +350,3 @@ class PuttingBack(_Values):
             if first and line["kind"] == "batch":
                 return lines[place:]
         return []
-
-    def _instead(self, item: dict[str, Any], came: Any) -> Any:
-        try:
-            (_, after), batch = self.codec.read(os.path.join(self.folder, item["file"]))
-        except Exception as error:
-            self.unavailable(BATCH, repr(error))
-            return came
-        if after is not None and not self.began and GENERATORS in self.rungs:
-            # the batch that was made here may be another one, and draw other numbers
-            self._put_generators(after)
-        self.acted(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
-        return batch

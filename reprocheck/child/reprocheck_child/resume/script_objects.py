@@ -62,7 +62,11 @@ def _inside(thing: Any) -> list[Part]:
     for kinds, held in _HOLDERS:
         if isinstance(thing, kinds):
             return held(thing)
-    return _of_object(thing)
+    # a class of the script's may have anything under this name
+    own = getattr(thing, "__dict__", None)
+    if type(own) is not dict or len(own) > _LONGEST:
+        return []
+    return _named(dict(own))
 
 
 def _of_container(thing: Any) -> list[Part]:
@@ -85,14 +89,6 @@ def _of_function(thing: FunctionType) -> list[Part]:
 def _of_generator(thing: GeneratorType[Any, Any, Any]) -> list[Part]:
     # one that has come to its end has no frame
     return _named(dict(getattr(thing.gi_frame, "f_locals", {})))
-
-
-def _of_object(thing: Any) -> list[Part]:
-    # a class of the script's may have anything under this name
-    own = getattr(thing, "__dict__", None)
-    if type(own) is not dict or len(own) > _LONGEST:
-        return []
-    return _named(dict(own))
 
 
 def _named(held: dict[str, Any]) -> list[Part]:

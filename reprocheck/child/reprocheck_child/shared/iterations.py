@@ -228,7 +228,12 @@ class Grouping:
 
     def _step(self, index: int, changed: bool | None) -> None:
         if not self._optimizers:
-            self._find_optimizer()
+            # the losses so far awaited this update, unless weights moved by hand
+            self._optimizers = True
+            if self.moved_at is None:
+                self.ends = array("q")
+                self._attached = self._by_loss = 0
+                self.first_end = None
         self._last = (index, changed)
         if index in self._stepped:
             self._leave_behind()
@@ -240,17 +245,6 @@ class Grouping:
             self._judge_update(changed, self.closed + 1)
         if len(self._stepped) == len(self._live):
             self._close()
-
-    def _find_optimizer(self) -> None:
-        """Count an optimizer that steps and that nobody saw being built.
-
-        The losses so far awaited this update, unless weights moved by hand.
-        """
-        self._optimizers = True
-        if self.moved_at is None:
-            self.ends = array("q")
-            self._attached = self._by_loss = 0
-            self.first_end = None
 
     def _judge_update(self, changed: bool | None, iteration: int) -> None:
         if changed is None:

@@ -128,19 +128,12 @@ def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
             follows = False
             yield word, word
             continue
-        secret = _value_in(word)
+        # a command of `bash -c` has no value
+        name, _, value = word.partition("=")
+        is_command = not word.startswith("-") and any(character.isspace() for character in word)
+        secret = value if not is_command and is_secret_name(name) else ""
         follows = word.startswith("-") and "=" not in word and is_secret_name(word)
         yield word, secret
-
-
-def _value_in(word: str) -> str:
-    """Return the value of `--password=P` or `db.password=P`; "" where there is no secret.
-
-    A command of `bash -c` has none.
-    """
-    name, _, value = word.partition("=")
-    is_command = not word.startswith("-") and any(character.isspace() for character in word)
-    return value if not is_command and is_secret_name(name) else ""
 
 
 def _is_known(value: str) -> bool:
@@ -499,7 +492,10 @@ class Redactor:
 
 
 def _is_value(match: Match[str], value: str) -> bool:
-    return _is_secret(_whole_name(match), value)
+    start = match.start("name")
+    before = _BEFORE_NAME.search(match.string[max(0, start - 64) : start])
+    name = (before.group() if before else "") + match["name"]
+    return _is_secret(name, value)
 
 
 def _is_no_prose(match: Match[str], value: str) -> bool:
@@ -515,12 +511,6 @@ def _is_option(match: Match[str], value: str) -> bool:
     name = match["name"].lower()
     is_seen = any(sign in name for sign in _OF_NAMES)
     return is_seen and is_secret_name(match["name"]) and not value.startswith("<")
-
-
-def _whole_name(match: Match[str]) -> str:
-    start = match.start("name")
-    before = _BEFORE_NAME.search(match.string[max(0, start - 64) : start])
-    return (before.group() if before else "") + match["name"]
 
 
 def _is_word(match: Match[str], value: str) -> bool:

@@ -55,7 +55,11 @@ class _Walk:
             self.function(wrapped, depth + 1)
         function = getattr(function, "__func__", function)
         if isinstance(function, types.FunctionType) and self.is_users(function.__code__):
-            self.values(_outside(function), depth)
+            outside = function.__globals__
+            names = [name for name in _globals(function.__code__) if name in outside]
+            self.values(
+                [*scope.cells(function).items(), *((name, outside[name]) for name in names)], depth
+            )
 
     def values(self, named: List[Tuple[str, Any]], depth: int) -> None:
         """Take numbers and arrays by their names."""
@@ -80,16 +84,11 @@ class _Walk:
         if len(value) > _SHORT:
             return []
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        return [("[%r]" % (key,), one) for key, one in items if self._is_taken(one)]
-
-    def _is_taken(self, value: Any) -> bool:
-        return isinstance(value, (int, float)) or self.is_array(value)
-
-
-def _outside(function: types.FunctionType) -> List[Tuple[str, Any]]:
-    outside = function.__globals__
-    names = [name for name in _globals(function.__code__) if name in outside]
-    return [*scope.cells(function).items(), *((name, outside[name]) for name in names)]
+        return [
+            ("[%r]" % (key,), one)
+            for key, one in items
+            if (isinstance(one, (int, float)) or self.is_array(one))
+        ]
 
 
 def _globals(code: types.CodeType) -> List[str]:

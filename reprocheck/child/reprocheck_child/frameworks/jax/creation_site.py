@@ -25,20 +25,16 @@ def line_of(frame: Any, value: Any) -> Optional[int]:
     # a value may have several names, and be given to one of them again later
     variables = [*frame.f_locals.items(), *frame.f_globals.items()]
     names = {name for name, held in variables if held is value and not name.startswith("__")}
-    lines = _assignments(frame.f_code.co_filename)
-    assigned = chain.from_iterable(lines.get(name, ()) for name in names)
-    return min((line for line in assigned if line < frame.f_lineno), default=None)
-
-
-def _assignments(file: str) -> Dict[str, List[int]]:
-    """Return the lines of a file that assign each of its variables."""
+    file = frame.f_code.co_filename
     if file not in _lines:
         _lines[file] = {}
         text = "".join(linecache.getlines(file))
         # a larger file is generated, and takes long
         if len(text) < _MOST:
             _lines[file] = _read(ast.parse(text))
-    return _lines[file]
+    lines = _lines[file]
+    assigned = chain.from_iterable(lines.get(name, ()) for name in names)
+    return min((line for line in assigned if line < frame.f_lineno), default=None)
 
 
 def _read(tree: ast.AST) -> Dict[str, List[int]]:

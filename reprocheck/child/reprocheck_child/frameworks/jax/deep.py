@@ -229,21 +229,22 @@ class Watcher:
         self._first_values(evaluation, evaluation.weights)
         self._first_values(evaluation, evaluation.states, b=True)
         if evaluation.marked:
-            self._hold(evaluation)
+            for name, found in evaluation.weights + evaluation.states:
+                kind = evaluation.kinds.get(name, {})
+                self.deep.seen("held", name, call=False, out=[["", found]], **kind)
+            for name, digest in evaluation.keys.get("g", {}).items():
+                raw = b64encode(digest.encode()).decode()
+                self.deep.seen("state", name, call=False, raw=raw)
         if evaluation.batch:
-            self._batch(evaluation)
+            made, drawn = used(evaluation.made), evaluation.drawn
+            moved: Dict[str, Any] = {
+                key: {**made.get(key, {}), **drawn.get(key, {})} for key in ("g", "g2")
+            }
+            moved.update(evaluation.samples())
+            self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **moved)
         if evaluation.keys or evaluation.results:
             keys: Dict[str, Any] = {**evaluation.keys}
             self.deep.seen("call", evaluation.name, out=evaluation.results, **keys)
-
-    def _hold(self, evaluation: Evaluation) -> None:
-        """Record the state of the training: weights, what it carries, and the keys it is given."""
-        for name, found in evaluation.weights + evaluation.states:
-            kind = evaluation.kinds.get(name, {})
-            self.deep.seen("held", name, call=False, out=[["", found]], **kind)
-        for name, digest in evaluation.keys.get("g", {}).items():
-            raw = b64encode(digest.encode()).decode()
-            self.deep.seen("state", name, call=False, raw=raw)
 
     def hold_state(self, given: Any, leaves: List[Tuple[str, Any]], states: Sequence[bool]) -> Any:
         """Record the state that an optimizer is given outside of the differentiation.
@@ -262,14 +263,6 @@ class Watcher:
             found = self.argument(name, made.get(name, leaf)).found
             self.say("held", name, call=False, out=[["", found]], **OF_OPTIMIZER)
         return self.arguments.replaced(given, leaves, made)
-
-    def _batch(self, evaluation: Evaluation) -> None:
-        made, drawn = used(evaluation.made), evaluation.drawn
-        moved: Dict[str, Any] = {
-            key: {**made.get(key, {}), **drawn.get(key, {})} for key in ("g", "g2")
-        }
-        moved.update(evaluation.samples())
-        self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **moved)
 
     def _first_values(self, evaluation: Evaluation, given: Named, **keys: Any) -> None:
         """Record weights that were not seen before.
@@ -298,7 +291,10 @@ class Watcher:
 
     def _root(self, evaluation: Evaluation) -> None:
         values, dtype, _ = evaluation.losses[evaluation.said]
-        leaves = [[str(number), _leaf(value, dtype)] for number, value in enumerate(values)]
+        leaves = [
+            [str(place), {"h": float(value).hex(), "d": dtype, "s": [], "v": [number(value)]}]
+            for place, value in enumerate(values)
+        ]
         leaves[0][0] = ""  # a single value is the loss itself
         self.deep.seen("root", "loss", out=leaves)
 
@@ -449,7 +445,3 @@ def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
     weights, states = dict(evaluation.weights), dict(evaluation.states)
     found = [one for one in following.weights if one[0] in weights]
     return found + [one for one in following.states if one[0] in states]
-
-
-def _leaf(value: float, dtype: str) -> Dict[str, Any]:
-    return {"h": float(value).hex(), "d": dtype, "s": [], "v": [number(value)]}

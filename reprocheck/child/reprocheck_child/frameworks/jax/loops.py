@@ -73,25 +73,22 @@ class Loops:
     def _following(self, length_of: Callable[..., Optional[int]], real: Any) -> Any:
         def follow(*args: Any, **kwargs: Any) -> Any:
             stack = self.local.loops
-            stack.append(_Loop(length_of(*args, **kwargs), self._around(stack)))
+            # JAX before 0.4.36 keeps the traces elsewhere: there nothing counts as taken from
+            # around
+            # private: the trace that makes what operators return now
+            current = getattr(getattr(self.jax._src.core, "trace_ctx", None), "trace", None)
+            outer: Tuple[Any, ...] = ()
+            if stack:
+                outer = stack[-1].around
+            stack.append(
+                _Loop(length_of(*args, **kwargs), (outer if current is None else (*outer, current)))
+            )
             try:
                 return real(*args, **kwargs)
             finally:
                 stack.pop()
 
         return follow
-
-    def _around(self, stack: List[_Loop]) -> Tuple[Any, ...]:
-        """Return the traces around the loop that begins.
-
-        JAX before 0.4.36 keeps them elsewhere: there nothing counts as taken from around.
-        """
-        # private: the trace that makes what operators return now
-        current = getattr(getattr(self.jax._src.core, "trace_ctx", None), "trace", None)
-        outer: Tuple[Any, ...] = ()
-        if stack:
-            outer = stack[-1].around
-        return outer if current is None else (*outer, current)
 
     def _length_of_scan(
         self,

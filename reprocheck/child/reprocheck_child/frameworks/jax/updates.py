@@ -122,7 +122,10 @@ class Updates:
             # updates of other weights than those that were differentiated
             weights = ["gradient" + self.jax.tree_util.keystr(path) for path, _ in leaves]
         hyper = [
-            [_last(path), self.watcher.number(leaf)]
+            [
+                str(getattr(path[-1], "key", getattr(path[-1], "name", path[-1]))),
+                self.watcher.number(leaf),
+            ]
             for path, leaf in carried
             if "hyperparams" in self.jax.tree_util.keystr(path)
         ]
@@ -143,7 +146,3 @@ class Updates:
     def _place(self, name: str, path: Tuple[Any, ...]) -> str:
         """Return the name of a leaf of the state of an optimizer."""
         return "optax." + name + ":" + str(self.jax.tree_util.keystr(path))
-
-
-def _last(path: Tuple[Any, ...]) -> str:
-    return str(getattr(path[-1], "key", getattr(path[-1], "name", path[-1])))

@@ -46,8 +46,10 @@ def data_order(keras: Any, active: Any) -> None:
 
         return fit
 
-    for owner in _trainers(keras):
-        replace(owner, "fit", in_order)
+    module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
+    for kind in list(vars(module).values()) if module else ():
+        if isinstance(kind, type) and "fit" in vars(kind):
+            replace(kind, "fit", in_order)
 
 
 def dropout_off(keras: Any, active: Any) -> None:
@@ -104,16 +106,6 @@ def _identity(kind: Any, name: str, active: Any) -> None:
         return call
 
     replace(kind, "call", identity)
-
-
-def _trainers(keras: Any) -> Any:
-    """Return the trainer classes of the backend in use that define `fit`."""
-    module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
-    return (
-        [kind for kind in vars(module).values() if isinstance(kind, type) and "fit" in vars(kind)]
-        if module
-        else []
-    )
 
 
 ACTS = (

@@ -160,7 +160,16 @@ class Watcher:
         )
         if outside:
             self.deep.unrecorded(type(model).__name__, JAX)
-            self._draws_follow(model)
+            # what draws is known when the program has returned: its place is held before the
+            # loss
+            inside = {
+                id(generator)
+                for layer in model._flatten_layers()
+                for generator in getattr(layer, "_seed_generators", ())
+            }
+            for name, private in self.private.items():
+                if id(private.reference()) in inside:
+                    self._draw_follows(name, private, self.state(private))
         self.updates.begin(model.optimizer, outside)
 
     @guarded("a batch of keras ends")
@@ -221,20 +230,6 @@ class Watcher:
         from contextlib import nullcontext
 
         return nullcontext()
-
-    def _draws_follow(self, model: Any) -> None:
-        """Reserve a line before the loss for each draw of a program about to run.
-
-        What draws is known when the program has returned.
-        """
-        inside = {
-            id(generator)
-            for layer in model._flatten_layers()
-            for generator in getattr(layer, "_seed_generators", ())
-        }
-        for name, private in self.private.items():
-            if id(private.reference()) in inside:
-                self._draw_follows(name, private, self.state(private))
 
     def _draw_follows(self, name: str, private: Private, before: bytes) -> None:
         found: List[Dict[str, Any]] = []

@@ -104,7 +104,12 @@ class Layers:
             return None
         if len(calls) == 1:
             self.watcher.register(layer, path)
-            self._inputs(layer, args, named)
+            if getattr(layer, "built", False):
+                self.facts.begin(layer.weights)
+            if not self.deep.loaders and not self.watcher.training() and layer.weights:
+                given = [one for one in (*args, *named.values()) if hasattr(one, "shape")]
+                if given:
+                    self.facts.batch("inputs of " + type(layer).__name__, given)
         return self.deep.states()
 
     def _path(self, layer: Any) -> str:
@@ -125,19 +130,14 @@ class Layers:
             return False
         return bool(self.watcher.concrete([args, named]))
 
-    def _inputs(self, layer: Any, args: Any, named: Any) -> None:
-        if getattr(layer, "built", False):
-            self.facts.begin(layer.weights)
-        if not self.deep.loaders and not self.watcher.training() and layer.weights:
-            given = [one for one in (*args, *named.values()) if hasattr(one, "shape")]
-            if given:
-                self.facts.batch("inputs of " + type(layer).__name__, given)
-
     @guarded("after a layer")
     def _leave(self, layer: Any, args: Any, named: Any, out: Any, before: Any) -> None:
         path, kind = self.stack.calls[-1]
         moved = self.deep.moved(before)
-        self._keep(moved)
+        # what has drawn here has not drawn inside a compiled function
+        for name in moved.get("g2", ()):
+            if name in self.watcher.private:
+                self.watcher.known[name] = self.watcher.state(self.watcher.private[name])
         prints = self.facts.prints
         self.deep.seen(
             "call",
@@ -146,12 +146,6 @@ class Layers:
             **{"in": prints.arguments(args, named), "out": prints.leaves(out)},
             **moved,
         )
-
-    def _keep(self, moved: Any) -> None:
-        """Keep the states of what has drawn here, and so not inside a compiled function."""
-        for name in moved.get("g2", ()):
-            if name in self.watcher.private:
-                self.watcher.known[name] = self.watcher.state(self.watcher.private[name])
 
     def hook_losses(self) -> None:
         """Set hooks on each call of a loss; only the outermost counts."""

@@ -7,7 +7,7 @@ applied by hand. `steps_per_execution` is set to 1, or batches would end unseen.
 
 import sys
 import weakref
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Optional
 
 from ...recorder.hooking import around, guarded, install as install_hooks, replace
 
@@ -52,8 +52,11 @@ class _Adapter:
         from keras.src.trainers.trainer import Trainer
 
         around(Trainer, "compile", "a model that is compiled", after=self.compiled)
-        for owner in _trainers(self.keras):
-            replace(owner, "train_on_batch", self._one_batch)
+        backend = self.keras.backend.backend()
+        module = sys.modules.get("keras.src.backend.%s.trainer" % backend)
+        for kind in list(vars(module).values()) if module else ():
+            if isinstance(kind, type) and "train_on_batch" in vars(kind):
+                replace(kind, "train_on_batch", self._one_batch)
 
     def _one_batch(self, real: Any) -> Any:
         def train_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
@@ -262,17 +265,3 @@ def _prefixed(prefix: str, logs: Dict[str, Any]) -> Dict[str, Any]:
 def _given(grads: Any, trainable_variables: Any = None) -> Any:
     """Return gradients and weights of a call of `apply`."""
     return grads, trainable_variables
-
-
-def _trainers(keras: Any) -> List[Any]:
-    """Return the trainer classes of the backend in use that define `train_on_batch`."""
-    module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
-    return (
-        [
-            kind
-            for kind in vars(module).values()
-            if isinstance(kind, type) and "train_on_batch" in vars(kind)
-        ]
-        if module
-        else []
-    )

@@ -88,8 +88,13 @@ class _States:
 
         The names are in the optimizer's order.
         """
-        built = [one for _, one in self.held.optimizers() if one.built]
-        return [(self._weights(one), list(map(array, self._variables(one)))) for one in built]
+        states = []
+        for _, optimizer in self.held.optimizers():
+            if optimizer.built:
+                names = [self.held.facts.name(weight) for weight in optimizer._trainable_variables]
+                values = [array(variable) for _, variable in self.held.variables(optimizer)]
+                states.append((names, values))
+        return states
 
     def put(self, kept: List[Any]) -> List[str]:
         """Assign the values; those of an optimizer that was just built had none before."""
@@ -105,12 +110,6 @@ class _States:
                     variable.assign(value)
                     changed.append(name)
         return changed
-
-    def _weights(self, optimizer: Any) -> List[str]:
-        return [self.held.facts.name(one) for one in optimizer._trainable_variables]
-
-    def _variables(self, optimizer: Any) -> List[Any]:
-        return [variable for _, variable in self.held.variables(optimizer)]
 
     def _built(self, optimizer: Any, names: List[str]) -> bool:
         """Build an optimizer for the weights of these names; return whether all are known."""

@@ -75,24 +75,18 @@ class Held:
             self._unbuilt.discard(optimizer)
             self._write_states(self.watcher.updates.index_of(optimizer), optimizer)
         else:
-            self._hand_out_states(optimizer, graphs)
+            # the variables have no values before the function runs, and one that makes
+            # variables is traced once more
+            index = self.watcher.updates.index_of(optimizer)
+            named = self.variables(optimizer)
 
-    def _hand_out_states(self, optimizer: Any, graphs: Any) -> None:
-        """Hand the states of an optimizer out of a function that is being traced.
+            def arrived(*values: Any) -> None:
+                if optimizer in self._unbuilt:
+                    self._unbuilt.discard(optimizer)
+                    for (name, _), value in zip(named, values):
+                        self._write(name, value, o=index)
 
-        Its variables have no values before it runs, and one that makes variables is traced once
-        more.
-        """
-        index = self.watcher.updates.index_of(optimizer)
-        named = self.variables(optimizer)
-
-        def arrived(*values: Any) -> None:
-            if optimizer in self._unbuilt:
-                self._unbuilt.discard(optimizer)
-                for (name, _), value in zip(named, values):
-                    self._write(name, value, o=index)
-
-        graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(one) for _, one in named])
+            graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(one) for _, one in named])
 
     def weights(self) -> List[Tuple[str, Any]]:
         """Return the weights that have a value; on PyTorch its own adapter knows them."""

@@ -186,7 +186,14 @@ class Seeds:
         self._watch(seeds.set_seed, "mindspore")
         self._watch(config.set_seed, DATASETS)
         self._hook_default_generator()
-        self._hook_initializers()
+
+        def drawing() -> None:
+            if not self.drawn:
+                self.drawn = {"numpy": self.deep.generators["numpy"]()}
+
+        # private: every initializer asks it for a seed, which comes from numpy's generator
+        initializers = sys.modules["mindspore.common.initializer"]
+        self.deep.hooks.around(initializers, "_numpy_seed", "before a draw", before=drawing)
 
     def hook_others(self) -> None:
         """Watch `seed` of random and numpy.random, where no other adapter does."""
@@ -211,15 +218,6 @@ class Seeds:
         state()
         self.deep.generators["mindspore.mint"] = state
         self._watch(generator.manual_seed, "mindspore.mint")
-
-    def _hook_initializers(self) -> None:
-        def drawing() -> None:
-            if not self.drawn:
-                self.drawn = {"numpy": self.deep.generators["numpy"]()}
-
-        # private: every initializer asks it for a seed, which comes from numpy's generator
-        initializers = sys.modules["mindspore.common.initializer"]
-        self.deep.hooks.around(initializers, "_numpy_seed", "before a draw", before=drawing)
 
     def _watch(self, real: Any, generator: str) -> None:
         everywhere(real, self._saying(real, generator), self.deep.hooks.put)

@@ -77,7 +77,9 @@ class Reader:
             if all(thing is not other for other in found.optimizers):
                 found.optimizers.append(thing)
             return ()
-        if isinstance(thing, self.gradients) or self._is_gradient_class(thing):
+        if isinstance(thing, self.gradients) or (
+            isinstance(thing, type) and issubclass(thing, self.gradients)
+        ):
             found.gradient = True
             return ()
         if isinstance(thing, self.scalers):
@@ -90,9 +92,6 @@ class Reader:
             if isinstance(thing, kind):
                 return [(item, names) for item in inside(thing)]
         return self._of_code(thing, names, found)
-
-    def _is_gradient_class(self, thing: Any) -> bool:
-        return isinstance(thing, type) and issubclass(thing, self.gradients)
 
     def _of_cell(self, cell: Any, names: FrozenSet[str], found: Contents) -> Iterator[Step]:
         yield from self._names_of(getattr(type(cell), "construct", None), cell, found)

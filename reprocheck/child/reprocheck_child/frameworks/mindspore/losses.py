@@ -89,7 +89,16 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
         def on_train_step_begin(self, run_context: Any) -> None:
             with guarded("Model, before a step"):
                 if self.optimizers is None:
-                    self.optimizers = _optimizers(recording, run_context.original_args())
+                    parameters = run_context.original_args()
+                    cells = [cell for _, cell in parameters.train_network.cells_and_names()]
+                    optimizers = [
+                        cell
+                        for cell in (*cells, parameters.optimizer)
+                        if isinstance(cell, recording.optimizers)
+                    ]
+                    self.optimizers = list(
+                        {id(optimizer): optimizer for optimizer in optimizers}.values()
+                    )
                 self.before = recording.look(self.optimizers)
 
     class Ends(Callback):  # type: ignore[misc]
@@ -102,9 +111,19 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
         def on_train_step_end(self, run_context: Any) -> None:
             with guarded("Model, after a step"):
                 begins = self.begins
-                _step_of_model(
-                    recording, run_context.original_args(), begins.optimizers or [], begins.before
-                )
+                parameters = run_context.original_args()
+                optimizers = begins.optimizers or []
+                before = begins.before
+                outputs = parameters.net_outputs
+                recording.lost(recording.values.first(outputs), BACKWARD)
+                manager = parameters.get("loss_scale_mananger")  # their spelling
+                scaled = manager is not None and manager.get_drop_overflow_update()
+                if scaled and overflowed(outputs):
+                    recording.recorder.skip()
+                elif optimizers:
+                    recording.stepped(optimizers, before)
+                else:
+                    recording.stepped_without_optimizer()
 
     def around(given: List[Any]) -> List[Any]:
         begins = Begins()
@@ -114,36 +133,6 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
         return [ends, *given, begins]  # a checkpoint that theirs write lies behind the update
 
     return around
-
-
-def _optimizers(recording: Recording, parameters: Any) -> List[Any]:
-    """Return the optimizers in a Model's train network."""
-    cells = [cell for _, cell in parameters.train_network.cells_and_names()]
-    found = [
-        cell for cell in (*cells, parameters.optimizer) if isinstance(cell, recording.optimizers)
-    ]
-    return list({id(optimizer): optimizer for optimizer in found}.values())
-
-
-def _step_of_model(
-    recording: Recording, parameters: Any, optimizers: List[Any], before: Before
-) -> None:
-    """Record a step of a Model that has ended.
-
-    May end the process.
-
-    `net_outputs` is the loss, or (loss, overflow, scale).
-    """
-    outputs = parameters.net_outputs
-    recording.lost(recording.values.first(outputs), BACKWARD)
-    manager = parameters.get("loss_scale_mananger")  # their spelling
-    scaled = manager is not None and manager.get_drop_overflow_update()
-    if scaled and overflowed(outputs):
-        recording.recorder.skip()
-    elif optimizers:
-        recording.stepped(optimizers, before)
-    else:
-        recording.stepped_without_optimizer()
 
 
 def hook_optimizers(recording: Recording) -> None:

@@ -116,7 +116,9 @@ def hook_compilers(
                 def compiled() -> Any:
                     return real(*args, **named)(function)
 
-                return compiled() if _of_the_library(function) else given(function, compiled)
+                module = getattr(function, "__module__", None) or type(function).__module__
+                of_the_library = str(module).split(".", 1)[0] == "mindspore"
+                return compiled() if of_the_library else given(function, compiled)
 
             return wrap
 
@@ -134,8 +136,3 @@ def everywhere(real: Any, new: Any, put: Callable[..., None] = setattr) -> None:
                 key for key, value in list(getattr(module, "__dict__", {}).items()) if value is real
             ]:
                 put(module, attribute, new)
-
-
-def _of_the_library(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or type(function).__module__
-    return str(module).split(".", 1)[0] == "mindspore"

@@ -160,19 +160,15 @@ class Loaders:
         line = self.deep.source(2)
         if line:
             keys["l"] = line
-        keys.update(self._held(loader))
-        epoch = self.epochs[iterator] = _Epoch(place, keys, states)
-        epoch.chosen = torch_held.indices(self.torch, loader.dataset)
-        # the line stays the same where each epoch has a loader of its own
-        self.deep.recorder.epoch_began(line or epoch.place)
-
-    def _held(self, loader: Any) -> Dict[str, str]:
-        """Return what the data set of a loader holds, looked at once."""
         prints, digest = self.deep.fingerprints, self.deep.hash_bytes
         facts: Dict[str, str] = self.held.once(
             loader, lambda: torch_held.facts(self.torch, prints, digest, loader.dataset)
         )
-        return facts
+        keys.update(facts)
+        epoch = self.epochs[iterator] = _Epoch(place, keys, states)
+        epoch.chosen = torch_held.indices(self.torch, loader.dataset)
+        # the line stays the same where each epoch has a loader of its own
+        self.deep.recorder.epoch_began(line or epoch.place)
 
     def after_epoch(
         self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any

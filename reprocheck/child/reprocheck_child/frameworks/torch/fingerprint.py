@@ -221,7 +221,12 @@ class Fingerprints:
             if not sketched and size > sketch.ROW:
                 return found
             with self.below(self.keys):
-                self._numbers(tensor, kind, found)
+                real = tensor
+                if kind.complex:
+                    real = self.torch.view_as_real(tensor)
+                if real.numel() <= _SMALL:
+                    found["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
+                self.sketches.add(found, real)
         self._remember(key, found)
         return found
 
@@ -229,15 +234,6 @@ class Fingerprints:
         while len(self.known) >= _KEPT:
             self.known.pop(next(iter(self.known)), None)
         self.known[key] = found
-
-    def _numbers(self, tensor: Any, kind: _Kind, found: Fingerprint) -> None:
-        """Return sketch, norm and, of a small tensor, the values."""
-        real = tensor
-        if kind.complex:
-            real = self.torch.view_as_real(tensor)
-        if real.numel() <= _SMALL:
-            found["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
-        self.sketches.add(found, real)
 
     def _flat(self, tensor: Any) -> Any:
         """Return a tensor flat and contiguous, with its bits as they are."""
@@ -286,7 +282,21 @@ class Fingerprints:
             if len(arrived) < len(reads):
                 return None
             self.finish()
-            _join(whole, arrived)
+            texts = [
+                "%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"])
+                for part in arrived
+            ]
+            whole["h"] = ""
+            if all(part["h"] for part in arrived):
+                whole["h"] = hashing.digest("|".join(texts).encode())
+            values = arrived[0]
+            if "a" in values:
+                whole["a"] = "%s of %s" % (hashing.NAME, values["a"])
+            whole.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
+            structure = "|".join(texts[1:])
+            if "k" in values and structure and isinstance(values["z"], float):
+                mark = hashing.digest(structure.encode())
+                whole["k"] = sketch.marked(values["k"], values["z"] or 1.0, mark)
             return whole
 
         if any(callable(part) for part in reads):
@@ -483,22 +493,6 @@ def _arrived(read: "Fingerprint | Reading", wait: bool) -> Optional[Fingerprint]
     if isinstance(read, dict):
         return read
     return read(wait)
-
-
-def _join(whole: Fingerprint, parts: List[Fingerprint]) -> None:
-    """Return the fingerprint of a tensor from those of its parts, its values first."""
-    texts = ["%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"]) for part in parts]
-    whole["h"] = ""
-    if all(part["h"] for part in parts):
-        whole["h"] = hashing.digest("|".join(texts).encode())
-    values = parts[0]
-    if "a" in values:
-        whole["a"] = "%s of %s" % (hashing.NAME, values["a"])
-    whole.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
-    structure = "|".join(texts[1:])
-    if "k" in values and structure and isinstance(values["z"], float):
-        mark = hashing.digest(structure.encode())
-        whole["k"] = sketch.marked(values["k"], values["z"] or 1.0, mark)
 
 
 def _hidden(torch: Any) -> Any:

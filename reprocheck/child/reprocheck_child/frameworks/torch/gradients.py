@@ -232,17 +232,14 @@ class Gradients:
                         "packed by a hook of the script, or of an unknown kind",
                     )
                     return found
-                self._read_saved(node, name, found)
+                # an `autograd.Function` of the script has all of them under a public name
+                public = name == "tensors"
+                saved = _as_list(node.saved_tensors if public else getattr(node, "_saved_" + name))
+                for index, value in enumerate(saved):
+                    if isinstance(value, self.torch.Tensor):
+                        path = "%s.%d" % (name, index) if len(saved) > 1 else name
+                        found.append([path, self.prints.later(value)])
         return found
-
-    def _read_saved(self, node: Any, name: str, found: List[Any]) -> None:
-        # an `autograd.Function` of the script has all of them under a public name
-        public = name == "tensors"
-        saved = _as_list(node.saved_tensors if public else getattr(node, "_saved_" + name))
-        for index, value in enumerate(saved):
-            if isinstance(value, self.torch.Tensor):
-                path = "%s.%d" % (name, index) if len(saved) > 1 else name
-                found.append([path, self.prints.later(value)])
 
     def optimizer_built(self, optimizer: Any) -> None:
         """Remember the variables of the script that hold the tensors of a new optimizer."""
@@ -328,7 +325,11 @@ class Gradients:
             place = "%s[%d]" % (type(optimizer).__name__, index)
             leaves: List[Any] = []
             for prefix, group in _groups(optimizer):
-                leaves += self._hyper(prefix, group)
+                values = {key: value for key, value in group.items() if key != "params"}
+                if prefix:
+                    weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
+                    values["params"] = ", ".join(weights)
+                leaves += [[prefix + path, value] for path, value in self.prints.leaves(values)]
             self.deep.seen("hyper", place, o=index, out=leaves)
             if not closure:
                 self._reduced(optimizer, index)
@@ -366,14 +367,6 @@ class Gradients:
             self.deep.seen("reduced", name, o=index, out=[["", found]])
         if again:
             self.deep.seen_again("reduced", again, o=index)
-
-    def _hyper(self, prefix: str, group: Any) -> List[Any]:
-        """Return the values of a group, and, where there are several, which weights it holds."""
-        values = {key: value for key, value in group.items() if key != "params"}
-        if prefix:
-            weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
-            values["params"] = ", ".join(weights)
-        return [[prefix + path, value] for path, value in self.prints.leaves(values)]
 
 
 class _Output:

@@ -31,18 +31,15 @@ class Layouts:
         try:
             for path, value in parts(given):
                 if type(value) in self.plain:
-                    self._look(path, value, found)
+                    if not value.is_contiguous():
+                        found["strides"][path] = list(value.stride())
+                    if value.dtype in self.integers and value.is_cpu and 0 < value.numel() <= _MOST:
+                        found["range"][path] = self._range(value)
                 elif type(value) in _LISTS:
                     found["empty"].append(path)
         except Exception:
             return {}
         return {name: value for name, value in found.items() if value}
-
-    def _look(self, path: str, tensor: Any, found: Dict[str, Any]) -> None:
-        if not tensor.is_contiguous():
-            found["strides"][path] = list(tensor.stride())
-        if tensor.dtype in self.integers and tensor.is_cpu and 0 < tensor.numel() <= _MOST:
-            found["range"][path] = self._range(tensor)
 
     def _range(self, tensor: Any) -> List[int]:
         prints = self.prints

@@ -143,7 +143,14 @@ class Modules:
                 if self.names.uninitialised:
                     self.gradients.record_weights(call.module)
                 if self.deep.rests:
-                    self._say_given(call, moved)
+                    # what it was given tells which batch it was
+                    self.deep.seen(
+                        "call",
+                        call.path,
+                        k=type(call.module).__name__,
+                        **{"in": call.inputs},
+                        **moved,
+                    )
                     return
                 if moved and type(call.module).__module__ in _DRAWING:
                     moved["x"] = call.module.extra_repr()
@@ -168,15 +175,6 @@ class Modules:
                         callback(call.module)
         except Exception as error:
             self.deep.recorder.problem("after a module's forward", error)
-
-    def _say_given(self, call: "_Call", moved: Dict[str, Any]) -> None:
-        """Record the inputs of an outermost module while the recorder rests.
-
-        They tell which batch it was.
-        """
-        self.deep.seen(
-            "call", call.path, k=type(call.module).__name__, **{"in": call.inputs}, **moved
-        )
 
     def _output(self, output: Any) -> Any:
         found = self._read(output)

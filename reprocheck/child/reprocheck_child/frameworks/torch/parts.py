@@ -55,19 +55,16 @@ def unwrapped(torch: Any, tensor: Any) -> Any:
 def parts(torch: Any, tensor: Any) -> List[Any]:
     """Return the tensors that one is stored as, its values first."""
     if tensor.is_nested:
-        return _nested(torch, list(tensor.unbind()))
+        pieces = list(tensor.unbind())
+        if not pieces:
+            return []
+        sizes = [list(piece.shape) for piece in pieces]
+        values = torch.cat([piece.reshape(-1) for piece in pieces])
+        return [values, torch.tensor(sizes, dtype=torch.int64, device="cpu")]
     if tensor.is_quantized:
         return [tensor.int_repr(), *_quantization(torch, tensor)]
     stored = _STORED.get(str(tensor.layout), ("to_dense",))
     return [getattr(tensor, name)() for name in stored]
-
-
-def _nested(torch: Any, pieces: List[Any]) -> List[Any]:
-    if not pieces:
-        return []
-    sizes = [list(piece.shape) for piece in pieces]
-    values = torch.cat([piece.reshape(-1) for piece in pieces])
-    return [values, torch.tensor(sizes, dtype=torch.int64, device="cpu")]
 
 
 def _quantization(torch: Any, tensor: Any) -> List[Any]:

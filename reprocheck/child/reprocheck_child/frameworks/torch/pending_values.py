@@ -53,17 +53,14 @@ class Parcels:
             if parcel.fetch is None:
                 if is_capturing(self.torch, parcel.vectors[0].device) and not wait:
                     return None
-                self._send(parcel)
+                if self.open.get(parcel.place) is parcel:
+                    del self.open[parcel.place]
+                # on the stream that computed them: on another, nothing would wait for the numbers
+                with self._on(*parcel.place):
+                    parcel.fetch = copy_aside(self.torch, [self.torch.cat(parcel.vectors)])
+                parcel.vectors = []
         arrived = parcel.fetch(wait)
         return None if arrived is None else arrived[0]
-
-    def _send(self, parcel: "_Parcel") -> None:
-        if self.open.get(parcel.place) is parcel:
-            del self.open[parcel.place]
-        # on the stream that computed them: on another, nothing would wait for the numbers
-        with self._on(*parcel.place):
-            parcel.fetch = copy_aside(self.torch, [self.torch.cat(parcel.vectors)])
-        parcel.vectors = []
 
     def _stream(self, device: Any) -> Any:
         if device.type == "cpu":

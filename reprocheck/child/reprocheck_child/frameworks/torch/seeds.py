@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 from _thread import _local
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional
 
 from ...recorder import import_hook
 from ...recorder.hooking import guarded, replace
@@ -200,7 +200,8 @@ class _Loads:
         **kwargs: Any,
     ) -> None:
         """Record that a module has taken a state."""
-        missing, unexpected = _lists(returned)
+        missing = getattr(returned, "missing_keys", None)
+        unexpected = getattr(returned, "unexpected_keys", None)
         boundary = self.deep.boundary
         found = [] if boundary is None else boundary.archives.key_leaves(state_dict)
         found += [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
@@ -260,10 +261,6 @@ class _Loads:
         from ...deep_levels.scope import variable
 
         return variable(self.deep.frame(3), module) or type(module).__name__
-
-
-def _lists(returned: Any) -> "Tuple[Optional[List[str]], Optional[List[str]]]":
-    return getattr(returned, "missing_keys", None), getattr(returned, "unexpected_keys", None)
 
 
 def _names(keys: Optional[List[str]]) -> Dict[str, Any]:

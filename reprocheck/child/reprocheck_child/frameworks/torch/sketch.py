@@ -159,7 +159,15 @@ class HostSketches:
         with self.lock:
             self.finish()
             if not self.slots:
-                self._make()
+                # memory of our own: none of the allocator of the training
+                columns = sketch.ROW // sketch.BUCKETS
+                self.sums = self._own(_SLOTS, sketch.ROW)
+                self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
+                self.folded = self._own(_SLOTS, sketch.VECTORS, sketch.BUCKETS)
+                shape = (sketch.GROUPS, 1, sketch.COLUMNS)
+                self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
+                last = self._own(sketch.ROW)
+                self.last = _Slot(last, last.view(shape), last.data_ptr())
 
     def finish(self) -> None:
         """Compute sketch and norm of all that were added."""
@@ -172,39 +180,22 @@ class HostSketches:
             for index, norm in enumerate(norms):
                 if not norm < sketch.HUGE:
                     sums[index].masked_fill_((sums[index].abs() < sketch.HUGE).logical_not_(), 0.0)
-            data = self._folded(sums)
+            # by products of elements: no setting for products of matrices rounds them
+            count = len(sums)
+            signed, folded = self.signed[:count], self.folded[:count]
+            shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
+            self.torch.mul(sums.view(shape), self.tables.on["cpu"][1], out=signed)
+            self.torch.sum(signed, 2, out=folded)
+            data = string_at(folded.data_ptr(), count * sketch.SIZE * 4)
         width = sketch.SIZE * 4
         for index, (found, known) in enumerate(waiting):
             found["k"] = sketch.text(data[index * width : (index + 1) * width])
             found["z"] = leaves.number(norms[index] if known is None else known)
 
-    def _folded(self, sums: Any) -> bytes:
-        """Return the numbers of each sketch, by products of elements.
-
-        No setting for products of matrices rounds them.
-        """
-        count = len(sums)
-        signed, folded = self.signed[:count], self.folded[:count]
-        shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
-        self.torch.mul(sums.view(shape), self.tables.on["cpu"][1], out=signed)
-        self.torch.sum(signed, 2, out=folded)
-        return string_at(folded.data_ptr(), count * sketch.SIZE * 4)
-
     def _next(self) -> _Slot:
         if not self.room():
             self.make_room()
         return self.slots[len(self.waiting)]
-
-    def _make(self) -> None:
-        """Return memory of our own: none of the allocator of the training."""
-        columns = sketch.ROW // sketch.BUCKETS
-        self.sums = self._own(_SLOTS, sketch.ROW)
-        self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
-        self.folded = self._own(_SLOTS, sketch.VECTORS, sketch.BUCKETS)
-        shape = (sketch.GROUPS, 1, sketch.COLUMNS)
-        self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
-        last = self._own(sketch.ROW)
-        self.last = _Slot(last, last.view(shape), last.data_ptr())
 
     def _own(self, *shape: int) -> Any:
         count = math.prod(shape)

@@ -54,13 +54,11 @@ class _Sources:
         self._modules = list(filter(None, map(loaded.get, MODULES)))
 
     def has(self, value: Any) -> bool:
-        if isinstance(value, self._kinds) or _is_random_operation(value):
+        if isinstance(value, self._kinds) or (
+            type(value).__name__ in RANDOM and type(value).__module__.startswith("mindspore.")
+        ):
             return True
         return isinstance(value, type(sys)) and value in self._modules
-
-
-def _is_random_operation(value: Any) -> bool:
-    return type(value).__name__ in RANDOM and type(value).__module__.startswith("mindspore.")
 
 
 def _reached(value: Any) -> "Iterable[Any]":

@@ -48,7 +48,12 @@ def _constructor(active: Any, loader: Any) -> None:
                 workers = bound.arguments.get("num_workers", 0)
                 if workers:
                     active.touched("single-worker", _WHAT, _said(workers, bound.arguments))
-                    args, kwargs = _without_workers(bound)
+                    for name, value in NEUTRAL.items():
+                        if name in bound.arguments:
+                            bound.arguments[name] = value
+                    if "in_order" in bound.arguments:
+                        bound.arguments["in_order"] = True
+                    args, kwargs = bound.args[1:], bound.kwargs
             except TypeError:
                 pass  # the constructor says what is wrong
             real(self, *args, **kwargs)
@@ -63,15 +68,6 @@ def _said(workers: Any, arguments: Any) -> Any:
     if arguments.get("worker_init_fn") is None:
         return workers
     return "%s, worker_init_fn is not called" % workers
-
-
-def _without_workers(bound: Any) -> Any:
-    for name, value in NEUTRAL.items():
-        if name in bound.arguments:
-            bound.arguments[name] = value
-    if "in_order" in bound.arguments:
-        bound.arguments["in_order"] = True
-    return bound.args[1:], bound.kwargs
 
 
 def _iteration(active: Any, loader: Any) -> None:
