@@ -76,11 +76,11 @@ def _start_archives(recorder: events.Recorder) -> None:
 
 
 @guarded("watching for checkpoints")
-def _start_pauses(recorder: events.Recorder, asked: Mapping[str, Any]) -> None:
+def _start_pauses(recorder: events.Recorder, request: Mapping[str, Any]) -> None:
     """Make a run that is to be resumed later wait after its checkpoint."""
     from .resume import pause
 
-    pause.install(recorder, asked)
+    pause.install(recorder, request)
 
 
 def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> None:
@@ -115,11 +115,11 @@ def _installer(recorder: events.Recorder, framework: registry.Framework) -> impo
     def install(module: object) -> None:
         version = str(getattr(module, "__version__", "?"))
         if is_older(version, oldest):
-            said = (
+            template = (
                 "%s %s is older than %s, the first that can be recorded: what"
                 " `reprocheck.log_loss(value)` is given counts alone."
             )
-            text = said % (name, version, ".".join(map(str, oldest)))
+            text = template % (name, version, ".".join(map(str, oldest)))
             recorder.emit({"e": "caveat", "code": "old-framework", "text": text})
             recorder.emit({"e": "framework", "name": name, "version": version, "hooks": {}})
             return

@@ -34,5 +34,5 @@ def __getattr__(name: str) -> "Any":
     older = "pytorch_lightning" in sys.modules and "lightning" not in sys.modules
     if older and module == "lightning.pytorch":
         module = "pytorch_lightning"
-    made = globals()[name] = type(name, (does, getattr(import_module(module), kind)), namespace)
-    return made
+    callback = globals()[name] = type(name, (does, getattr(import_module(module), kind)), namespace)
+    return callback

@@ -217,13 +217,13 @@ def _set_environment(setter: Setter) -> None:
         if variable.startswith("TF_") and "tensorflow" not in sys.modules:
             continue  # unseeded random operators raise under it
         serving = (value.lower(), *accepts.get(variable, ()))
-        found = os.environ.get(variable, "")
-        if found and found.lower() not in serving:
+        present = os.environ.get(variable, "")
+        if present and present.lower() not in serving:
             setter.kept.append(
-                "%s=%s, where deterministic computing needs %s" % (variable, found, value)
+                "%s=%s, where deterministic computing needs %s" % (variable, present, value)
             )
             continue
-        if not found:
+        if not present:
             os.environ[variable] = value
             setter.done.append("os.environ[%r] = %r" % (variable, value))
         reason = "" if at_start.get(variable, "").lower() in serving else _too_late(variable)

@@ -143,20 +143,20 @@ class Active:
 
         It is () for a process that is alone.
         """
-        found: tuple[Any, ...] = ()
+        identity: tuple[Any, ...] = ()
         rank = self.rank()
         if rank:
-            found += ("rank", rank)
+            identity += ("rank", rank)
         if self._forks:
-            return (*found, self._starter or "fork", *self._forks)
+            return (*identity, self._starter or "fork", *self._forks)
         # not imported here: a process that it started has it, and knows its name
         processes: Any = sys.modules.get("multiprocessing.process")
         name = _MAIN
         if hasattr(processes, "current_process"):
             name = processes.current_process().name
         if name == _MAIN:
-            return found
-        return (*found, "process", name)
+            return identity
+        return (*identity, "process", name)
 
     def rank(self) -> int:
         """Return the rank of this process as its launcher says, 0 where there is none."""

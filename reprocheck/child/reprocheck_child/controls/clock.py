@@ -161,8 +161,8 @@ def _datetime(active: Active, clock: Clock, module: Any) -> None:
         return cls.fromtimestamp(clock.now("datetime.today") / _SECOND)
 
     def _at(cls: Any, nanoseconds: int, tz: Any) -> Any:
-        whole = cls.fromtimestamp(nanoseconds // _SECOND, tz)
-        return whole.replace(microsecond=nanoseconds % _SECOND // 1000)
+        instant = cls.fromtimestamp(nanoseconds // _SECOND, tz)
+        return instant.replace(microsecond=nanoseconds % _SECOND // 1000)
 
     for name, method, real in (("now", now, real_now), ("utcnow", utcnow, real_utcnow)):
         _put(kind, name, classmethod(like(method, real)))
@@ -186,7 +186,9 @@ def _put(kind: type, name: str, value: Any) -> None:
         import gc
 
         # what the proxy `__dict__` of a C type stands for; methods are cached until told otherwise
-        (entries,) = [found for found in gc.get_referents(kind.__dict__) if type(found) is dict]
+        (entries,) = [
+            referent for referent in gc.get_referents(kind.__dict__) if type(referent) is dict
+        ]
         entries[name] = value
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
     if kind.__dict__[name] is not value:

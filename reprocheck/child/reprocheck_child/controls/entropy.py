@@ -127,7 +127,7 @@ def _numpy(active: Active, module: Any) -> None:
 
         return seed
 
-    held = module.seed
+    real_seed = module.seed
     replace(module, "seed", make)
-    if getattr(module.mtrand, "seed", None) == held:
+    if getattr(module.mtrand, "seed", None) == real_seed:
         module.mtrand.seed = module.seed

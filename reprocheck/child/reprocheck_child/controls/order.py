@@ -27,16 +27,16 @@ def install(active: Active) -> None:
         real = getattr(os, name)
         replace(os, name, lambda real, make=make: make(active, real))
         for collection in _COLLECTIONS:
-            held: set[Any] = getattr(os, collection, set())
-            if real in held:
-                held.add(getattr(os, name))
+            collected: set[Any] = getattr(os, collection, set())
+            if real in collected:
+                collected.add(getattr(os, name))
 
 
 def _listdir(active: Active, real: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     def listdir(path: Any = None) -> list[Any]:
-        found = real(path)
-        ordered = sorted(found)
-        if ordered != found and not active.for_imports():
+        names = real(path)
+        ordered = sorted(names)
+        if ordered != names and not active.for_imports():
             active.touched(NAME, "os.listdir")
         return ordered
 
@@ -46,9 +46,9 @@ def _listdir(active: Active, real: Callable[..., list[Any]]) -> Callable[..., li
 def _scandir(active: Active, real: Callable[..., Any]) -> Callable[..., Any]:
     def scandir(path: Any = None) -> Any:
         with real(path) as entries:
-            found = list(entries)
-        ordered = sorted(found, key=_name)
-        if ordered != found and not active.for_imports():
+            listed = list(entries)
+        ordered = sorted(listed, key=_name)
+        if ordered != listed and not active.for_imports():
             active.touched(NAME, "os.scandir")
         return _Entries(ordered)
 

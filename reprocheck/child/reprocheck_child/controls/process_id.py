@@ -34,9 +34,9 @@ class ProcessId(int):
 
     def __new__(cls, real: int, fixed: int) -> ProcessId:
         """Make the id that the system knows as `real`."""
-        made = super().__new__(cls, real)
-        made.fixed = fixed
-        return made
+        process_id = super().__new__(cls, real)
+        process_id.fixed = fixed
+        return process_id
 
     def __reduce__(self) -> Any:
         """Pickle as the plain id: another process may not know this class."""
@@ -51,7 +51,8 @@ def _unary(name: str) -> Callable[[ProcessId], Any]:
 def _binary(name: str) -> Callable[..., Any]:
     operation = getattr(int, name)
     return lambda self, *others: operation(
-        self.fixed, *(other.fixed if type(other) is ProcessId else other for other in others)
+        self.fixed,
+        *(operand.fixed if type(operand) is ProcessId else operand for operand in others),
     )
 
 

@@ -54,9 +54,9 @@ def _called(frame: FrameType) -> str:
     name = frame.f_code.co_name
     if name not in _CONSTRUCTORS:
         return name
-    made = _first_argument(frame)
+    instance = _first_argument(frame)
     # `__new__` is given the class, `__init__` the object
-    kind: type = made if isinstance(made, type) else type(made)
+    kind: type = instance if isinstance(instance, type) else type(instance)
     return kind.__name__
 
 

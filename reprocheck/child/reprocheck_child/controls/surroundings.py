@@ -42,15 +42,15 @@ def install(active: Active) -> None:
 
 
 def _account(active: Active, control: str, variable: str, given: dict[str, str]) -> None:
-    held = os.environ.get(variable)
-    wanted = given.get(variable, held)
-    if held is not None and held == wanted:
-        active.touched(control, variable, held)
+    value = os.environ.get(variable)
+    wanted = given.get(variable, value)
+    if value is not None and value == wanted:
+        active.touched(control, variable, value)
         return
     active.unavailable(
         control,
         "%s had another value when a process of the script started: %s"
-        % (variable, held or "none"),
+        % (variable, value or "none"),
     )
 
 

@@ -234,11 +234,11 @@ def _results(active: Active, module: Any) -> None:
         def wait(
             fs: Iterable[Any], timeout: float | None = None, return_when: str = module.ALL_COMPLETED
         ) -> Any:
-            found = real(fs, timeout, return_when)
+            result = real(fs, timeout, return_when)
             if not active.asked_by_user(through=THROUGH):
-                return found
+                return result
             active.touched(NAME, "concurrent.futures.wait")
-            return type(found)(_InOrder(found[0]), _InOrder(found[1]))
+            return type(result)(_InOrder(result[0]), _InOrder(result[1]))
 
         return wait
 
@@ -270,11 +270,11 @@ def _coroutines(active: Active, module: Any) -> None:
     def completed(real: Callable[..., Any]) -> Callable[..., Any]:
         def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:
             # a set has no order that could be kept, and a limit of time is for the whole
-            kept = timeout is None and not isinstance(fs, (set, frozenset))
-            if not kept or not active.asked_by_user(through=THROUGH):
+            in_order = timeout is None and not isinstance(fs, (set, frozenset))
+            if not in_order or not active.asked_by_user(through=THROUGH):
                 return real(fs, timeout=timeout)
             active.touched(NAME, "asyncio.as_completed")
-            return _Awaited([module.ensure_future(one) for one in fs])
+            return _Awaited([module.ensure_future(future) for future in fs])
 
         return as_completed
 

@@ -82,9 +82,9 @@ class Reached:
         f files that were imported l lines (`file:line`) that are under way d functions (by their
         first lines) that were entered and have been left
         """
-        found: dict[str, list[str]] = {}
+        news_by_kind: dict[str, list[str]] = {}
         if len(sys.modules) != self._modules:
-            found["f"] = self._look_around()
+            news_by_kind["f"] = self._look_around()
         left: dict[int, CodeType] = {}
         before, self._series = self._series, _SERIES.get(kind)
         if self._series is None or self._series != before:
@@ -92,7 +92,7 @@ class Reached:
             if stands != self._stood:
                 self._stood = stands
                 was_running = self._running
-                self._running, found["l"] = self._progress(stands)
+                self._running, news_by_kind["l"] = self._progress(stands)
                 left = was_running
         seldom = len(self._waiting) > _MOST_AT_EACH_FACT
         if self._waiting and (kind in _SELDOM or not seldom):
@@ -107,8 +107,8 @@ class Reached:
             news = left.keys() - self._running.keys() - self._done.keys()
             ended = [code for key, code in left.items() if key in news]
             self._done.update((id(code), code) for code in ended)
-            found["d"] = [self._place(code, code.co_firstlineno) for code in ended]
-        return {name: value for name, value in found.items() if value} or None
+            news_by_kind["d"] = [self._place(code, code.co_firstlineno) for code in ended]
+        return {name: value for name, value in news_by_kind.items() if value} or None
 
     def _stack(self, frame: Any) -> list[Any]:
         """Return the user's code on the stack, each followed by the line that it is at.
@@ -147,13 +147,13 @@ class Reached:
         self._modules = len(modules)
         fresh: list[str] = []
         for name, module in modules:
-            held = _held(module)
-            file = _file(name, held)
+            namespace = _held(module)
+            file = _file(name, namespace)
             shown = file and self._name_of(file)
             if not shown or shown in self._files:
                 continue
             # set by `importlib` while a module is executed
-            if getattr(held.get("__spec__"), "_initializing", False):
+            if getattr(namespace.get("__spec__"), "_initializing", False):
                 self._modules = -1  # it is under way: look again
                 continue
             self._files.add(shown)
@@ -188,9 +188,9 @@ def counter() -> Counter | None:
         probe()
         looks.append(string_at(id(code), size))
     for width in (c_int16, c_int32):
-        found = list(_rising(looks, width))
-        if len(found) == 1:  # of several, none is known to be the counter
-            return width, *found[0]
+        counters = list(_rising(looks, width))
+        if len(counters) == 1:  # of several, none is known to be the counter
+            return width, *counters[0]
     return None
 
 
@@ -212,15 +212,15 @@ def _held(module: Any) -> dict[str, Any]:
     A lazy attribute would load what it stands for.
     """
     try:
-        held: dict[str, Any] = object.__getattribute__(module, "__dict__")
+        namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
     except Exception:
         return {}
-    return held
+    return namespace
 
 
-def _file(name: str, held: dict[str, Any]) -> str:
+def _file(name: str, namespace: dict[str, Any]) -> str:
     """Return the source file of a module, "" where it has none."""
-    file = held.get("__file__")
+    file = namespace.get("__file__")
     if not isinstance(file, str) or not file.endswith(".py"):
         return ""
     # only the file of a program is given as it was typed
@@ -232,11 +232,11 @@ def _codes(module: Any, file: str) -> Iterator[CodeType]:
 
     Nested ones are included.
     """
-    held = _held(module)
-    for value in list(held.values()):
+    namespace = _held(module)
+    for value in list(namespace.values()):
         members = [value]
         is_class = issubclass(type(value), type)
-        if is_class and value.__dict__.get("__module__") == held.get("__name__"):
+        if is_class and value.__dict__.get("__module__") == namespace.get("__name__"):
             members = list(vars(value).values())
         for code in chain.from_iterable(map(_unwrapped, members)):
             if os.path.abspath(code.co_filename) == file:

@@ -50,6 +50,25 @@ class Deep:
     unless it is told to wait. The line keeps its place in the order.
     """
 
+    thread = 0
+    """The thread that trains: the first that calls a module or starts a backward pass.
+
+    What other threads do has no order.
+    """
+    seeds = 0
+    """Seeds that were set so far: each has its number, and what is made says how many were set
+    before it.
+    """
+    loss_first = False
+    """Whether a loss is written before the gradients that follow from it.
+
+    Set by the adapter.
+    """
+    loaders = False
+    """Whether a loader has handed out a batch: then the inputs of a module are not taken for
+    one.
+    """
+
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.grouping = recorder.grouping
@@ -86,27 +105,9 @@ class Deep:
         """
         self.module_path: Callable[[], str] = str
         """Path of the module whose forward runs in this thread, "" outside; set by the adapter."""
-        self.thread = 0
-        """The thread that trains: the first that calls a module or starts a backward pass.
-
-        What other threads do has no order.
-        """
-        self.seeds = 0
-        """Seeds that were set so far: each has its number, and what is made says how many were set
-        before it.
-        """
         self.marks: dict[str, bytes] = {}
         """Generator -> its state when it was seeded, or a weight was made, last: who has moved
         since has drawn since.
-        """
-        self.loss_first = False
-        """Whether a loss is written before the gradients that follow from it.
-
-        Set by the adapter.
-        """
-        self.loaders = False
-        """Whether a loader has handed out a batch: then the inputs of a module are not taken for
-        one.
         """
         self._inside = user_files.folder_of(recorder)
         # file of a code object -> its name in the trace, "" where it is not the user's
@@ -423,7 +424,7 @@ class Deep:
 
         Cheap enough for each call of a module.
         """
-        found = {}
+        states = {}
         for name, read in list(self.generators.items()):
             try:
                 state = read()
@@ -432,8 +433,8 @@ class Deep:
                 self.unrecorded("generator " + name, "its state could not be read: " + repr(error))
                 continue
             if state:
-                found[name] = state
-        return found
+                states[name] = state
+        return states
 
     @guarded("finding the generator of numpy")
     def _found(self, _: Any) -> None:
@@ -447,12 +448,12 @@ class Deep:
 
     def rng(self) -> dict[str, str]:
         """Return the hash of the state of each default generator."""
-        known, found = self._digests, {}
+        known, digests = self._digests, {}
         for name, state in self.states().items():
             if known.get(name, ("", b""))[1] is not state:
                 known[name] = (hashing.digest(state), state)
-            found[name] = known[name][0]
-        return found
+            digests[name] = known[name][0]
+        return digests
 
     def moved(self, before: dict[str, bytes]) -> dict[str, dict[str, str]]:
         """Return `g` and `g2` of the generators that moved since `before`; {} where none did."""

@@ -192,8 +192,8 @@ def parts(value: Any) -> Optional[Iterable[tuple[Any, Any]]]:
         return None
     if _wraps(value):
         return list(value.data.items())
-    held = _attributes(value)
-    return None if held is None else list(held.items())
+    attributes = _attributes(value)
+    return None if attributes is None else list(attributes.items())
 
 
 _OPAQUE = frozenset({"builtins", "types", "_thread"})
@@ -222,10 +222,10 @@ def _attributes(value: Any) -> Optional[dict[str, Any]]:
     It is None where the object has no `__dict__`.
     """
     try:
-        held: dict[str, Any] = object.__getattribute__(value, "__dict__")
+        attributes: dict[str, Any] = object.__getattribute__(value, "__dict__")
     except Exception:
         return None
-    return held
+    return attributes
 
 
 _sketches: Any = None
@@ -239,17 +239,17 @@ def array(value: Any) -> dict[str, Any]:
     if value.dtype.hasobject:
         return {"h": "", "d": "numpy.object", "s": list(value.shape)}
     flat = numpy.ascontiguousarray(value).reshape(-1)
-    found: dict[str, Any] = {"h": digest_of(flat), "d": dtype, "s": list(value.shape)}
+    fingerprint: dict[str, Any] = {"h": digest_of(flat), "d": dtype, "s": list(value.shape)}
     if not flat.size or value.dtype.kind not in "fciub":
-        return found
+        return fingerprint
     if _sketches is None:
         _sketches = sketch.ArraySketch(numpy)
-    found["k"], norm = _sketches.of(flat)
-    found["z"] = number(norm)
+    fingerprint["k"], norm = _sketches.of(flat)
+    fingerprint["z"] = number(norm)
     if flat.size <= SMALL:
         # a complex number stands there as two
-        found["v"] = list(map(number, flat.view(flat.real.dtype).tolist()))
-    return found
+        fingerprint["v"] = list(map(number, flat.view(flat.real.dtype).tolist()))
+    return fingerprint
 
 
 def digest_of(flat: Any) -> str:
@@ -271,7 +271,7 @@ def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]
     length, first = batch[0]
     if not 0 < length <= SAMPLES:
         return None
-    reads = [read for one, read in batch if one == length]
+    reads = [read for count, read in batch if count == length]
     digest = hashing.digest
 
     def joined(index: int) -> bytes:
@@ -288,5 +288,5 @@ def array_rows(value: Any) -> Optional[tuple[int, Callable[[int], Any]]]:
         return None
     if not value.ndim or value.dtype.hasobject:
         return None
-    whole = numpy.ascontiguousarray(value)
-    return len(whole), lambda index: whole[index].tobytes()
+    contiguous = numpy.ascontiguousarray(value)
+    return len(contiguous), lambda index: contiguous[index].tobytes()

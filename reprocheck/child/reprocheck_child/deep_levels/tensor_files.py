@@ -51,9 +51,9 @@ class Codec:
         class Pickler(pickle.Pickler):
             def persistent_id(self, value: Any) -> Any:
                 for framework, (encode, _) in kinds.items():
-                    held = encode(value)
-                    if held is not None:
-                        return framework, held
+                    encoded = encode(value)
+                    if encoded is not None:
+                        return framework, encoded
                 return None
 
         return Pickler(file, protocol=5)
@@ -63,8 +63,8 @@ class Codec:
 
         class Unpickler(pickle.Unpickler):
             def persistent_load(self, value: Any) -> Any:
-                framework, held = value
-                return kinds[framework][1](held)
+                framework, encoded = value
+                return kinds[framework][1](encoded)
 
         return Unpickler(file)
 

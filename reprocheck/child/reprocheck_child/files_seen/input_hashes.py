@@ -87,14 +87,14 @@ def _hash(path: str, blocks: Callable[[int], Iterator[bytes]]) -> str:
     """Return the hash of those blocks of a file that are read."""
     from hashlib import blake2b
 
-    held = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     number = _open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         for block in blocks(number):
-            held.update(block)
+            digest.update(block)
     finally:
         _close(number)
-    return held.hexdigest()
+    return digest.hexdigest()
 
 
 def _whole(number: int) -> Iterator[bytes]:

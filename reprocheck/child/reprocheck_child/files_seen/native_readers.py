@@ -46,8 +46,8 @@ def _installer(function: str, of_arguments: bool, tell: Tell) -> import_hook.Cal
             else:
                 opened_files.opened(path, mode)
 
-    def say_found(found: Any, *_: Any, **__: Any) -> None:
-        say(found)
+    def say_found(paths: Any, *_: Any, **__: Any) -> None:
+        say(paths)
 
     if of_arguments:
         return hooking_in(function, lambda owner, name: around(owner, name, WHAT, before=say))
@@ -207,9 +207,9 @@ def _records(filenames: Any, *_: object, **__: object) -> Names:
             yield path, "r"
 
 
-def _listed(found: object) -> Names:
+def _listed(names: object) -> Names:
     """Yield a name, or the names in a list."""
-    yield from _records(found)
+    yield from _records(names)
 
 
 _FILE_IO = "tensorflow.python.lib.io._pywrap_file_io"

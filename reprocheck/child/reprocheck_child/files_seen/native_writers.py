@@ -86,13 +86,13 @@ class Family:
     def _stand(self) -> Stood:
         if not os.path.isdir(self._folder):
             return {}
-        found = {}
+        stamps = {}
         with os.scandir(self._folder) as entries:
             for entry in entries:
                 if entry.name.startswith(self._start) and entry.is_file():
                     state = entry.stat()
-                    found[entry.path] = (state.st_ino, state.st_mtime_ns, state.st_size)
-        return found
+                    stamps[entry.path] = (state.st_ino, state.st_mtime_ns, state.st_size)
+        return stamps
 
 
 def _checkpoint(_: object, file_prefix: object, *__: object, **___: object) -> object:

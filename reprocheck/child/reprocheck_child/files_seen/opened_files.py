@@ -115,8 +115,8 @@ def opened(path: Any, mode: str) -> None:
 
 
 def _about_to_open(path: Any, mode: str) -> None:
-    for told in ON_OPENING:
-        told(path, mode)
+    for callback in ON_OPENING:
+        callback(path, mode)
 
 
 class Files:
@@ -185,10 +185,10 @@ class Files:
         if not _first(self.told_written, path, how) and not copy:
             return
         path = without_links(path)
-        told = self._name(path)
-        if not told:
+        name = self._name(path)
+        if not name:
             return
-        event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
+        event: dict[str, Any] = {"e": "wrote", "p": name, "m": how}
         line = self.inputs.line()
         if line:
             event["l"] = line
@@ -232,9 +232,9 @@ class Files:
             self._tell(os.path.realpath(path), kind)
 
     def _tell(self, path: str, kind: str) -> None:
-        told = self._name(path)
-        if told and _first(self.told_read, told, kind):
-            event = {"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9}
+        name = self._name(path)
+        if name and _first(self.told_read, name, kind):
+            event = {"e": "open", "p": name, "m": kind, "time": time_ns() / 1e9}
             if self.recorder.boundaries is not None and self.recorder.deep is not None:
                 event["l"] = self.recorder.deep.source()  # the line that reads a checkpoint
             self.recorder.emit(event)
@@ -334,10 +334,10 @@ def _hook(files: Files) -> Any:
     return hook
 
 
-def _first(told: dict[tuple[str, str], None], path: str, kind: str) -> bool:
-    if (path, kind) in told or len(told) >= LIMIT:
+def _first(events: dict[tuple[str, str], None], path: str, kind: str) -> bool:
+    if (path, kind) in events or len(events) >= LIMIT:
         return False
-    told[(path, kind)] = None
+    events[(path, kind)] = None
     return True
 
 

@@ -33,26 +33,26 @@ class Facts:
         """
         if len(self.births) >= LIMIT and id(weight) not in self.births:
             return
-        made: Dict[str, Any] = {"sn": seeds}
+        birth: Dict[str, Any] = {"sn": seeds}
         if line:
-            made["l"] = line
+            birth["l"] = line
         if states:
-            made["g"] = states
-        self.births[id(weight)] = (weakref.ref(weight), made)
+            birth["g"] = states
+        self.births[id(weight)] = (weakref.ref(weight), birth)
 
     def birth(self, weight: Any) -> Dict[str, Any]:
         """Return where a weight was made, as keys of a fact; {} where that is not known."""
-        reference, made = self.births.get(id(weight), (None, {}))
+        reference, birth = self.births.get(id(weight), (None, {}))
         if reference is None or reference() is not weight:
             return {}
-        return dict(made)
+        return dict(birth)
 
-    def first_value(self, name: str, weight: Any, made: Dict[str, Any], buffer: bool) -> None:
+    def first_value(self, name: str, weight: Any, birth: Dict[str, Any], buffer: bool) -> None:
         """Record a weight before its first update; a `buffer` is updated by no optimizer."""
         if buffer:
-            made["b"] = True
+            birth["b"] = True
         out = [["", self.prints.of(weight)]]
-        self.deep.seen("weights", name, call=False, out=out, **made)
+        self.deep.seen("weights", name, call=False, out=out, **birth)
 
     def first_forward(self) -> None:
         """Record the states of generators, at the very first forward pass."""
@@ -90,10 +90,10 @@ class Facts:
 
         `key` stands for the weight.
         """
-        found = self.prints.of(value)
-        self.deep.seen("update", name, out=[["", found]], **_of_optimizer(index))
+        fingerprint = self.prints.of(value)
+        self.deep.seen("update", name, out=[["", fingerprint]], **_of_optimizer(index))
         if key is not None:
-            self._left[key] = found.get("h", "")
+            self._left[key] = fingerprint.get("h", "")
 
     def batch(self, place: str, batch: Any, **states: Dict[str, str]) -> None:
         """Record a batch that a loader has handed out or that was given, as a whole and by sample.

@@ -82,8 +82,8 @@ class Fingerprints:
     def samples(self, batch: Any) -> Optional[List[str]]:
         """Return the hash of each sample of a batch; None where it has none."""
         try:
-            found = map(self._rows, flat(batch))
-            return leaves.samples([rows for rows in found if rows is not None])
+            row_hashes = map(self._rows, flat(batch))
+            return leaves.samples([rows for rows in row_hashes if rows is not None])
         except Exception as error:
             self.deep.unrecorded("samples of a batch", "they could not be read: %r" % error)
             return None
@@ -124,9 +124,9 @@ def of_array(value: Any) -> Fingerprint:
     # bfloat16 and the 8-bit floats: numpy has no such types, and `ml_dtypes` and MindSpore each
     # register theirs as void with a cast to float32, which holds every one of their values
     plain = sys.modules["numpy"].ascontiguousarray(value).reshape(-1)
-    found = leaves.array(plain.astype("float32"))
-    found.update(h=leaves.digest_of(plain), d=str(value.dtype), s=list(value.shape))
-    return found
+    fingerprint = leaves.array(plain.astype("float32"))
+    fingerprint.update(h=leaves.digest_of(plain), d=str(value.dtype), s=list(value.shape))
+    return fingerprint
 
 
 def flat(batch: Any) -> Iterator[Any]:

@@ -40,13 +40,13 @@ class Variables:
         """Return the values of the variables."""
         return {name: self.read(variable) for name, variable in self.each()}
 
-    def put(self, kept: Dict[str, Any]) -> List[str]:
+    def put(self, values: Dict[str, Any]) -> List[str]:
         """Write the kept values; one of another shape is not written."""
         named = list(self.each())
-        names = renamed(list(kept), [name for name, _ in named])
+        names = renamed(list(values), [name for name, _ in named])
         changed = []
         for name, variable in named:
-            wanted = kept.get(names[name])
+            wanted = values.get(names[name])
             if wanted is not None and self._changes(variable, wanted):
                 self.write(variable, wanted)
                 changed.append(name)
@@ -57,25 +57,25 @@ class Variables:
         return bool(now.shape == wanted.shape) and not same(now, wanted)
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Return whether two arrays hold the same in every bit."""
-    if (one.dtype, one.shape) != (other.dtype, other.shape):
+    if (first.dtype, first.shape) != (second.dtype, second.shape):
         return False
-    return bool(one.tobytes() == other.tobytes())
+    return bool(first.tobytes() == second.tobytes())
 
 
-def renamed(kept: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
+def renamed(kept_names: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
     """Return name -> the name of the same variable among those that are kept.
 
     A model that was built again may have other numbers, as `dense_2.kernel` for `dense.kernel`.
     """
-    found = dict(zip(names, names))
-    lost = [name for name in kept if name not in found]
-    known = set(kept)
+    translation = dict(zip(names, names))
+    lost = [name for name in kept_names if name not in translation]
+    known = set(kept_names)
     more = [name for name in names if name not in known]
     if list(map(_without_number, lost)) == list(map(_without_number, more)):
-        found.update(zip(more, lost))
-    return found
+        translation.update(zip(more, lost))
+    return translation
 
 
 def _without_number(name: str) -> str:
@@ -96,9 +96,9 @@ class Unsettable:
         """Return its state, as far as it can be read."""
         return {self.name: self.values.recorder.deep.states().get(self.name)}
 
-    def put(self, kept: Dict[str, Any]) -> List[str]:
+    def put(self, values: Dict[str, Any]) -> List[str]:
         """Put nothing back."""
-        if self.take() != kept:
+        if self.take() != values:
             self.values.unavailable(GENERATORS, self.why)
         return []
 
@@ -121,12 +121,12 @@ class Batches:
         given = list(map(self.read, leaves))
         if not given:
             return None
-        kept = self.values.step(BATCH, (BATCH,), lambda: given)
-        if kept is None or list(map(_form, kept)) != list(map(_form, given)):
+        batch = self.values.step(BATCH, (BATCH,), lambda: given)
+        if batch is None or list(map(_form, batch)) != list(map(_form, given)):
             return None
-        differs = not all(map(same, kept, given))
+        differs = not all(map(same, batch, given))
         self.values.acted(BATCH, ["batch %d" % next(self.count)] * differs)
-        return list(kept)
+        return list(batch)
 
 
 def _form(value: Any) -> Tuple[Any, Any]:

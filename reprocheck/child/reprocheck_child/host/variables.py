@@ -78,8 +78,8 @@ class VariableFacts(Facts):
             return
         self.unmade.discard(name)
         # an initializer of Keras fills the variable of the backend, or that of Keras
-        made = self.birth(weight) or self.birth(getattr(weight, "_value", None))
-        self.first_value(name, weight, made, buffer=not getattr(weight, "trainable", True))
+        birth = self.birth(weight) or self.birth(getattr(weight, "_value", None))
+        self.first_value(name, weight, birth, buffer=not getattr(weight, "trainable", True))
 
     def name(self, weight: Any, frame: Any = None) -> str:
         """Return the name of a weight.
@@ -122,8 +122,8 @@ class VariableFacts(Facts):
     ) -> None:
         """Record the gradients of weights, as far as there are any."""
         pairs = zip(weights, gradients)
-        found = [(self.name(one), given) for one, given in pairs if given is not None]
-        self.gradients(kind, found, index)
+        named = [(self.name(weight), given) for weight, given in pairs if given is not None]
+        self.gradients(kind, named, index)
 
     def all_updated(self, named: Sequence[Tuple[str, Any]], index: Optional[int]) -> None:
         """Record the weights and states of an optimizer after an update."""

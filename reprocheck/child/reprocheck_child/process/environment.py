@@ -46,14 +46,14 @@ def facts(
     """
     loaded = sys.modules if modules is None else modules
     hide = mask or _masker()
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for part in (_python, _machine, _packages, _variables):
-        found.update(_tolerant(part()))
+        values.update(_tolerant(part()))
     for framework in registry.FRAMEWORKS:
         module = loaded.get(framework.name)
         if module is not None and framework.environment:
-            found.update(_tolerant(_of_framework(framework, module)))
-    shown = {key: value for key, value in sorted(found.items()) if value is not None}
+            values.update(_tolerant(_of_framework(framework, module)))
+    shown = {key: value for key, value in sorted(values.items()) if value is not None}
     for key, value in shown.items():
         if isinstance(value, str) and not key.startswith(_VERSIONS):
             shown[key] = hide(value)
@@ -278,8 +278,8 @@ def _variables() -> Iterator[Fact]:
 
 def numpy(numpy: Any) -> Iterator[Fact]:
     def dependency(kind: str) -> str:
-        found = numpy.__config__.CONFIG["Build Dependencies"][kind]
-        return f"{found['name']} {found['version']}"
+        build = numpy.__config__.CONFIG["Build Dependencies"][kind]
+        return f"{build['name']} {build['version']}"
 
     def features() -> str:
         loaded = sys.modules

@@ -66,10 +66,10 @@ def task(worker: FrameType | None) -> str:
     """
     if worker is None:
         return ""
-    held = worker.f_locals
-    job, part = held.get("job"), held.get("i")
-    item = getattr(held.get("call_item"), "work_id", None)
-    _let_go(held)
+    variables = worker.f_locals
+    job, part = variables.get("job"), variables.get("i")
+    item = getattr(variables.get("call_item"), "work_id", None)
+    _let_go(variables)
     if item is not None:
         return str(item)
     return "" if job is None else "%s.%s" % (job, part)
@@ -80,19 +80,19 @@ def item(worker: FrameType) -> object:
 
     The item has no number.
     """
-    held = worker.f_locals
-    item = held.get("work_item")
-    _let_go(held)
+    variables = worker.f_locals
+    item = variables.get("work_item")
+    _let_go(variables)
     return item
 
 
-def _let_go(held: object) -> None:
+def _let_go(variables: object) -> None:
     """Drop the variables of a frame, which would keep the arguments of the task alive.
 
     Up to Python 3.12 the frame keeps a copy of them; from 3.13 on they are a view (PEP 667).
     """
-    if type(held) is dict:
-        held.clear()
+    if type(variables) is dict:
+        variables.clear()
 
 
 def executor(worker: FrameType | None) -> str:
@@ -111,10 +111,12 @@ def executor(worker: FrameType | None) -> str:
     while frame is not None:
         module = frame.f_globals.get("__name__")
         if frame.f_code.co_name == "_spawn_process" and module in _WORKERS["_process_worker"]:
-            earlier = [list(one._identity) for one in frame.f_locals["self"]._processes.values()]
+            earlier = [
+                list(process._identity) for process in frame.f_locals["self"]._processes.values()
+            ]
             return "workers from %s on" % min([*earlier, identity()])
         frame = frame.f_back
-    held = worker.f_locals
-    lock = getattr(getattr(held.get("call_queue"), "_rlock", None), "_semlock", None)
-    _let_go(held)
+    variables = worker.f_locals
+    lock = getattr(getattr(variables.get("call_queue"), "_rlock", None), "_semlock", None)
+    _let_go(variables)
     return str(getattr(lock, "name", None) or "")

@@ -114,8 +114,8 @@ class Patched:
         def new_lines(filename: str, module_globals: Any = None) -> list[str]:
             text = self.text(filename)
             if text is None:
-                found: list[str] = updatecache(filename, module_globals)
-                return found
+                cached: list[str] = updatecache(filename, module_globals)
+                return cached
             from importlib.util import decode_source
 
             lines = decode_source(text).splitlines(True)

@@ -128,12 +128,12 @@ def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[i
 
 
 def _ancestors(running: dict[int, tuple[int, int]]) -> set[int]:
-    found: set[int] = set()
+    ancestors: set[int] = set()
     pid = _getpid()
-    while pid in running and running[pid][0] not in found:
+    while pid in running and running[pid][0] not in ancestors:
         pid = running[pid][0]
-        found.add(pid)
-    return found
+        ancestors.add(pid)
+    return ancestors
 
 
 def _may_train(pid: int) -> bool:
@@ -195,16 +195,16 @@ def _content(path: str) -> bytes:
 
 
 def _marks(folder: str) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = {_BEGAN: set(), _REACHED: set()}
+    marks: dict[str, set[int]] = {_BEGAN: set(), _REACHED: set()}
     try:
         names = _listdir(folder)
     except OSError:
-        return found
+        return marks
     for name in names:
-        for mark, pids in found.items():
+        for mark, pids in marks.items():
             if name.startswith(mark):
                 pids.add(int(name[len(mark) :]))
-    return found
+    return marks
 
 
 def _path(folder: str, mark: str, pid: int) -> str:

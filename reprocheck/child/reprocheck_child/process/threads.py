@@ -97,8 +97,8 @@ class Threads:
 
         Without an optimizer, they are its losses.
         """
-        made = self._updates or self.trainings.losses
-        return min(made[member] for member in training & made.keys())
+        counts = self._updates or self.trainings.losses
+        return min(counts[member] for member in training & counts.keys())
 
     def _lives(self, member: str | int) -> bool:
         """Return whether a thread or a task may train on."""

@@ -137,8 +137,8 @@ def program(recorder: Any, frame: Any) -> str:
     file = getattr(main, "__dict__", {}).get("__file__")
     if isinstance(file, str) and name(file):
         return name(file)
-    found = ""
+    script = ""
     while frame is not None:
-        found = name(frame.f_code.co_filename) or found
+        script = name(frame.f_code.co_filename) or script
         frame = frame.f_back
-    return found
+    return script

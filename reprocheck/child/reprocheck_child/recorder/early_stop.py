@@ -77,10 +77,10 @@ def in_one_line(error: BaseException) -> str:
     """Return the name of an exception and the first line of its message."""
     name = type(error).__name__
     try:
-        said = name + ": " + str(error).strip().partition("\n")[0]
+        line = name + ": " + str(error).strip().partition("\n")[0]
     except Exception:
         return name
-    return said[:_READ].removesuffix(": ")
+    return line[:_READ].removesuffix(": ")
 
 
 def cut(text: str) -> str:

@@ -218,10 +218,10 @@ class Recorder(ProcessTrace):
             self._leave_regular()
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
             closed = len(self.grouping.ends)
-            made = closed
+            number = closed
             if self._threads is not None:
-                made = self._count_in_thread(self._threads, thread, index) or closed
-            self._slow_update(changed, (index, made, thread))
+                number = self._count_in_thread(self._threads, thread, index) or closed
+            self._slow_update(changed, (index, number, thread))
             self._drain(closed)
             self._tell()
             self._enter_regular(index, closed)
@@ -410,12 +410,12 @@ class Recorder(ProcessTrace):
 
         It is 0 while the main thread alone trains.
         """
-        made = threads.update(thread, index)
-        if made and threads.trainings.several():
+        number = threads.update(thread, index)
+        if number and threads.trainings.several():
             from ..shared.trainings import SEVERAL
 
             self.stay_shallow(SEVERAL)
-        return made
+        return number
 
     def _are_over(self, *members: str | int) -> bool:
         """Return whether a thread's or optimizer's training is at its stop, and others not."""

@@ -80,11 +80,11 @@ class FirstIterations:
     def _too_dear(self, closed: int) -> str:
         """Return why recording the last iteration was too dear; "" where it was not."""
         now = perf_counter()
-        whole, self._began = now - self._began, now
+        duration, self._began = now - self._began, now
         spent, self._spent = self._spent, 0.0
-        if spent < DEAR or spent < whole / 2:
+        if spent < DEAR or spent < duration / 2:
             return ""
-        return TOO_DEAR % (spent, whole, closed)
+        return TOO_DEAR % (spent, duration, closed)
 
     @guarded("leaving level module")
     def leave(self, why: str = "") -> None:

@@ -62,15 +62,15 @@ class Series:
     def _put(self, name: object, value: Any, step: Any, by: str, *, always: bool) -> None:
         """Record a value, now or once it has arrived: `always`, or where it has changed."""
         try:
-            found = self._read(value)
-            if found is None:
+            reading = self._read(value)
+            if reading is None:
                 return
             head = self._head(name, step, by)
-            if not callable(found):
-                if always or self._changed(name, by, found):
-                    self._recorder.line(_line(head, found))
+            if not callable(reading):
+                if always or self._changed(name, by, reading):
+                    self._recorder.line(_line(head, reading))
                 return
-            read = found
+            read = reading
 
             def line(wait: bool) -> str | None:
                 number = read(wait)

@@ -41,8 +41,8 @@ def _watching(
         for name, value, step in take(*args, **kwargs):
             series.add(name, value, step, by)
 
-    def say_returned(found: Any, *_: Any, **__: Any) -> None:
-        say(found)
+    def say_returned(values: Any, *_: Any, **__: Any) -> None:
+        say(values)
 
     if returned:
         return hooking_in(
@@ -102,8 +102,8 @@ def _flat(data: Mapping[object, object], depth: int) -> Iterable[tuple[object, o
         if not isinstance(value, dict):
             yield name, value
         elif depth:
-            for inner, found in _flat(value, depth - 1):
-                yield f"{name}/{inner}", found
+            for inner, number in _flat(value, depth - 1):
+                yield f"{name}/{inner}", number
 
 
 def _mlflow_metric(
@@ -143,8 +143,8 @@ def _mindspore(_: object, plugin: object, name: object, value: object) -> Values
         yield name, value, None
 
 
-def _metrics(found: Mapping[object, object]) -> Values:
-    for name, value in found.items():
+def _metrics(values: Mapping[object, object]) -> Values:
+    for name, value in values.items():
         yield name, value, None
 
 

@@ -151,10 +151,10 @@ class Writer:
 
     def problem(self, where: str, error: BaseException | str) -> None:
         """Write an error of the recorder's own, once for each place and kind."""
-        said = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
-        if "problem" + where + said[:40] not in self._said:
-            self._said.add("problem" + where + said[:40])
-            self.emit({"e": "problem", "where": where, "error": self.redacted(said)[:2000]})
+        message = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
+        if "problem" + where + message[:40] not in self._said:
+            self._said.add("problem" + where + message[:40])
+            self.emit({"e": "problem", "where": where, "error": self.redacted(message)[:2000]})
 
     def lines(self, take: Callable[[], str]) -> None:
         """Write the lines that `take` returns, with none of another thread between them.

@@ -153,19 +153,25 @@ class Savers:
         archives = self.archives
         if archives is not None and threading.current_thread() is threading.main_thread():
             archives.saved(save, content, file)
-        for told in self.on_end:
-            told(save, returned)
+        for callback in self.on_end:
+            callback(save, returned)
 
     def _named(self, given: list[Any]) -> str:
         """Return the name in the trace of the file that a saver is given; "" for no file."""
-        paths = (getattr(one, "name", one) for one in given if not isinstance(one, dict))
-        path = next((one for one in paths if isinstance(one, (str, os.PathLike))), None)
+        paths = (
+            getattr(argument, "name", argument)
+            for argument in given
+            if not isinstance(argument, dict)
+        )
+        path = next(
+            (argument for argument in paths if isinstance(argument, (str, os.PathLike))), None
+        )
         if path is None:
             return ""
-        whole, inside = os.path.abspath(path), user_files.folder_of(self._recorder)
-        if inside and whole.startswith(inside):
-            return whole[len(inside) :]
-        return str(self._recorder.masked(whole))
+        absolute, inside = os.path.abspath(path), user_files.folder_of(self._recorder)
+        if inside and absolute.startswith(inside):
+            return absolute[len(inside) :]
+        return str(self._recorder.masked(absolute))
 
     def _watch_loader(self, owner: Any, attribute: str) -> None:
         def after(returned: Any, *_: Any, **__: Any) -> None:
@@ -204,22 +210,22 @@ class Archives:
 
         Each is `[place, {"d": kind, "v": name or number}]`.
         """
-        found: list[Entry] = []
-        self._describe("", value, found, 0)
-        return found
+        entries: list[Entry] = []
+        self._describe("", value, entries, 0)
+        return entries
 
-    def _describe(self, place: str, value: Any, found: list[Entry], depth: int) -> None:
-        if len(found) >= MOST:
+    def _describe(self, place: str, value: Any, entries: list[Entry], depth: int) -> None:
+        if len(entries) >= MOST:
             return
         kind, name = self._kind(value)
         is_list = type(value) in (list, tuple) and len(value) <= LONGEST
         if not kind and depth < DEPTH and (is_list or isinstance(value, dict)):
-            for part, one in scope.parts(value if is_list else dict(value)):
-                self._describe(place + part, one, found, depth + 1)
+            for part, element in scope.parts(value if is_list else dict(value)):
+                self._describe(place + part, element, entries, depth + 1)
             return
         if not kind and type(value) in _PLAIN and not isinstance(value, str):
             name = value
-        found.append([place, {"d": kind or type(value).__name__, "v": name}])
+        entries.append([place, {"d": kind or type(value).__name__, "v": name}])
 
     def _kind(self, value: Any) -> tuple[str, Any]:
         if type(value) in _PLAIN:
@@ -261,8 +267,8 @@ class Archives:
             return
         self._keys.setdefault(id(value), place)
         if isinstance(value, (dict, list, tuple)) and depth < DEPTH:
-            for part, one in scope.parts(dict(value) if isinstance(value, dict) else value):
-                self._remember(place + part, one, depth + 1)
+            for part, element in scope.parts(dict(value) if isinstance(value, dict) else value):
+                self._remember(place + part, element, depth + 1)
 
     def key_of(self, value: Any) -> str:
         """Return the key in the file of a value that a part of the training is given.
@@ -272,7 +278,7 @@ class Archives:
         known = self._keys.get(id(value))
         if known is not None or not isinstance(value, dict):
             return known or ""
-        first = (self._keys.get(id(one), "") for one in list(value.values())[:LONGEST])
+        first = (self._keys.get(id(part), "") for part in list(value.values())[:LONGEST])
         place = next(filter(None, first), "")
         return place[: place.rfind("[")] if place.count("[") > 1 else place
 
@@ -293,12 +299,12 @@ class Archives:
         """
         wanted = {id(thing): name for part in self.parts for name, thing in part()}
         wanted.update((id(thing), name) for name, thing in self.generators().items())
-        found = []
+        lines = []
         for frame, line in self._deep.frames(FRAMES):
             reached = scope.expressions(frame, wanted)
             shown = {name: self._deep.recorder.named(text) for name, text in reached.items()}
-            found.append([line, shown])
-        return found
+            lines.append([line, shown])
+        return lines
 
     @staticmethod
     def _modules() -> Iterator[tuple[str, Any]]:

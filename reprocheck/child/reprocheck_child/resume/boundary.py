@@ -140,7 +140,9 @@ class Boundary:
         for name, thing in script_objects.reachable(self.deep):
             if len(counts) < MOST_COUNTS and not scope.is_library(thing):
                 inner = scope.parts(thing) if type(thing) is dict else scope.attributes(thing)
-                counts.update((name + part, one) for part, one in inner if scope.is_count(one))
+                counts.update(
+                    (name + part, count) for part, count in inner if scope.is_count(count)
+                )
         out = [[name, {"v": value}] for name, value in list(counts.items())[:MOST_COUNTS]]
         self.deep.seen("counts", "", call=False, out=out)
 
@@ -148,7 +150,9 @@ class Boundary:
     def _find_own(self) -> None:
         self.things = list(script_objects.reachable(self.deep))
         self._look_for_generators()
-        readers = {name: script_generators.reader(one) for name, one in self.generators.items()}
+        readers = {
+            name: script_generators.reader(generator) for name, generator in self.generators.items()
+        }
         self.deep.generators.update(readers)
 
     def _own_generators(self) -> dict[str, Any]:
@@ -157,7 +161,7 @@ class Boundary:
 
     @guarded("finding the generators of the script's own")
     def _look_for_generators(self) -> None:
-        besides = [one for held in self.of_loaders for one in held()]
+        besides = [generator for find in self.of_loaders for generator in find()]
         things = self.things or script_objects.reachable(self.deep)
         self.generators = script_generators.found(things, besides)
 

@@ -157,8 +157,8 @@ class Checkpoints:
         They were started since the last look.
         """
         processes = sys.modules.get("multiprocessing.process")
-        children = [one for one in getattr(processes, "_children", ()) if not one.daemon]
-        return [one for one in (*self._tasks, *children) if id(one) not in self._passed_over]
+        children = [child for child in getattr(processes, "_children", ()) if not child.daemon]
+        return [child for child in (*self._tasks, *children) if id(child) not in self._passed_over]
 
     def pass_over(self, tasks: list[Any]) -> None:
         """Ignore tasks that do not end: they do something else, such as a loader's thread."""
@@ -175,23 +175,23 @@ class Checkpoints:
 
     def told(self) -> dict[str, Any]:
         """Return what this rank wrote since the last look, for the rank that looks for all."""
-        told = {
+        report = {
             "touched": self._touched,
             "others": self._others,
             "saved": self._saved and vars(self._saved),
-            "written": {path: vars(one) for path, one in self._written.items()},
+            "written": {path: vars(written) for path, written in self._written.items()},
         }
         self._forget()
-        return told
+        return report
 
-    def take(self, told: dict[str, Any]) -> None:
+    def take(self, report: dict[str, Any]) -> None:
         """Take over what another rank reports to have written."""
-        self._touched = self._touched or told["touched"]
-        self._others = self._others or told["others"]
-        if told["saved"] and self._saved is None:
-            self._saved = Save(**told["saved"])
-        for path, one in told["written"].items():
-            self._written.setdefault(path, Save(**one))
+        self._touched = self._touched or report["touched"]
+        self._others = self._others or report["others"]
+        if report["saved"] and self._saved is None:
+            self._saved = Save(**report["saved"])
+        for path, written in report["written"].items():
+            self._written.setdefault(path, Save(**written))
 
     def begin(self) -> None:
         """Note, before the first iteration, the files that are no checkpoint of this training."""
@@ -209,14 +209,14 @@ class Checkpoints:
         changed = [path for path, state in now.items() if self._stood.get(path) != state]
         self.removed.update(
             (path, None)
-            for path, one in self._written.items()
-            if path not in now and (one.by or path.endswith(SUFFIXES))
+            for path, written in self._written.items()
+            if path not in now and (written.by or path.endswith(SUFFIXES))
         )
         self._now = now
-        found = self._checkpoint(changed, updates)
+        checkpoint = self._checkpoint(changed, updates)
         self._stood = now
         self._forget()
-        return found
+        return checkpoint
 
     def _forget(self) -> None:
         self._written.clear()
@@ -225,32 +225,32 @@ class Checkpoints:
         self._tasks = [task for task in self._tasks if _is_under_way(task)]
 
     def _checkpoint(self, changed: list[str], updates: int) -> Found | None:
-        kept = [path for path in changed if self._is_kept(path)]
-        if not kept and not self._pattern:
-            kept = [path for path in changed if _is_named_text(path)]
-        self.ignored.update((path, None) for path in changed if path not in kept)
-        if not kept:
+        files = [path for path in changed if self._is_kept(path)]
+        if not files and not self._pattern:
+            files = [path for path in changed if _is_named_text(path)]
+        self.ignored.update((path, None) for path in changed if path not in files)
+        if not files:
             return None
-        folders = {os.path.dirname(path) for path in kept} - {""}
+        folders = {os.path.dirname(path) for path in files} - {""}
         # a checkpoint would never be complete if the log of a training were waited for
         open_files = {os.path.relpath(path, self._root) for path in held_for_writing()}
         streams = open_files - self._written.keys()
-        beside = [
+        companions = [
             path for path in changed if os.path.dirname(path) in folders and path not in streams
         ]
-        every = sorted({*kept, *([] if self._pattern else beside)})
+        every = sorted({*files, *([] if self._pattern else companions)})
         written = filter(None, map(self._written.get, every))
         first = min(written, key=lambda one: one.updates, default=None)
-        said = self._saved or first or Save("", "", updates)
+        save = self._saved or first or Save("", "", updates)
         if self._pattern:
             stamps = {self._matched(path): self._stamp(path) for path in every}
             target = max(stamps, key=lambda path: stamps[path])
         else:
-            target, said = self._newest(every, said)
+            target, save = self._newest(every, save)
         paths = [path for path in every if _is_of(target, path)] or every
-        found = Found(paths, [path for path in every if path not in paths], target, said)
-        found.size = sum(map(self._size, paths))
-        return found
+        checkpoint = Found(paths, [path for path in every if path not in paths], target, save)
+        checkpoint.size = sum(map(self._size, paths))
+        return checkpoint
 
     def _newest(self, paths: list[str], otherwise: Save) -> tuple[str, Save]:
         """Return what a resuming script is to be given, and the save that it belongs to.
@@ -265,13 +265,22 @@ class Checkpoints:
             if save is not None and path not in self._copied:
                 files.setdefault(save.number, []).append(path)
                 saves[save.number] = save
-        for matters in (lambda one: OF_STATE.intersection(one.holds), lambda one: one.by):
-            saves = {number: one for number, one in saves.items() if matters(one)} or saves
-        held = {number: self._held(save, files[number]) for number, save in saves.items()}
-        whole = [one for one in held if all(other <= held[one] for other in held.values())]
-        if not whole:
+        for matters in (
+            lambda candidate: OF_STATE.intersection(candidate.holds),
+            lambda candidate: candidate.by,
+        ):
+            saves = {
+                number: candidate for number, candidate in saves.items() if matters(candidate)
+            } or saves
+        kinds = {number: self._held(save, files[number]) for number, save in saves.items()}
+        complete = [
+            candidate
+            for candidate in kinds
+            if all(less <= kinds[candidate] for less in kinds.values())
+        ]
+        if not complete:
             return (paths[0] if len(paths) == 1 else _common(paths)), otherwise
-        save = saves[max(whole)]
+        save = saves[max(complete)]
         own = files[save.number]
         if save.by.startswith("orbax"):  # C++ code writes the rest
             own += [path for path in paths if path not in self._written]
@@ -325,17 +334,17 @@ class Checkpoints:
         """
         if self._is_wide:
             return self._own_files()
-        found: dict[str, State] = {}
+        files: dict[str, State] = {}
         for start in {"", self._allowed}:
-            found.update(self._below(os.path.dirname(start), start))
-        if len(found) > MOST_FILES:
+            files.update(self._below(os.path.dirname(start), start))
+        if len(files) > MOST_FILES:
             self._is_wide = True
             return self._own_files()
-        return {path: found[path] for path in found if path[0] != "/" or self._matches(path)}
+        return {path: files[path] for path in files if path[0] != "/" or self._matches(path)}
 
     def _below(self, top: str, start: str) -> dict[str, State]:
         """Return the files below a folder whose paths start so, up to the limit."""
-        found: dict[str, State] = {}
+        files: dict[str, State] = {}
         waiting = [top]
         while waiting:
             folder = waiting.pop()
@@ -348,20 +357,20 @@ class Checkpoints:
                         waiting.append(path)
                 elif entry.is_file(follow_symlinks=False):
                     state = entry.stat(follow_symlinks=False)
-                    found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
-            if len(found) > MOST_FILES:
+                    files[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
+            if len(files) > MOST_FILES:
                 break
-        return found
+        return files
 
     def _own_files(self) -> dict[str, State]:
-        found = {}
+        files = {}
         for path in self._written:
             try:
                 state = os.stat(os.path.join(self._root, path), follow_symlinks=False)
             except OSError:  # gone again
                 continue
-            found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
-        return found
+            files[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
+        return files
 
     def _ended_save(self, save: Save, returned: Any) -> None:
         self._touched = True
@@ -387,15 +396,15 @@ class Checkpoints:
 
         C++ code fills the folder of a draft of orbax.
         """
-        whole = without_links(absolute(path, start))
-        if os.path.lexists(whole):
+        location = without_links(absolute(path, start))
+        if os.path.lexists(location):
             return
-        first = os.path.join(whole, "_METADATA")
-        if ORBAX_DRAFT in whole and not self._name(first):
+        first = os.path.join(location, "_METADATA")
+        if ORBAX_DRAFT in location and not self._name(first):
             self._recorder.savers.number += 1
             number = self._recorder.savers.number
             self._note(first, Save("orbax.checkpoint", self._line(), self._updates(), number))
-        self._new_folders.append(whole)
+        self._new_folders.append(location)
 
     @guarded("watching what is kept on disk")
     def _renamed(self, source: Any, target: Any, *_: Any) -> None:

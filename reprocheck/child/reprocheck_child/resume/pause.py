@@ -42,12 +42,12 @@ RANKS_APART = (
 FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
 
 
-def install(recorder: Any, asked: Mapping[str, Any]) -> None:
+def install(recorder: Any, request: Mapping[str, Any]) -> None:
     """Watch a run that is to be resumed later.
 
-    `asked`: see `docs/reference/trace-format.md`.
+    `request`: see `docs/reference/trace-format.md`.
     """
-    pause = Pause(recorder, asked)
+    pause = Pause(recorder, request)
     recorder.before_iteration, recorder.before_going_on = pause.look, pause.await_snapshot
     recorder.epoch_began = pause.epoch_began
 
@@ -62,14 +62,14 @@ class Pause:
     signal does not wait for those who write a checkpoint then
     """
 
-    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Any, request: Mapping[str, Any]) -> None:
         self._recorder = recorder
-        self._wanted: list[str] = list(asked["at"])
-        self._go_on = int(asked["go_on"])
-        self._within = int(asked["within"])
-        self._spare = int(asked.get("spare") or 0)
-        self._signal_at = int(asked.get("signal_at") or 0)
-        self._at_once = bool(asked.get("at_once"))
+        self._wanted: list[str] = list(request["at"])
+        self._go_on = int(request["go_on"])
+        self._within = int(request["within"])
+        self._spare = int(request.get("spare") or 0)
+        self._signal_at = int(request.get("signal_at") or 0)
+        self._at_once = bool(request.get("at_once"))
         self._number = 0
         self._number_of_boundary = -1
         self._until = 0  # as in `_goes_on`, at the boundary that was looked at last
@@ -83,7 +83,7 @@ class Pause:
         self._epochs: dict[str, int] = {}
         self._epochs_at: dict[int, int] = {}  # updates -> epochs that had begun by then
         self._awaited = ""  # the answer to what was asked for last
-        self._checkpoints = Checkpoints(recorder, str(asked.get("pattern") or ""), self._refuse)
+        self._checkpoints = Checkpoints(recorder, str(request.get("pattern") or ""), self._refuse)
         self._checkpoints.install()
         recorder.on_end.append(self._account)
 
@@ -147,8 +147,8 @@ class Pause:
         others = self._ranks
         assert others is not None
         number = self._next_number()
-        for told in others.gathered(number):
-            self._checkpoints.take(told)
+        for report in others.gathered(number):
+            self._checkpoints.take(report)
         if others.apart:
             self._recorder.caveat("resume-ranks-apart", RANKS_APART)
         self._behind = None
@@ -225,22 +225,22 @@ class Pause:
 
     def _look(self) -> None:
         checkpoints = self._checkpoints
-        found = checkpoints.found(self._recorder.updated)
-        if found is None:
+        checkpoint = checkpoints.found(self._recorder.updated)
+        if checkpoint is None:
             return
         if not self._is_killed_now:
             self._wait(
-                lambda: self._checkpoints.is_written_to([*found.paths, *found.beside]),
+                lambda: self._checkpoints.is_written_to([*checkpoint.paths, *checkpoint.beside]),
                 LONGEST_WRITING,
             )
-        places = [name for name in self._wanted if self._is_at(name, found.save.updates)]
+        places = [name for name in self._wanted if self._is_at(name, checkpoint.save.updates)]
         if self._signal_at:
-            self._recorder.emit(self._event(found, places, 0))
+            self._recorder.emit(self._event(checkpoint, places, 0))
         if not places:
             self._passed += 1
             return
         self._wanted = [name for name in self._wanted if name not in places]
-        self._take(found, places)
+        self._take(checkpoint, places)
 
     def _is_at(self, name: str, updates: int) -> bool:
         if name == FIRST:
@@ -256,32 +256,34 @@ class Pause:
         """Return how many epochs of the loader that is trained on have begun."""
         return next(iter(self._epochs.values()), 0)
 
-    def _take(self, found: Found, places: list[str]) -> None:
+    def _take(self, checkpoint: Found, places: list[str]) -> None:
         """Ask for a snapshot, and say until when the run goes on."""
-        recorder, updates = self._recorder, found.save.updates
+        recorder, updates = self._recorder, checkpoint.save.updates
         until = updates + self._go_on
         if self._wanted:
             until = max(until, self._within)
-        event = self._event(found, places, until)
+        event = self._event(checkpoint, places, until)
         recorder.emit(event)
         self._number += 1
         name = "%d-%d" % (_getpid(), self._number)
-        self._leave(WANTED + name, json_text.dumps({**event, "p": found.paths, "t": found.target}))
+        self._leave(
+            WANTED + name, json_text.dumps({**event, "p": checkpoint.paths, "t": checkpoint.target})
+        )
         self._leave(FOLLOWED, str(until))
         self._goes_on(until, updates)
         self._awaited = TAKEN + name
 
-    def _event(self, found: Found, places: list[str], until: int) -> dict[str, Any]:
+    def _event(self, checkpoint: Found, places: list[str], until: int) -> dict[str, Any]:
         return {
             "e": "checkpoint",
-            "i": found.save.updates,
+            "i": checkpoint.save.updates,
             "at": places,
-            "by": found.save.by,
-            "l": found.save.line,
-            "p": [self._recorder.masked(path) for path in found.paths],
-            "o": [self._recorder.masked(path) for path in found.beside],
-            "t": self._recorder.masked(found.target),
-            "s": found.size,
+            "by": checkpoint.save.by,
+            "l": checkpoint.save.line,
+            "p": [self._recorder.masked(path) for path in checkpoint.paths],
+            "o": [self._recorder.masked(path) for path in checkpoint.beside],
+            "t": self._recorder.masked(checkpoint.target),
+            "s": checkpoint.size,
             "until": until,
         }
 

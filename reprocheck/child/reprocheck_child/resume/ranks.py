@@ -39,7 +39,7 @@ class Ranks:
     def __init__(self, folder: str, rank: int, size: int) -> None:
         self._folder = folder
         self._rank = rank
-        self._others = [other for other in range(size) if other != rank]
+        self._others = [peer for peer in range(size) if peer != rank]
         self._ticks: dict[int, int] = {}
         self._busy: dict[int, float] = {}  # rank -> when it was last seen to use the processor
 
@@ -54,13 +54,13 @@ class Ranks:
         Only for rank 0.
         """
         self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid()})
-        found = []
+        reports = []
         for rank in self._others:
-            told = self._awaited(THERE + str(rank), rank, number)
-            if told is None:
+            report = self._awaited(THERE + str(rank), rank, number)
+            if report is None:
                 return []
-            found.append(told["told"])
-        return found
+            reports.append(report["told"])
+        return reports
 
     def answer(self, number: int, answer: Mapping[str, Any]) -> None:
         """Let all others go on.
@@ -69,21 +69,21 @@ class Ranks:
         """
         self._leave(ANSWER, {"n": number, "answer": answer})
 
-    def answered(self, number: int, told: Mapping[str, Any]) -> dict[str, Any] | None:
+    def answered(self, number: int, report: Mapping[str, Any]) -> dict[str, Any] | None:
         """Report that this rank is at a boundary; return the answer, None where there is none."""
-        self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid(), "told": told})
-        found = self._awaited(ANSWER, 0, number)
-        if found is None:
+        self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid(), "told": report})
+        answer = self._awaited(ANSWER, 0, number)
+        if answer is None:
             return None
-        return dict(found["answer"])
+        return dict(answer["answer"])
 
     def _awaited(self, name: str, rank: int, number: int) -> dict[str, Any] | None:
         """Return what a rank has left in a file for this boundary; None once they are apart."""
         began = monotonic()
         while not self.apart:
-            found = self._read(name)
-            if found is not None and found["n"] >= number:
-                return found
+            message = self._read(name)
+            if message is not None and message["n"] >= number:
+                return message
             if self._is_given_up(rank, number, monotonic() - began):
                 self._leave(APART, {})
             sleep(POLL)
@@ -111,16 +111,16 @@ class Ranks:
     def _read(self, name: str) -> dict[str, Any] | None:
         try:
             with open(self._path(name), encoding="utf-8") as file:
-                found: dict[str, Any] = json_text.loads(file.read())
-                return found
+                message: dict[str, Any] = json_text.loads(file.read())
+                return message
         except OSError:
             return None
 
-    def _leave(self, name: str, held: Mapping[str, Any]) -> None:
+    def _leave(self, name: str, message: Mapping[str, Any]) -> None:
         """Leave a file, complete from the first look at it."""
         draft = self._path(".%s-%d" % (name, self._rank))
         with open(draft, "w", encoding="utf-8") as file:
-            file.write(json_text.dumps(held))
+            file.write(json_text.dumps(message))
         os.replace(draft, self._path(name))
 
     def _path(self, name: str) -> str:

@@ -97,9 +97,9 @@ class _Values:
 class Keeping(_Values):
     """The continued run: writes its values at each boundary, and the batches after it."""
 
-    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Any, request: Mapping[str, Any]) -> None:
         super().__init__(recorder)
-        self.room = Room(str(asked["folder"]), int(asked["most"]))
+        self.room = Room(str(request["folder"]), int(request["most"]))
         self.passes: dict[str, list[Values]] = {}
         self.recent: deque[dict[str, Any]] = deque(maxlen=_AHEAD)
         self.counts: dict[str, int] = {}
@@ -200,13 +200,13 @@ class PuttingBack(_Values):
 
     puts = True
 
-    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Any, request: Mapping[str, Any]) -> None:
         super().__init__(recorder)
-        self.folder = str(asked["folder"])
-        self.iteration = int(asked["iteration"])
-        self.rungs = frozenset(asked["rungs"])
-        self.batches: Mapping[str, Any] = asked.get("batches") or {}
-        self.beside = frozenset(asked.get("beside", ()))
+        self.folder = str(request["folder"])
+        self.iteration = int(request["iteration"])
+        self.rungs = frozenset(request["rungs"])
+        self.batches: Mapping[str, Any] = request.get("batches") or {}
+        self.beside = frozenset(request.get("beside", ()))
         self.counts: dict[str, int] = {}
         self.queue: deque[dict[str, Any]] | None = None
         self.began = False
@@ -227,11 +227,11 @@ class PuttingBack(_Values):
             return
         passes = self._read()["passes"]
         only = next(iter(passes.values())) if len(passes) == 1 else None
-        kept = passes.get(loader, only)
-        if kept is None:
+        state = passes.get(loader, only)
+        if state is None:
             return
         self._look()
-        self._put_generators(kept)
+        self._put_generators(state)
 
     @guarded("putting back what a training holds")
     def at_boundary(self, iteration: int) -> None:
@@ -336,8 +336,8 @@ class PuttingBack(_Values):
         self._put_generators(before)
 
     def _put_generators(self, states: list[Values]) -> None:
-        for holder, kept in zip(self.generators(), states):
-            self._tell(GENERATORS, holder.put(kept))
+        for holder, state in zip(self.generators(), states):
+            self._tell(GENERATORS, holder.put(state))
 
     def _listed(self) -> list[dict[str, Any]]:
         """Return the batches of the continued run from the first that is due."""

@@ -26,7 +26,7 @@ def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Any]:
     `things` are what its variables reach; `besides` are generators that are known by another name.
     """
     labels = dict(_kinds())
-    skipped = {id(one) for one in (*_shared(), *besides)}
+    skipped = {id(generator) for generator in (*_shared(), *besides)}
     names: dict[str, Any] = {}
     for name, thing in things:
         label = labels.get(type(thing))

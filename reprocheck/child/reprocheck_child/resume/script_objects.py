@@ -35,7 +35,7 @@ def reachable(deep: Any) -> Iterator[Part]:
         seen.add(id(thing))
         yield name, thing
         if depth < _DEPTH:
-            waiting += [(name + part, one, depth + 1) for part, one in _inside(thing)]
+            waiting += [(name + part, element, depth + 1) for part, element in _inside(thing)]
 
 
 def variables(deep: Any) -> Iterator[Part]:
@@ -59,9 +59,9 @@ def _inside(thing: Any) -> list[Part]:
 
     That is elements, attributes, and variables of functions and of Python's generators.
     """
-    for kinds, held in _HOLDERS:
+    for kinds, parts_of in _HOLDERS:
         if isinstance(thing, kinds):
-            return held(thing)
+            return parts_of(thing)
     # a class of the script's may have anything under this name
     own = getattr(thing, "__dict__", None)
     if type(own) is not dict or len(own) > _LONGEST:
@@ -82,8 +82,8 @@ def _of_partial(thing: functools.partial[Any]) -> list[Part]:
 
 
 def _of_function(thing: FunctionType) -> list[Part]:
-    held = {**cells(thing), **(thing.__kwdefaults__ or {})}
-    return [*_named(held), *parts(thing.__defaults__)]
+    variables_by_name = {**cells(thing), **(thing.__kwdefaults__ or {})}
+    return [*_named(variables_by_name), *parts(thing.__defaults__)]
 
 
 def _of_generator(thing: GeneratorType[Any, Any, Any]) -> list[Part]:
@@ -91,8 +91,8 @@ def _of_generator(thing: GeneratorType[Any, Any, Any]) -> list[Part]:
     return _named(dict(getattr(thing.gi_frame, "f_locals", {})))
 
 
-def _named(held: dict[str, Any]) -> list[Part]:
-    return [("." + name, one) for name, one in held.items()]
+def _named(values: dict[str, Any]) -> list[Part]:
+    return [("." + name, value) for name, value in values.items()]
 
 
 _HOLDERS: tuple[tuple[Any, Callable[[Any], list[Part]]], ...] = (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         def take(self) -> Values:
             """Return all values by name; they may change later and are written at once."""
 
-        def put(self, kept: Values) -> list[str]:
+        def put(self, values: Values) -> list[str]:
             """Put the values back; return the names of those that differed before."""
 
 
@@ -30,9 +30,9 @@ WEIGHTS, OPTIMIZER = "weights", "optimizer state"
 SCHEDULES, GENERATORS, BATCH = "hyper-parameters", "RNG state", "batch"
 
 
-def same_states(one: Any, other: Any) -> bool:
+def same_states(first: Any, second: Any) -> bool:
     """Return whether two states of generators, or two numbers, are the same."""
-    return _text(one) == _text(other)
+    return _text(first) == _text(second)
 
 
 class Slots:
@@ -58,13 +58,13 @@ class Slots:
         """Return all of the values."""
         return {name: read() for name, read, _ in self.each()}
 
-    def put(self, kept: Values) -> list[str]:
+    def put(self, values: Values) -> list[str]:
         """Write the values that are kept."""
         changed = []
-        wanted = kept.keys() if self.only is None else kept.keys() & self.only
+        wanted = values.keys() if self.only is None else values.keys() & self.only
         for name, read, write in list(self.each()):
-            if name in wanted and not self.same(read(), kept[name]):
-                write(kept[name])
+            if name in wanted and not self.same(read(), values[name]):
+                write(values[name])
                 changed.append(name)
         return changed
 

@@ -97,7 +97,9 @@ def _is_like_a_key(word: str) -> bool:
 
 def _words(text: str) -> List[str]:
     """Return the runs of letters, digits, slashes and plus signs."""
-    return "".join(one if one.isalnum() or one in "/+" else " " for one in text).split()
+    return "".join(
+        character if character.isalnum() or character in "/+" else " " for character in text
+    ).split()
 
 
 def unmask(text: str, home: str, user: str, host: str) -> str:
@@ -110,16 +112,16 @@ def unmask(text: str, home: str, user: str, host: str) -> str:
 
 def needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
     """Return (what to find, what stands for it, whether it is a path), the longest first."""
-    found = []
+    replacements = []
     home = home.rstrip("/")
     if home.count("/") and len(home) > 1:
-        found.append((home, "~", True))
+        replacements.append((home, "~", True))
     if _tells(user, USERS):
-        found.append((user, "<user>", False))
+        replacements.append((user, "<user>", False))
     for name in {host, host.split(".")[0]}:
         if _tells(name, HOSTS):
-            found.append((name, "<host>", False))
-    return sorted(found, key=lambda item: (-len(item[0]), item))
+            replacements.append((name, "<host>", False))
+    return sorted(replacements, key=lambda item: (-len(item[0]), item))
 
 
 def _tells(name: str, everyday: frozenset[str]) -> bool:

@@ -112,9 +112,9 @@ def known_secrets(words: Iterable[str], environment: Mapping[str, str]) -> List[
 
     They are long enough to be found again in a log without finding other things.
     """
-    found = [value for name, value in environment.items() if is_secret_name(name)]
-    found += [secret for _, secret in _with_secrets(words)]
-    return sorted({line for value in found for line in value.splitlines() if _is_known(line)})
+    values = [value for name, value in environment.items() if is_secret_name(name)]
+    values += [secret for _, secret in _with_secrets(words)]
+    return sorted({line for value in values for line in value.splitlines() if _is_known(line)})
 
 
 def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
@@ -425,17 +425,17 @@ class Redactor:
         if span[0] < 0:
             span = match.span("other")
         start, end = (place - match.start() for place in span)
-        found = match.group()
-        value, quote = found[start:end], ""
+        text = match.group()
+        value, quote = text[start:end], ""
         if not rule.values:
             value, quote = _unquoted(value)
         if not rule.accepts(match, value):
-            return found
+            return text
         if rule.values:
             shown = _ONE_STRING.sub(self._string, value)
         else:
             shown = self._masked(rule.mark) + "\n" * value.count("\n")
-        return found[:start] + quote + shown + quote + found[end:]
+        return text[:start] + quote + shown + quote + text[end:]
 
     def keys(self, text: str) -> str:
         """Return the lines of private keys, each masked, so that later lines keep their numbers."""

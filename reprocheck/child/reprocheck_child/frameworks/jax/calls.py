@@ -288,14 +288,14 @@ class Calls:
         evaluation.given = self.watcher.arguments.read(leaves)
         self._look_back(traced, leaves)
         arguments = [self.watcher.argument(name, leaf) for name, leaf in leaves]
-        counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]
+        counts = [len(self.jax.tree_util.tree_leaves(argument)) for argument in args]
         # the line of an argument is that of each leaf in it
         lines = map(repeat, self.watcher.lines(args), counts)
-        for one, line in zip(arguments, chain.from_iterable(lines)):
-            one.line = line
-        for one in compress(arguments, self._of_optimizers(leaves, given)):
-            one.state = OF_OPTIMIZER
-        kinds = [one.kind == "key" for one in arguments]
+        for argument, line in zip(arguments, chain.from_iterable(lines)):
+            argument.line = line
+        for argument in compress(arguments, self._of_optimizers(leaves, given)):
+            argument.state = OF_OPTIMIZER
+        kinds = [argument.kind == "key" for argument in arguments]
         evaluation.keys = self.watcher.keys.drawn(list(compress(_values(leaves), kinds)))
         numbers, arrays = self.watcher.outside(traced.function, _values(leaves))
 
@@ -325,22 +325,22 @@ class Calls:
         with guarded("after a call of a compiled function"):
             plan = traced.plan(leaves) or Plan()
             results = [leaf for _, leaf in flat(self.jax, result)]
-            found = [self.prints.of(leaf) for leaf in results]
-            kept = plan.kept()
+            fingerprints = [self.prints.of(leaf) for leaf in results]
+            carried = plan.kept()
             evaluation.gradients = [
-                (name, found[place]) for place, name in sorted(plan.gradients.items())
+                (name, fingerprints[place]) for place, name in sorted(plan.gradients.items())
             ]
-            told = {*plan.gradients, *kept.values()}
+            known = {*plan.gradients, *carried.values()}
             evaluation.results = [
-                ["result %d" % place, found[place]]
+                ["result %d" % place, fingerprints[place]]
                 for place, leaf in enumerate(results)
-                if place not in told and getattr(leaf, "ndim", False)
+                if place not in known and getattr(leaf, "ndim", False)
             ]
-            for place, after in kept.items():
+            for place, after in carried.items():
                 name, given = leaves[place]
                 self.watcher.keys.follows(given, results[after])
-                if not _READ.isdisjoint(found[after]):
-                    evaluation.after.append((plan.weights.get(place, name), found[after]))
+                if not _READ.isdisjoint(fingerprints[after]):
+                    evaluation.after.append((plan.weights.get(place, name), fingerprints[after]))
             evaluation.known = plan.sure and plan.weights.keys() <= plan.carried.keys()
             if not plan.gradients:
                 self.watcher.deep.unrecorded(traced.name, GRADIENTS)

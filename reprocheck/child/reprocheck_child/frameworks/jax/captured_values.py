@@ -45,7 +45,9 @@ class _Walk:
             return
         self.seen.add(id(function))
         if hasattr(function, "func") and hasattr(function, "keywords"):  # functools.partial
-            given = [("argument %d" % number, one) for number, one in enumerate(function.args)]
+            given = [
+                ("argument %d" % number, argument) for number, argument in enumerate(function.args)
+            ]
             self.values([*given, *function.keywords.items()], depth)
             self.function(function.func, depth + 1)
             return
@@ -71,10 +73,10 @@ class _Walk:
         if isinstance(value, (int, float, complex)):
             self.numbers.setdefault(name, value)
         elif self.is_array(value):
-            kept = self.arrays if getattr(value, "ndim", 0) else self.numbers
-            kept.setdefault(name, value)
+            values = self.arrays if getattr(value, "ndim", 0) else self.numbers
+            values.setdefault(name, value)
         elif isinstance(value, (list, tuple, dict)):
-            self.values([(name + part, one) for part, one in self._parts(value)], depth)
+            self.values([(name + part, element) for part, element in self._parts(value)], depth)
         elif callable(value) and not isinstance(value, type):
             self.function(value, depth + 1)
 
@@ -85,9 +87,9 @@ class _Walk:
             return []
         items = value.items() if isinstance(value, dict) else enumerate(value)
         return [
-            ("[%r]" % (key,), one)
-            for key, one in items
-            if (isinstance(one, (int, float)) or self.is_array(one))
+            ("[%r]" % (key,), element)
+            for key, element in items
+            if (isinstance(element, (int, float)) or self.is_array(element))
         ]
 
 

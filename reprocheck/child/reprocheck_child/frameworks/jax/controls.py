@@ -36,15 +36,16 @@ def deterministic(jax: Any, active: Any) -> None:
     if not any(find_spec(name) for name in ACCELERATED):
         return
     given = os.environ.get("XLA_FLAGS", "")
-    kept, wanted = _flags(active, given)
-    if wanted and not known(" ".join([*kept, *wanted])):
-        refused = [flag for flag in wanted if not known(" ".join([*kept, flag]))]
+    remaining, wanted = _flags(active, given)
+    if wanted and not known(" ".join([*remaining, *wanted])):
+        refused = [flag for flag in wanted if not known(" ".join([*remaining, flag]))]
         wanted = [flag for flag in wanted if flag not in refused]
         active.unavailable(
-            "deterministic", "jaxlib does not start with XLA_FLAGS=%s" % " ".join([*kept, *refused])
+            "deterministic",
+            "jaxlib does not start with XLA_FLAGS=%s" % " ".join([*remaining, *refused]),
         )
     if wanted:
-        os.environ["XLA_FLAGS"] = " ".join([*kept, *wanted])
+        os.environ["XLA_FLAGS"] = " ".join([*remaining, *wanted])
         active.touched("deterministic", "XLA_FLAGS", os.environ["XLA_FLAGS"])
 
 
@@ -53,19 +54,19 @@ def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
 
     One of ours to which the user gave another value keeps that, unless the control wins.
     """
-    kept, wanted = given.split(), []
+    remaining, wanted = given.split(), []
     for flag in FLAGS:
         name = flag.partition("=")[0]
-        theirs = [word for word in kept if word.partition("=")[0] == name]
-        other = next((word for word in theirs if word != flag), None)
-        if other is not None and not active.override:
-            active.conflict("deterministic", "XLA_FLAGS", other, flag)
-        elif other is not None or not theirs:
+        theirs = [word for word in remaining if word.partition("=")[0] == name]
+        contrary = next((word for word in theirs if word != flag), None)
+        if contrary is not None and not active.override:
+            active.conflict("deterministic", "XLA_FLAGS", contrary, flag)
+        elif contrary is not None or not theirs:
             wanted.append(flag)
-            if other is not None:
-                active.overridden("deterministic", "XLA_FLAGS", other, flag)
-                kept = [word for word in kept if word not in theirs]
-    return kept, wanted
+            if contrary is not None:
+                active.overridden("deterministic", "XLA_FLAGS", contrary, flag)
+                remaining = [word for word in remaining if word not in theirs]
+    return remaining, wanted
 
 
 def known(flags: str) -> bool:
@@ -147,8 +148,8 @@ def _layers(active: Any, module: Any) -> None:
 def _attention(active: Any, module: Any) -> None:
     names: List[str] = [
         name
-        for name, one in vars(module).items()
-        if inspect.isfunction(one) and one.__module__ == module.__name__
+        for name, function in vars(module).items()
+        if inspect.isfunction(function) and function.__module__ == module.__name__
     ]
     for name in names:
         signature = inspect.signature(getattr(module, name))

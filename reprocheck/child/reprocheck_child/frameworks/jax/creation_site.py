@@ -24,7 +24,9 @@ def line_of(frame: Any, value: Any) -> Optional[int]:
         return None
     # a value may have several names, and be given to one of them again later
     variables = [*frame.f_locals.items(), *frame.f_globals.items()]
-    names = {name for name, held in variables if held is value and not name.startswith("__")}
+    names = {
+        name for name, variable in variables if variable is value and not name.startswith("__")
+    }
     file = frame.f_code.co_filename
     if file not in _lines:
         _lines[file] = {}
@@ -38,7 +40,7 @@ def line_of(frame: Any, value: Any) -> Optional[int]:
 
 
 def _read(tree: ast.AST) -> Dict[str, List[int]]:
-    found: Dict[str, List[int]] = {}
+    lines: Dict[str, List[int]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             targets = node.targets
@@ -48,5 +50,5 @@ def _read(tree: ast.AST) -> Dict[str, List[int]]:
             continue
         for part in chain.from_iterable(map(ast.walk, targets)):
             if isinstance(part, ast.Name):
-                found.setdefault(part.id, []).append(node.lineno)
-    return found
+                lines.setdefault(part.id, []).append(node.lineno)
+    return lines

@@ -180,11 +180,11 @@ class Watcher:
             return
         self._write(evaluation)
         self._root(evaluation)
-        for name, found in reversed(evaluation.gradients):
-            self.deep.seen("gradient", name, out=[["", found]])
+        for name, fingerprint in reversed(evaluation.gradients):
+            self.deep.seen("gradient", name, out=[["", fingerprint]])
         self._say_waiting()
-        for name, found in _updates(evaluation, following):
-            self.deep.seen("update", name, out=[["", found]])
+        for name, fingerprint in _updates(evaluation, following):
+            self.deep.seen("update", name, out=[["", fingerprint]])
         self.current = None
         self._say_loss(evaluation.losses[-1])
         self.current = None
@@ -229,16 +229,16 @@ class Watcher:
         self._first_values(evaluation, evaluation.weights)
         self._first_values(evaluation, evaluation.states, b=True)
         if evaluation.marked:
-            for name, found in evaluation.weights + evaluation.states:
+            for name, fingerprint in evaluation.weights + evaluation.states:
                 kind = evaluation.kinds.get(name, {})
-                self.deep.seen("held", name, call=False, out=[["", found]], **kind)
+                self.deep.seen("held", name, call=False, out=[["", fingerprint]], **kind)
             for name, digest in evaluation.keys.get("g", {}).items():
                 raw = b64encode(digest.encode()).decode()
                 self.deep.seen("state", name, call=False, raw=raw)
         if evaluation.batch:
-            made, drawn = used(evaluation.made), evaluation.drawn
+            from_keys, drawn = used(evaluation.made), evaluation.drawn
             moved: Dict[str, Any] = {
-                key: {**made.get(key, {}), **drawn.get(key, {})} for key in ("g", "g2")
+                key: {**from_keys.get(key, {}), **drawn.get(key, {})} for key in ("g", "g2")
             }
             moved.update(evaluation.samples())
             self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **moved)
@@ -254,15 +254,15 @@ class Watcher:
 
         leaves those of `given` by their names states whether they belong to the state
         """
-        held = list(compress(leaves, states))
-        if not held:
+        state_leaves = list(compress(leaves, states))
+        if not state_leaves:
             return given
         self.owes_state = False
-        made = self.arguments.state(held)
-        for name, leaf in held:
-            found = self.argument(name, made.get(name, leaf)).found
-            self.say("held", name, call=False, out=[["", found]], **OF_OPTIMIZER)
-        return self.arguments.replaced(given, leaves, made)
+        replacements = self.arguments.state(state_leaves)
+        for name, leaf in state_leaves:
+            fingerprint = self.argument(name, replacements.get(name, leaf)).found
+            self.say("held", name, call=False, out=[["", fingerprint]], **OF_OPTIMIZER)
+        return self.arguments.replaced(given, leaves, replacements)
 
     def _first_values(self, evaluation: Evaluation, given: Named, **keys: Any) -> None:
         """Record weights that were not seen before.
@@ -272,11 +272,11 @@ class Watcher:
         """
         still = dict.fromkeys(evaluation.generators, UNMOVED)
         keys["g"] = {**still, **evaluation.made, **evaluation.drawn.get("g", {})}
-        for name, found in given:
+        for name, fingerprint in given:
             if name not in self.recorded:
                 self.recorded[name] = None
                 line = of_line(evaluation.lines.get(name, ""))
-                self.deep.seen("weights", name, call=False, out=[["", found]], **keys, **line)
+                self.deep.seen("weights", name, call=False, out=[["", fingerprint]], **keys, **line)
 
     def lines(self, args: Tuple[Any, ...]) -> List[str]:
         """Return the script's line that made each argument of the call; "" where unknown."""
@@ -337,9 +337,9 @@ class Watcher:
                 evaluation.weights.append((name, self.prints.of(leaf)))
                 evaluation.lines[name] = lines.get(path[1].idx, "")
                 continue
-            one = self.argument(name, leaf)
-            rest.append(one)
-            if one.kind == "key":
+            argument = self.argument(name, leaf)
+            rest.append(argument)
+            if argument.kind == "key":
                 keys.append(leaf)
         arranged(evaluation, rest, Plan())
         evaluation.keys = self.keys.drawn(keys)
@@ -400,16 +400,16 @@ class Watcher:
         )
         known = set(map(id, given))
         others = [
-            self.argument(name, one)
-            for name, one in arrays.items()
-            if id(one) not in known and not self.tracer(one)
+            self.argument(name, value)
+            for name, value in arrays.items()
+            if id(value) not in known and not self.tracer(value)
         ]
         settings = [
-            [name, self.number(one)]
-            for name, one in numbers.items()
-            if not self.keys.is_key(one, name)
+            [name, self.number(value)]
+            for name, value in numbers.items()
+            if not self.keys.is_key(value, name)
         ]
-        return settings, [one for one in others if one.kind == "array"]
+        return settings, [value for value in others if value.kind == "array"]
 
     def number(self, leaf: Any) -> Dict[str, Any]:
         """Return a number as the trace has hyper-parameters."""
@@ -418,8 +418,8 @@ class Watcher:
         is_scalar = self.prints.is_array(leaf) and not getattr(leaf, "ndim", 0)
         if is_scalar and leaf.dtype.kind in "fiub":
             leaf = self.prints.array(leaf).item()
-        found: Dict[str, Any] = self.prints.of(leaf)
-        return found
+        fingerprint: Dict[str, Any] = self.prints.of(leaf)
+        return fingerprint
 
     def tracer(self, leaf: Any) -> bool:
         """Return whether a leaf stands for an array while a program is traced."""
@@ -443,5 +443,5 @@ def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
         return evaluation.after
     following.decided()
     weights, states = dict(evaluation.weights), dict(evaluation.states)
-    found = [one for one in following.weights if one[0] in weights]
-    return found + [one for one in following.states if one[0] in states]
+    updated = [pair for pair in following.weights if pair[0] in weights]
+    return updated + [pair for pair in following.states if pair[0] in states]

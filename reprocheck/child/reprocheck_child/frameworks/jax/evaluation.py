@@ -92,10 +92,10 @@ class Evaluation:
     def from_outside(self, numbers: List[List[Any]], arrays: List[Argument]) -> None:
         """Take what the function uses without being given it."""
         self.hyper += numbers
-        self.batch += [[one.name, one.found] for one in arrays]
+        self.batch += [[argument.name, argument.found] for argument in arrays]
         if not self.rows:
-            for one in arrays:
-                self.rows += one.rows
+            for argument in arrays:
+                self.rows += argument.rows
 
     def samples(self) -> Dict[str, Any]:
         """Return `n` of the batch; {} where it has no samples."""
@@ -119,13 +119,13 @@ class Unkept:
         """Return the arguments that a function is to be given."""
         return given
 
-    def state(self, held: Sequence[Leaf]) -> Values:
+    def state(self, leaves: Sequence[Leaf]) -> Values:
         """Return what replaces the leaves of the state of an optimizer."""
         return {}
 
-    def replaced(self, value: Any, leaves: Sequence[Leaf], made: Values) -> Any:
+    def replaced(self, value: Any, leaves: Sequence[Leaf], replacements: Values) -> Any:
         """Return a pytree in which the leaves of these names are replaced."""
-        if not made:
+        if not replacements:
             return value
-        found = [made.get(name, leaf) for name, leaf in leaves]
-        return self.jax.tree_util.tree_unflatten(self.jax.tree_util.tree_structure(value), found)
+        values = [replacements.get(name, leaf) for name, leaf in leaves]
+        return self.jax.tree_util.tree_unflatten(self.jax.tree_util.tree_structure(value), values)

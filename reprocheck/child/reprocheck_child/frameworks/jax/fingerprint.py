@@ -46,27 +46,27 @@ class Fingerprints(fingerprint.Fingerprints):
         """Return the fingerprint of an array, a plain value as it is, the type of anything else."""
         if not self.is_tensor(tensor):
             return leaves.plain_or_type(tensor)
-        reference, found = self.known.get(id(tensor), (None, {}))
+        reference, fingerprint = self.known.get(id(tensor), (None, {}))
         if reference is not None and reference() is tensor:
-            return found
+            return fingerprint
         key, known = id(tensor), self.known
-        found = self._read(tensor)
-        known[key] = (weakref.ref(tensor, lambda _: known.pop(key, None)), found)
-        return found
+        fingerprint = self._read(tensor)
+        known[key] = (weakref.ref(tensor, lambda _: known.pop(key, None)), fingerprint)
+        return fingerprint
 
     def _read(self, array: Any) -> Fingerprint:
         own = {"d": str(array.dtype), "s": list(array.shape)}
         if not array.is_fully_addressable:  # parts of it lie on devices of other processes
             shards = [
-                fingerprint.of_array(self.array(one.data)) for one in array.addressable_shards
+                fingerprint.of_array(self.array(shard.data)) for shard in array.addressable_shards
             ]
-            digest = hashing.digest("".join(one["h"] for one in shards).encode())
+            digest = hashing.digest("".join(shard["h"] for shard in shards).encode())
             return {"h": digest, **own}
-        found = {**fingerprint.of_array(self.array(array)), **own}
+        result = {**fingerprint.of_array(self.array(array)), **own}
         device = next(iter(array.devices()), None)
         if device is not None and device.platform != "cpu":
-            found["dev"] = "%s:%d" % (device.platform, device.id)
-        return found
+            result["dev"] = "%s:%d" % (device.platform, device.id)
+        return result
 
     def is_key(self, leaf: Any) -> bool:
         """Return whether a leaf is a typed key of `jax.random`."""
@@ -83,10 +83,10 @@ class Fingerprints(fingerprint.Fingerprints):
         A list of one; empty where it has no samples.
         """
         try:
-            found = leaves.array_rows(self.array(array))
-            if found is None or found[0] > leaves.SAMPLES:
+            rows = leaves.array_rows(self.array(array))
+            if rows is None or rows[0] > leaves.SAMPLES:
                 return []
-            length, read = found
+            length, read = rows
             digests = [hashing.digest(read(number)).encode() for number in range(length)]
             return [(length, digests.__getitem__)]
         except Exception as error:
@@ -102,10 +102,10 @@ def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
 def of_optimizers(jax: Any, value: Any) -> List[bool]:
     """Return for each leaf of a pytree whether a state of optax, which has classes, holds it."""
     tree = jax.tree_util
-    found: List[bool] = []
+    answers: List[bool] = []
     for part in tree.tree_leaves(value, is_leaf=_is_state):
-        found += [_is_state(part)] * len(tree.tree_leaves(part))
-    return found
+        answers += [_is_state(part)] * len(tree.tree_leaves(part))
+    return answers
 
 
 def _is_state(value: Any) -> bool:
@@ -149,11 +149,11 @@ def parameters(function: Any) -> List[str]:
     except (TypeError, ValueError):
         return []
     names: List[str] = []
-    for one in signature.parameters.values():
-        if one.kind is one.VAR_POSITIONAL:
-            names += ["%s[%d]" % (one.name, number) for number in range(64)]
-        elif one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
-            names.append(one.name)
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            names += ["%s[%d]" % (parameter.name, number) for number in range(64)]
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
     return names
 
 

@@ -54,23 +54,23 @@ class Keys:
         def make(*args: Any, **kwargs: Any) -> Any:
             outermost, self.inside = not self.inside, True
             try:
-                made = real(*args, **kwargs)
+                key = real(*args, **kwargs)
             finally:
                 self.inside = not outermost
             if outermost:
-                self._made(made, args, kwargs)
-            return made
+                self._made(key, args, kwargs)
+            return key
 
         return make
 
     @guarded("a key that was made")
-    def _made(self, made: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        if self._is_traced(made):
+    def _made(self, key: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+        if self._is_traced(key):
             return
         line = self.deep.source(2)
         name = self._name(line)
-        self._keep(made, name)
-        numbers = b"".join(self._numbers(made))
+        self._keep(key, name)
+        numbers = b"".join(self._numbers(key))
         self.states[name] = hashing.digest(self.states.get(name, "").encode() + numbers)
         seed = next(iter([*args, *kwargs.values()]), None)
         self.say(
@@ -97,20 +97,20 @@ class Keys:
     def _seed(self, seed: Any) -> Dict[str, Any]:
         if getattr(seed, "ndim", None) == 0 and not self._is_traced(seed):
             seed = seed.item()
-        found: Dict[str, Any] = leaves.plain(seed) or self.prints.of(seed)
-        return found
+        shown: Dict[str, Any] = leaves.plain(seed) or self.prints.of(seed)
+        return shown
 
-    def _derived(self, made: Any, key: Any, *_: Any, **__: Any) -> str:
+    def _derived(self, derived: Any, key: Any, *_: Any, **__: Any) -> str:
         """Note that a key was made of another; return the name it has then, "" where unknown."""
-        if not self.origins or self._is_traced(made):
+        if not self.origins or self._is_traced(derived):
             return ""
         name = self.origin(key)
-        self._keep(made, name)
+        self._keep(derived, name)
         return name
 
-    def _folded_in(self, made: Any, key: Any, *args: Any, **kwargs: Any) -> None:
+    def _folded_in(self, derived: Any, key: Any, *args: Any, **kwargs: Any) -> None:
         """Note that a number was folded into a key: later draws depend on it as on a seed."""
-        name = self._derived(made, key)
+        name = self._derived(derived, key)
         number = next(iter([*args, *kwargs.values()]), None)
         if not name or self._is_traced(number):
             return
@@ -128,13 +128,13 @@ class Keys:
         first = next(iter(self._numbers(key)), b"")
         return self.origins.get(first, "")
 
-    def follows(self, key: Any, made: Any) -> None:
-        """Let `made`, which a compiled program has returned in the place of `key`, keep its name.
+    def follows(self, key: Any, result: Any) -> None:
+        """Let `result`, which a compiled program has returned in the place of `key`, keep its name.
 
         Only where it is a key.
         """
         if self.prints.is_array(key) and self.is_key(key):
-            self._keep(made, self.origin(key))
+            self._keep(result, self.origin(key))
 
     def is_key(self, leaf: Any, path: str = "") -> bool:
         """Return whether a leaf is a key.
@@ -150,23 +150,23 @@ class Keys:
             return True
         return leaf.ndim == 1 and any(word in path.lower() for word in ("key", "rng", "prng"))
 
-    def drawn(self, found: List[Any]) -> Dict[str, Dict[str, str]]:
+    def drawn(self, keys: List[Any]) -> Dict[str, Dict[str, str]]:
         """Return `g` and `g2` of a computation that is given these keys.
 
         A key of unknown origin may be of any line.
         """
         before: Dict[str, str] = {}
-        for key in found:
+        for key in keys:
             digest = hashing.digest(b"".join(self._numbers(key)))
             name = self.origin(key)
             names = [name] if name else list(self.states) or [NAME]
-            for one in names:
-                before[one] = hashing.digest((before.get(one, "") + digest).encode())
+            for origin in names:
+                before[origin] = hashing.digest((before.get(origin, "") + digest).encode())
         return used(before)
 
-    def _keep(self, made: Any, name: str) -> None:
+    def _keep(self, keys: Any, name: str) -> None:
         if name and len(self.origins) < _MOST:
-            self.origins.update(dict.fromkeys(self._numbers(made), name))
+            self.origins.update(dict.fromkeys(self._numbers(keys), name))
 
     def _numbers(self, key: Any) -> List[bytes]:
         """Return the numbers of a key, of each where there are several."""
@@ -209,12 +209,12 @@ class Defaults:
             if not says:
                 return
             given = next(iter([*args, *kwargs.values()]), None)
-            found = leaves.plain(given) or {
+            shown = leaves.plain(given) or {
                 "h": hashing.digest(repr(given).encode()),
                 "d": leaves.type_name(given),
             }
             line = self.deep.source(1)
-            self.say("seed", generator, call=False, out=[["seed", found]], l=line)
+            self.say("seed", generator, call=False, out=[["seed", shown]], l=line)
 
         # numpy.random has the function from there, and it can be called by both names
         also = [sys.modules.get("numpy.random.mtrand")]
@@ -227,9 +227,11 @@ class Defaults:
         """
         if generator != "python":
             return True
-        files = [(one, getattr(one, "__file__", None)) for one in list(sys.modules.values())]
-        named = [(one, file) for one, file in files if isinstance(file, str)]
-        return any(_uses_random(one) for one, file in named if self.deep._user_file(file))
+        files = [
+            (module, getattr(module, "__file__", None)) for module in list(sys.modules.values())
+        ]
+        named = [(module, file) for module, file in files if isinstance(file, str)]
+        return any(_uses_random(module) for module, file in named if self.deep._user_file(file))
 
     def moved(self) -> Dict[str, Dict[str, str]]:
         """Return `g` and `g2` of those that moved since the last look."""
@@ -258,7 +260,7 @@ class Defaults:
 def _uses_random(module: Any) -> bool:
     """Return whether a module has imported `random`, or a function of its shared generator."""
     random = sys.modules["random"]
-    owners = [getattr(one, "__self__", one) for one in list(vars(module).values())]
+    owners = [getattr(value, "__self__", value) for value in list(vars(module).values())]
     return any(owner is random or owner is random._inst for owner in owners)
 
 

@@ -61,9 +61,9 @@ class _Adapter:
             hooks.update(watcher.hook())
             self.watcher = watcher
 
-        found = attempt(self.jax, watch)
-        if found != "ok":
-            return {"deeper levels": found}
+        result = attempt(self.jax, watch)
+        if result != "ok":
+            return {"deeper levels": result}
         return hooks
 
     def hook(self) -> None:

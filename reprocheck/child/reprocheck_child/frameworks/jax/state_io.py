@@ -50,9 +50,9 @@ class Arguments(Unkept):
             return
         given = evaluation.given
         by_rung: Dict[str, Values] = {}
-        for one in evaluation.arguments:
-            if evaluation.marked or not one.carried:
-                by_rung.setdefault(_rung(one), {})[one.name] = given[one.name]
+        for argument in evaluation.arguments:
+            if evaluation.marked or not argument.carried:
+                by_rung.setdefault(_rung(argument), {})[argument.name] = given[argument.name]
         step = evaluation.name, _forms(given), by_rung
         self.values.step(_ARGUMENTS, REASONS, lambda: step)
 
@@ -70,29 +70,29 @@ class Arguments(Unkept):
             return {}
         (_, _, by_rung), self._due = self._due, None
         self.steps += 1
-        made: Values = {}
+        replacements: Values = {}
         for rung in by_rung.keys() & self.values.rungs:
-            made.update(self._made(rung, by_rung[rung], given))
-        return made
+            replacements.update(self._made(rung, by_rung[rung], given))
+        return replacements
 
     @guarded("the state of an optimizer", otherwise={})
-    def state(self, held: Sequence[Leaf]) -> Values:
+    def state(self, leaves: Sequence[Leaf]) -> Values:
         """Return what replaces the leaves of the state of an update outside of the step.
 
         The first behind a boundary is replaced.
         """
-        given = dict(held)
-        kept = self.values.step(_STATE, (OPTIMIZER,), lambda: self.read(held)) or {}
-        if _forms(kept) != _forms(self.read(held)):
+        given = dict(leaves)
+        values = self.values.step(_STATE, (OPTIMIZER,), lambda: self.read(leaves)) or {}
+        if _forms(values) != _forms(self.read(leaves)):
             return {}
-        return self._made(OPTIMIZER, kept, given)
+        return self._made(OPTIMIZER, values, given)
 
-    def _made(self, rung: str, kept: Values, given: Values) -> Values:
+    def _made(self, rung: str, values: Values, given: Values) -> Values:
         """Return a differing value in the form of the leaf that it replaces."""
-        changed = [name for name in kept if _bits(kept[name]) != _bits(self._host(given[name]))]
+        changed = [name for name in values if _bits(values[name]) != _bits(self._host(given[name]))]
         names = {BATCH: ["batch %d" % self.steps] * bool(changed)}
         self.values.acted(rung, names.get(rung, changed))
-        return {name: self._like(kept[name], given[name]) for name in changed}
+        return {name: self._like(values[name], given[name]) for name in changed}
 
     def _host(self, leaf: Any) -> Any:
         """Return a leaf as an array of numpy; a number as it is."""
@@ -123,7 +123,7 @@ def _rung(argument: Argument) -> str:
 
 def _forms(values: Values) -> Dict[str, Tuple[str, Any]]:
     """Return types and shapes by the names."""
-    return {name: _form(one) for name, one in values.items()}
+    return {name: _form(value) for name, value in values.items()}
 
 
 def _form(value: Any) -> Tuple[str, Any]:

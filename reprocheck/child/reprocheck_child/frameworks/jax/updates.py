@@ -38,14 +38,14 @@ class Updates:
         def build(*args: Any, **kwargs: Any) -> Any:
             outermost, self.depth = not self.depth, self.depth + 1
             try:
-                made = real(*args, **kwargs)
+                optimizer = real(*args, **kwargs)
             finally:
                 self.depth -= 1
             if outermost:
                 self._built(real, name, args, kwargs)
-                if isinstance(made, kind):
-                    made = made._replace(update=self._updating(made.update, name))
-            return made
+                if isinstance(optimizer, kind):
+                    optimizer = optimizer._replace(update=self._updating(optimizer.update, name))
+            return optimizer
 
         return build
 

@@ -132,9 +132,9 @@ class Watcher:
             return batch
         tree = self.keras.tree
         flat = tree.flatten(batch)
-        tensors = [one for one in flat if one is not None]
+        tensors = [leaf for leaf in flat if leaf is not None]
         others = iter(self.batches.instead(tensors) or tensors)
-        taken = [one if one is None else next(others) for one in flat]
+        taken = [leaf if leaf is None else next(others) for leaf in flat]
         return tree.pack_sequence_as(batch, taken)
 
     @guarded("a batch of keras")
@@ -154,7 +154,7 @@ class Watcher:
         self.held.optimizer = model.optimizer
         self.deep.goes_on("keras")
         if given is not None:
-            self._batch("train_on_batch", [one for one in given if one is not None])
+            self._batch("train_on_batch", [part for part in given if part is not None])
         outside = self.backend == "jax" or (
             self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile)
         )
@@ -188,13 +188,16 @@ class Watcher:
     def register(self, layer: Any, path: str = "") -> None:
         """Watch the seed generators of a layer and of the layers in it."""
         todo = [(layer, path)]
-        for one, place in todo:
-            for generator in getattr(one, "_seed_generators", ()):
+        for layer_inside, place in todo:
+            for generator in getattr(layer_inside, "_seed_generators", ()):
                 if id(generator) not in self._watched:
                     self._watched[id(generator)] = generator
-                    self._register(generator, place, type(one).__name__)
+                    self._register(generator, place, type(layer_inside).__name__)
             if len(todo) < 10_000:
-                todo += [(inner, below(place, inner.name)) for inner in getattr(one, "_layers", ())]
+                todo += [
+                    (inner, below(place, inner.name))
+                    for inner in getattr(layer_inside, "_layers", ())
+                ]
 
     def _register(self, generator: Any, place: str, kind: str) -> None:
         base = name = "keras:" + (place or kind)
@@ -232,18 +235,18 @@ class Watcher:
         return nullcontext()
 
     def _draw_follows(self, name: str, private: Private, before: bytes) -> None:
-        found: List[Dict[str, Any]] = []
+        draws: List[Dict[str, Any]] = []
 
         def ready() -> None:
             now, digest = self.state(private), self.deep.hash_bytes
             self.known[name] = now
             moved = {"g": {name: digest(before)}, "g2": {name: digest(now)}}
-            found.append({} if now == before else moved)
+            draws.append({} if now == before else moved)
 
         def read(wait: bool) -> Optional[Dict[str, Any]]:
-            if not found and not wait:
+            if not draws and not wait:
                 return None
-            moved = next(iter(found), {})
+            moved = next(iter(draws), {})
             return {"k": private.kind, **private.made, **moved}
 
         self._drawing.append(ready)
@@ -252,4 +255,4 @@ class Watcher:
     @staticmethod
     def concrete(values: Any) -> bool:
         """Return whether all tensors in a nested value hold values."""
-        return all(concrete(one) for one in flat(values) if is_tensor(one))
+        return all(concrete(leaf) for leaf in flat(values) if is_tensor(leaf))

@@ -68,7 +68,7 @@ class Layers:
         def counting(real: Any) -> Any:
             def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
                 symbolic = in_symbolic_scope() or any(
-                    isinstance(one, KerasTensor) for one in flat([args, named])
+                    isinstance(leaf, KerasTensor) for leaf in flat([args, named])
                 )
                 stack.building += symbolic
                 try:
@@ -107,7 +107,9 @@ class Layers:
             if getattr(layer, "built", False):
                 self.facts.begin(layer.weights)
             if not self.deep.loaders and not self.watcher.training() and layer.weights:
-                given = [one for one in (*args, *named.values()) if hasattr(one, "shape")]
+                given = [
+                    argument for argument in (*args, *named.values()) if hasattr(argument, "shape")
+                ]
                 if given:
                     self.facts.batch("inputs of " + type(layer).__name__, given)
         return self.deep.states()

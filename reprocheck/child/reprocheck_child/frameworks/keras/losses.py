@@ -78,11 +78,13 @@ class _Adapter:
         kind = self._callback()
 
         def with_ours(real: Any) -> Any:
-            def __init__(held: Any, callbacks: Any = None, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            def __init__(  # noqa: N807
+                instance: Any, callbacks: Any = None, *args: Any, **kwargs: Any
+            ) -> None:
                 given = callbacks or []
                 theirs = list(given) if isinstance(given, (list, tuple)) else [given]
                 last = [] if self.deep is None else self.deep.held.callbacks()
-                real(held, [kind(self), *theirs, *last], *args, **kwargs)
+                real(instance, [kind(self), *theirs, *last], *args, **kwargs)
 
             return __init__
 

@@ -58,18 +58,18 @@ def _seeds(private: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
 def rates_before_batch(held: Any) -> None:
     """Put rates back before a batch of `fit`, after all callbacks were called."""
     variables = Variables(SCHEDULES, lambda: _rates(held), array, _assign)
-    kept = held.values.step(SCHEDULES, (SCHEDULES,), variables.take)
-    if kept is not None:
-        held.values.acted(SCHEDULES, variables.put(kept))
+    rates = held.values.step(SCHEDULES, (SCHEDULES,), variables.take)
+    if rates is not None:
+        held.values.acted(SCHEDULES, variables.put(rates))
 
 
 class _Global(Unsettable):
     """TensorFlow's global generator; where nothing drew from it, its state does not matter."""
 
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        states = [*kept.values(), *self.take().values()]
+    def put(self, values: Dict[str, Any]) -> List[str]:
+        states = [*values.values(), *self.take().values()]
         drawn = [state for state in states if state and not state.endswith(b" 0")]
-        return super().put(kept) if drawn else []
+        return super().put(values) if drawn else []
 
 
 class _States:
@@ -96,10 +96,10 @@ class _States:
                 states.append((names, values))
         return states
 
-    def put(self, kept: List[Any]) -> List[str]:
+    def put(self, states: List[Any]) -> List[str]:
         """Assign the values; those of an optimizer that was just built had none before."""
         changed: List[str] = []
-        for (_, optimizer), (weights, values) in zip(self.held.known(), kept):
+        for (_, optimizer), (weights, values) in zip(self.held.known(), states):
             new = not optimizer.built and self._built(optimizer, weights)
             if not optimizer.built:
                 self.held.values.unavailable(OPTIMIZER, NO_VARIABLES)
@@ -114,7 +114,7 @@ class _States:
     def _built(self, optimizer: Any, names: List[str]) -> bool:
         """Build an optimizer for the weights of these names; return whether all are known."""
         known = {name: weight for weight, name in self.held.facts.names.values()}
-        others = {kept: name for name, kept in renamed(names, list(known)).items()}
+        others = {kept_name: name for name, kept_name in renamed(names, list(known)).items()}
         places = [others.get(name, name) for name in names]
         if not places or not known.keys() >= {*places}:
             return False

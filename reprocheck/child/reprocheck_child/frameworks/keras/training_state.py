@@ -56,12 +56,12 @@ class Held:
         for index, optimizer in self.optimizers():
             self._write_states(index, optimizer)
         for number, scaler in enumerate(self.scaling()):
-            out = [[name, self.facts.prints.of(one)] for name, one in _scale(scaler)]
+            out = [[name, self.facts.prints.of(value)] for name, value in _scale(scaler)]
             place = "%s[%d]" % (type(scaler).__name__, number)
             if out:
                 self.deep.seen("held", place, call=False, out=out, k="schedule")
         known = self.watcher.updates.optimizers()
-        self._unbuilt = weakref.WeakSet(one for one in known if not one.built)
+        self._unbuilt = weakref.WeakSet(value for value in known if not value.built)
 
     def _write_states(self, index: int, optimizer: Any) -> None:
         for name, variable in self.variables(optimizer):
@@ -86,7 +86,9 @@ class Held:
                     for (name, _), value in zip(named, values):
                         self._write(name, value, o=index)
 
-            graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(one) for _, one in named])
+            graphs.stream(
+                arrived, [graphs.tensorflow.convert_to_tensor(variable) for _, variable in named]
+            )
 
     def weights(self) -> List[Tuple[str, Any]]:
         """Return the weights that have a value; on PyTorch its own adapter knows them."""
@@ -109,16 +111,20 @@ class Held:
     def known(self) -> List[Tuple[int, Any]]:
         """Return all optimizers, but for those that scale the loss for another one."""
         known = list(self.watcher.updates.optimizers().items())
-        return [(index, one) for one, index in known if not hasattr(one, "inner_optimizer")]
+        return [
+            (index, optimizer)
+            for optimizer, index in known
+            if not hasattr(optimizer, "inner_optimizer")
+        ]
 
     def scaling(self) -> List[Any]:
         """Return the optimizers that scale the loss for another one."""
         known = list(self.watcher.updates.optimizers())
-        return [one for one in known if hasattr(one, "inner_optimizer")]
+        return [optimizer for optimizer in known if hasattr(optimizer, "inner_optimizer")]
 
     def outermost(self, optimizer: Any) -> Any:
         """Return the optimizer that scales the loss for this one, where one does; else itself."""
-        around_it = (one for one in self.scaling() if one.inner_optimizer is optimizer)
+        around_it = (scaler for scaler in self.scaling() if scaler.inner_optimizer is optimizer)
         return next(around_it, optimizer)
 
     def variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
@@ -127,9 +133,9 @@ class Held:
         states = [(name, state) for name, state in named if ":" in name]
         known = {id(state) for _, state in states}
         others = [
-            (str(one.name), one)
-            for one in optimizer.variables
-            if id(one) not in known and str(one.name) != "learning_rate"
+            (str(variable.name), variable)
+            for variable in optimizer.variables
+            if id(variable) not in known and str(variable.name) != "learning_rate"
         ]
         return states + others
 
@@ -140,5 +146,5 @@ class Held:
 
 def _scale(optimizer: Any) -> List[Tuple[str, Any]]:
     # what decides the next scale of a loss, as `LossScaleOptimizer` names it
-    held = [(name, getattr(optimizer, name, None)) for name in ("step_counter", "dynamic_scale")]
-    return [pair for pair in held if pair[1] is not None]
+    values = [(name, getattr(optimizer, name, None)) for name in ("step_counter", "dynamic_scale")]
+    return [pair for pair in values if pair[1] is not None]

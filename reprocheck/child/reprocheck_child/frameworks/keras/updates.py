@@ -59,7 +59,9 @@ class Updates:
                 self._way = "eager"
                 self.facts.begin(weights)
                 names = [self.facts.name(weight) for weight, _ in given]
-                self.say(optimizer, names, [one for _, one in given], self.hyper(optimizer))
+                self.say(
+                    optimizer, names, [variable for _, variable in given], self.hyper(optimizer)
+                )
 
     def say(
         self, optimizer: Any, names: Sequence[str], gradients: Sequence[Any], hyper: Named
@@ -73,11 +75,13 @@ class Updates:
     def say_hyper(self, optimizer: Any, hyper: Named) -> None:
         """Record hyper-parameters just before an update."""
         index = self.index_of(optimizer)
-        found = [
+        leaves_by_name = [
             [name, leaves.plain(_number(value)) or self.facts.prints.of(value)]
             for name, value in hyper
         ]
-        self.deep.seen("hyper", "%s[%d]" % (type(optimizer).__name__, index), o=index, out=found)
+        self.deep.seen(
+            "hyper", "%s[%d]" % (type(optimizer).__name__, index), o=index, out=leaves_by_name
+        )
 
     @guarded("after an update")
     def after(self, optimizer: Any) -> None:
@@ -93,12 +97,12 @@ class Updates:
         weights = [(self.facts.name(weight), weight) for weight in optimizer._trainable_variables]
         owners = {_prefix(weight): name for name, weight in reversed(weights)}
         prefixes = sorted(owners, key=len, reverse=True)
-        found = list(weights)
+        named = list(weights)
         for state in optimizer.variables:
             prefix = next(filter(state.name.startswith, prefixes), "")
             if prefix and state.name not in ("iteration", "learning_rate"):
-                found.append((owners[prefix] + ":" + state.name[len(prefix) :], state))
-        return found
+                named.append((owners[prefix] + ":" + state.name[len(prefix) :], state))
+        return named
 
     def _before_in_graph(
         self, graphs: Any, optimizer: Any, given: Sequence[Tuple[Any, Any]]
@@ -123,7 +127,7 @@ class Updates:
             read = values[: len(inputs)]
             if _is_schedule(rate):
                 read = tuple(map(rate, read))
-            hyper = [*(("learning_rate", one) for one in read), *others]
+            hyper = [*(("learning_rate", rate_value) for rate_value in read), *others]
             self.say(optimizer, list(dense), values[len(inputs) :], hyper)
 
         graphs.stream(arrived, [*inputs, *dense.values()])
@@ -173,9 +177,9 @@ class Updates:
 
     @staticmethod
     def _others(optimizer: Any) -> Named:
-        held: Dict[str, Any] = vars(optimizer)
-        numbers = [pair for pair in held.items() if isinstance(pair[1], (bool, int, float))]
-        return [(name, one) for name, one in numbers if name != "built" and name[:1] != "_"]
+        attributes: Dict[str, Any] = vars(optimizer)
+        numbers = [pair for pair in attributes.items() if isinstance(pair[1], (bool, int, float))]
+        return [(name, value) for name, value in numbers if name != "built" and name[:1] != "_"]
 
 
 def _number(value: Any) -> Any:

@@ -159,7 +159,11 @@ def _is_python(node: Any) -> bool:
     operations = getattr(node, "operations", None)
     if not isinstance(operations, (list, tuple)):
         operations = [operations]
-    others = [one for one in operations if not type(one).__module__.startswith("mindspore")]
+    others = [
+        operation
+        for operation in operations
+        if not type(operation).__module__.startswith("mindspore")
+    ]
     return any(map(callable, others))
 
 

@@ -142,12 +142,12 @@ class Watcher:
         parameters = list(parameters)
         for parameter in parameters:
             self.facts.written(id(parameter), parameter.name, parameter)
-        new = [one for one in parameters if id(one) not in self._weights]
+        new = [weight for weight in parameters if id(weight) not in self._weights]
         for parameter in new:
             self._weights[id(parameter)] = parameter
-            made = self.facts.birth(parameter)
+            birth = self.facts.birth(parameter)
             buffer = not parameter.requires_grad
-            self.facts.first_value(parameter.name, parameter, made, buffer)
+            self.facts.first_value(parameter.name, parameter, birth, buffer)
         self.facts.first_forward()
 
     def hook_model(self) -> None:
@@ -167,10 +167,10 @@ class Watcher:
             if isinstance(inner, self.recording.optimizers)
         ]
         updated = {id(parameter) for optimizer in optimizers for parameter in optimizer.parameters}
-        kept = {
+        own = {
             id(parameter) for optimizer in optimizers for parameter in optimizer.get_parameters()
         } - updated
-        return [parameter for parameter in cell.get_parameters() if id(parameter) not in kept]
+        return [parameter for parameter in cell.get_parameters() if id(parameter) not in own]
 
     def forward(self, real: Any, function: Any, *args: Any, **named: Any) -> Any:
         """Run the forward half of `value_and_grad`, `grad`, `GradOperation`."""
@@ -227,12 +227,12 @@ class Watcher:
     @guarded("gradients")
     def _gradients(self, weights: Any, gradients: Any) -> None:
         parameters = listed(weights)
-        wanted = [one.shape for one in parameters]
-        found = listed(gradients)
+        wanted = [weight.shape for weight in parameters]
+        values = listed(gradients)
         # where inputs are differentiated too, the gradients of weights stand behind theirs
-        candidates = [found, *map(listed, found[-1:])]
+        candidates = [values, *map(listed, values[-1:])]
         for given in candidates:
-            if [getattr(one, "shape", None) for one in given] == wanted:
+            if [getattr(weight, "shape", None) for weight in given] == wanted:
                 names = [parameter.name for parameter in parameters]
                 self.facts.gradients("gradient", zip(names, given))
                 return
@@ -282,13 +282,13 @@ class Watcher:
 
         States that belong to no parameter are left out.
         """
-        found = [(parameter.name, parameter) for parameter in optimizer.parameters]
-        names = {name for name, _ in found}
+        named = [(parameter.name, parameter) for parameter in optimizer.parameters]
+        names = {name for name, _ in named}
         for name, state in optimizer.parameters_and_names():
             kind, _, owner = str(state.name or name).partition(".")
             if owner in names:
-                found.append((owner + ":" + kind, state))
-        return found
+                named.append((owner + ":" + kind, state))
+        return named
 
     def stepped(self, optimizers: Sequence[Any]) -> None:
         """Record updates that a graph has hidden, before they are counted."""
@@ -328,30 +328,30 @@ class Watcher:
             now = {name: getattr(optimizer, name) for name in HYPER if hasattr(optimizer, name)}
             given = [{**(getattr(optimizer, "init_args", None) or {}), **now}]
         step = getattr(optimizer, "global_step", None)
-        found = []
+        leaves = []
         for number, values in enumerate(given):
             prefix = "param_groups[%d]." % number if number else ""
             for name, value in values.items():
                 if name not in SKIPPED:
                     name = {"learning_rate": "lr"}.get(name, name)
-                    found += self._number(prefix + name, value, step)
+                    leaves += self._number(prefix + name, value, step)
         for scaler in filter(None, [reference() for reference in self.scalers]):
-            found += self._number(type(scaler).__name__ + ".scale_value", scaler.scale_value)
-        return found
+            leaves += self._number(type(scaler).__name__ + ".scale_value", scaler.scale_value)
+        return leaves
 
     def _number(self, name: str, value: Any, step: Any = None) -> List[List[Any]]:
         if isinstance(value, (list, tuple)) or (
             hasattr(value, "construct") and hasattr(value, "__iter__")
         ):
-            found: List[List[Any]] = []
+            result: List[List[Any]] = []
             before: List[Any] = []
             for number, item in enumerate(value):  # one for each parameter: told where it changes
                 found_here = self._number("%s[%d]" % (name, number), item, step)
                 values = [leaf for _, leaf in found_here]
                 if values and values != before:
-                    found += found_here
+                    result += found_here
                     before = values
-            return found
+            return result
         if hasattr(value, "construct"):
             value = self._of_schedule(name, value, step)
             if value is None:

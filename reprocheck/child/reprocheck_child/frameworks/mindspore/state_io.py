@@ -95,14 +95,14 @@ class Given(AsItIs):
 
     def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
         """Return the arguments of the forward half."""
-        tensors = [one for one in args if isinstance(one, self.mindspore.Tensor)]
-        made = self.batches.instead(tensors)
+        tensors = [argument for argument in args if isinstance(argument, self.mindspore.Tensor)]
+        replacements = self.batches.instead(tensors)
         self._replaced.clear()
-        for before, value in zip(tensors, made or ()):
+        for before, value in zip(tensors, replacements or ()):
             self._replaced[id(before)] = before, self.mindspore.Tensor(value, before.dtype)
         return self.same(args)
 
     def same(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
         """Return the arguments of the backward half: MindSpore knows the graph by them."""
-        found = [self._replaced.get(id(one), (one, one)) for one in args]
-        return tuple(new for _, new in found)
+        pairs = [self._replaced.get(id(argument), (argument, argument)) for argument in args]
+        return tuple(new for _, new in pairs)

@@ -49,17 +49,17 @@ class Held:
     def optimizers(self) -> List[Tuple[int, Any]]:
         """Return the optimizers that are alive, by their index."""
         known = self.watcher.recording.index.items()
-        return sorted(((index, one) for one, index in list(known)), key=_index)
+        return sorted(((index, optimizer) for optimizer, index in list(known)), key=_index)
 
     def weights(self) -> List[Any]:
         """Return parameters and buffers: those that were used, and those that are updated."""
         for _, optimizer in self.optimizers():
             self.watcher.begin(optimizer.parameters)
-        return [one for one in self.watcher.weights() if one.name not in OF_SCALE]
+        return [weight for weight in self.watcher.weights() if weight.name not in OF_SCALE]
 
     def scales(self) -> List[Any]:
         """Return parameters of a Model that scale its loss."""
-        return [one for one in self.watcher.weights() if one.name in OF_SCALE]
+        return [weight for weight in self.watcher.weights() if weight.name in OF_SCALE]
 
     def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
         """Return states as `0.weight:moments`, and those of no parameter, such as a step count.
@@ -77,11 +77,11 @@ class Held:
 
     def _variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
         named = self.watcher.states(optimizer)
-        found: Dict[int, Tuple[str, Any]] = {id(state): (name, state) for name, state in named}
+        variables: Dict[int, Tuple[str, Any]] = {id(state): (name, state) for name, state in named}
         for name, state in optimizer.parameters_and_names():
-            found.setdefault(id(state), (str(state.name or name), state))
+            variables.setdefault(id(state), (str(state.name or name), state))
         weights = set(map(id, self.watcher.weights()))
-        return [one for key, one in found.items() if key not in weights]
+        return [variable for key, variable in variables.items() if key not in weights]
 
 
 def _index(pair: Tuple[int, Any]) -> int:

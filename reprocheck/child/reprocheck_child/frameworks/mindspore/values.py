@@ -63,10 +63,10 @@ class Values:
 
         They are tensors, or tuples of tensors.
         """
-        for one, other in zip(self.tensors(outputs), self.tensors(scaled)):
+        for output, scaled_output in zip(self.tensors(outputs), self.tensors(scaled)):
             while len(self.unscaled) >= self.KEPT:
                 del self.unscaled[next(iter(self.unscaled))]
-            self.unscaled[id(other)] = (other, one)
+            self.unscaled[id(scaled_output)] = (scaled_output, output)
 
     def before_scaling(self, tensor: Any) -> Any:
         """Return the loss that `tensor` was scaled from, or `tensor`."""

@@ -130,7 +130,9 @@ class Watcher:
         frame = self.deep.frame(1)
         try:
             with self.tensorflow.init_scope():
-                self.facts.begin([one for one in variables if hasattr(one, "assign")], frame)
+                self.facts.begin(
+                    [variable for variable in variables if hasattr(variable, "assign")], frame
+                )
         except Exception as error:
             self.deep.unrecorded(
                 "initial weights", "they could not be read before the first update: %r" % error
@@ -172,19 +174,19 @@ class Watcher:
         """
         tf, batches = self.tensorflow, self.batches
         flat = tf.nest.flatten(batch)
-        tensors = [one for one in flat if isinstance(one, tf.Tensor)]
+        tensors = [leaf for leaf in flat if isinstance(leaf, tf.Tensor)]
 
         def chosen(*given: Any) -> Any:
             return batches.instead(given) or given
 
         if tf.executing_eagerly():
-            found = list(map(tf.convert_to_tensor, chosen(*tensors)))
+            replacements = list(map(tf.convert_to_tensor, chosen(*tensors)))
         else:
-            found = tf.py_function(chosen, tensors, [one.dtype for one in tensors])
-        for one, before in zip(found, tensors):
-            one.set_shape(before.shape)
-        others = iter(found)
-        taken = [next(others) if isinstance(one, tf.Tensor) else one for one in flat]
+            replacements = tf.py_function(chosen, tensors, [leaf.dtype for leaf in tensors])
+        for leaf, before in zip(replacements, tensors):
+            leaf.set_shape(before.shape)
+        others = iter(replacements)
+        taken = [next(others) if isinstance(leaf, tf.Tensor) else leaf for leaf in flat]
         return tf.nest.pack_sequence_as(batch, taken)
 
     def _batch(self, place: str, batch: Any) -> Any:
@@ -194,7 +196,7 @@ class Watcher:
             self._handed_out(place, batch)
             return batch
         flat = tf.nest.flatten(batch)
-        there = [number for number, one in enumerate(flat) if one is not None]
+        there = [number for number, leaf in enumerate(flat) if leaf is not None]
         if (
             self.in_xla()
             or not there
@@ -203,15 +205,17 @@ class Watcher:
             return batch
 
         def arrived(*values: Any) -> None:
-            found = dict(zip(there, values))
+            values_by_place = dict(zip(there, values))
             self._handed_out(
                 place,
-                tf.nest.pack_sequence_as(batch, [found.get(number) for number in range(len(flat))]),
+                tf.nest.pack_sequence_as(
+                    batch, [values_by_place.get(number) for number in range(len(flat))]
+                ),
             )
 
         with tf.control_dependencies([self._hand_out(arrived, [flat[number] for number in there])]):
             return tf.nest.map_structure(
-                lambda one: None if one is None else tf.identity(one), batch
+                lambda leaf: None if leaf is None else tf.identity(leaf), batch
             )
 
     def _handed_out(self, place: str, batch: Any) -> None:
@@ -235,9 +239,9 @@ class Watcher:
         if self.deep.loaders:
             return
         given = [
-            one
-            for one in (*args, *named.values())
-            if concrete(one) and hasattr(one, "shape") and not hasattr(one, "assign")
+            argument
+            for argument in (*args, *named.values())
+            if concrete(argument) and hasattr(argument, "shape") and not hasattr(argument, "assign")
         ]
         if given:
             self.facts.batch("inputs of " + python.__name__, given)
@@ -256,10 +260,10 @@ class Watcher:
 
     def states(self) -> Tuple[List[str], List[Any]]:
         """Return the private generators and their states, to be handed out of a graph."""
-        held = [(name, state.handle_of()) for name, state in list(self.private.items())]
-        found = [(name, state) for name, state in held if state is not None]
-        return [name for name, _ in found], [
-            self.tensorflow.convert_to_tensor(state) for _, state in found
+        handles = [(name, state.handle_of()) for name, state in list(self.private.items())]
+        states = [(name, state) for name, state in handles if state is not None]
+        return [name for name, _ in states], [
+            self.tensorflow.convert_to_tensor(state) for _, state in states
         ]
 
     def drew(self, draws: Sequence[Draw], names: Sequence[str], states: Sequence[Any]) -> None:
@@ -331,7 +335,7 @@ class Watcher:
     ) -> None:
         """Record the gradients that a tape has given."""
         if self.tensorflow.executing_eagerly():
-            weights = [one for one in sources if hasattr(one, "assign")]
+            weights = [source for source in sources if hasattr(source, "assign")]
             if len(weights) == len(sources) == len(gradients) and outermost:
                 self.facts.gradients_of("gradient", weights, gradients)
                 self._by_hand = {
@@ -353,7 +357,7 @@ class Watcher:
         They come as numpy arrays.
         """
         self._hand_out(
-            lambda *found: self.behind_loss(lambda: arrived(*[one.numpy() for one in found])),
+            lambda *found: self.behind_loss(lambda: arrived(*[tensor.numpy() for tensor in found])),
             values,
         )
 
@@ -385,8 +389,8 @@ class Watcher:
             self._rooted = False
 
     def _release(self) -> None:
-        held, self._held = self._held, []
-        for fact in held:
+        lines, self._held = self._held, []
+        for fact in lines:
             fact()
 
     def returned(self) -> None:

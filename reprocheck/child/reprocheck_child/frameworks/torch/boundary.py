@@ -135,8 +135,8 @@ class Held:
         """Return the copies that are no part of another module, in the order of their making."""
         copies = [module for module, _ in self.copies.living()]
         parts = {id(part) for module in copies for part in module._modules.values()}
-        whole = (module for module in copies if id(module) not in parts)
-        return [module for module in whole if self.names.top(module) is module]
+        outermost = (module for module in copies if id(module) not in parts)
+        return [module for module in outermost if self.names.top(module) is module]
 
     def weights(self) -> Iterator[Tuple[str, Any, bool]]:
         """Yield (name, tensor, whether it is a buffer) of each named weight that still exists.
@@ -154,18 +154,18 @@ class Held:
 
     def optimizers(self) -> Iterator[Tuple[int, Any]]:
         """Return the live optimizers by their index."""
-        found: Dict[int, Any] = {}
+        optimizers_by_index: Dict[int, Any] = {}
         for index, reference in list(self.adapter.index.values()):
             optimizer = reference()
             if optimizer is not None:
-                found[index] = optimizer
-        return iter(sorted(found.items()))
+                optimizers_by_index[index] = optimizer
+        return iter(sorted(optimizers_by_index.items()))
 
 
 def _attribute(frame: Any, module: Any) -> str:
     """Return `ema.shadow` of a module that a script's object holds; "" where none is known."""
-    for name, held in scope.variables(frame):
-        for attribute, value in list(getattr(held, "__dict__", {}).items()):
+    for name, value_of_variable in scope.variables(frame):
+        for attribute, value in list(getattr(value_of_variable, "__dict__", {}).items()):
             if value is module:
                 return "%s.%s" % (name, attribute)
     return ""
@@ -178,5 +178,5 @@ def _numbers(schedule: Any) -> Any:
     """
     if hasattr(schedule, "get_scale"):
         return schedule.state_dict()
-    held = vars(schedule).items()
-    return {name: value for name, value in held if name[0] != "_" and name != "optimizer"}
+    attributes = vars(schedule).items()
+    return {name: value for name, value in attributes if name[0] != "_" and name != "optimizer"}

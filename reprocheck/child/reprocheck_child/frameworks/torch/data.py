@@ -131,9 +131,9 @@ class Loaders:
         place = self.places.get(loader, "")
         if not place:
             place = "%s[%d]" % (type(loader).__name__, self._number(loader))
-            held = variable(self.deep.frame(1), loader)
-            if held:
-                place += " (%s)" % held
+            name = variable(self.deep.frame(1), loader)
+            if name:
+                place += " (%s)" % name
             self.places.keep(loader, place)
         return str(place)
 
@@ -229,7 +229,11 @@ class Loaders:
 
     def own_generators(self) -> List[Any]:
         """Return the generators that all loaders have of their own."""
-        return [one for loader, _ in self.places.living() for _, one in self._generators(loader)]
+        return [
+            generator
+            for loader, _ in self.places.living()
+            for _, generator in self._generators(loader)
+        ]
 
     def parts(self) -> Iterator[Tuple[str, Any]]:
         """Yield the loaders that were iterated, and their samplers, by their places."""
@@ -282,14 +286,14 @@ class Loaders:
             keys["g2"] = {name: digest(states[1]) for name, states in epoch.moved.items()}
         if epoch.last is not None:
             # the sampler's own iterator, and the sampler (or the batch sampler) that it is of
-            order, whole = torch_order.epoch(
+            order, complete = torch_order.epoch(
                 iterator._sampler_iter, iterator._index_sampler, epoch.last
             )
             if order is not None:
                 order = torch_held.mapped(order, epoch.chosen)
                 keys["idx"] = order[: torch_order.LIMIT]
                 keys["order"] = self.deep.hash_bytes(torch_order.content(order))
-                if not whole or len(order) > torch_order.LIMIT:
+                if not complete or len(order) > torch_order.LIMIT:
                     keys["cut"] = True
         self.deep.seen("epoch", epoch.place, **keys)
 

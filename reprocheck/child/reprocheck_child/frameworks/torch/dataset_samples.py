@@ -21,16 +21,16 @@ def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
     `subset`: hash of the indices of a subset. `held`, `bag`: hash of the samples in order, and
     whatever their order.
     """
-    found: Dict[str, str] = {}
+    hashes_by_key: Dict[str, str] = {}
     chosen = indices(torch, dataset)
     if chosen is not None:
-        found["subset"] = digest(torch_order.content(chosen))
-    _, whole = _subsets(torch, dataset)
-    hashes = _samples(torch, prints, digest, whole)
+        hashes_by_key["subset"] = digest(torch_order.content(chosen))
+    _, base = _subsets(torch, dataset)
+    hashes = _samples(torch, prints, digest, base)
     if hashes:
-        found["held"] = digest("".join(hashes).encode())
-        found["bag"] = digest("".join(sorted(hashes)).encode())
-    return found
+        hashes_by_key["held"] = digest("".join(hashes).encode())
+        hashes_by_key["bag"] = digest("".join(sorted(hashes)).encode())
+    return hashes_by_key
 
 
 def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
@@ -40,7 +40,7 @@ def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
     """
     subsets, _ = _subsets(torch, dataset)
     chosen: List[Any] = [
-        torch_order.plain(list(torch_order.sequence(one.indices))) for one in subsets
+        torch_order.plain(list(torch_order.sequence(subset.indices))) for subset in subsets
     ]
     if not chosen or None in chosen:
         return None
@@ -70,9 +70,9 @@ def mapped(positions: List[Any], chosen: Optional[List[Any]]) -> List[Any]:
         return positions
     # a subset may count from the end, as a list does
     valid = range(-len(chosen), len(chosen))
-    if not all(type(one) is int and one in valid for one in positions):
+    if not all(type(position) is int and position in valid for position in positions):
         return positions
-    return [chosen[one] for one in positions]
+    return [chosen[position] for position in positions]
 
 
 def _samples(torch: Any, prints: Any, digest: Any, dataset: Any) -> Optional[List[str]]:
@@ -89,7 +89,7 @@ def _samples(torch: Any, prints: Any, digest: Any, dataset: Any) -> Optional[Lis
 def _rows(prints: Any, tensors: List[Any]) -> Optional[List[str]]:
     # sizes first: a hash of each sample takes a second for a few GB
     longest = max(map(len, tensors), default=0)
-    size = sum(one.numel() * one.element_size() for one in tensors)
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     if longest > SAMPLES or size > BYTES:
         return None
     hashes: Optional[List[str]] = prints.samples(tensors)
@@ -98,9 +98,9 @@ def _rows(prints: Any, tensors: List[Any]) -> Optional[List[str]]:
 
 def _content(prints: Any, sample: Any) -> bytes:
     """Return the bytes of one sample that are hashed."""
-    found: List[Any] = []
+    leaves: List[Any] = []
     for path, leaf in prints.leaves(sample):
         if not isinstance(leaf, dict):
             return b"[]"  # on a device: its fingerprint comes later
-        found.append((path, leaf.get("h") or repr(leaf.get("v"))))
-    return repr(found).encode("utf-8", "surrogatepass")
+        leaves.append((path, leaf.get("h") or repr(leaf.get("v"))))
+    return repr(leaves).encode("utf-8", "surrogatepass")

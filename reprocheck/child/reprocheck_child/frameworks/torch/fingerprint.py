@@ -152,9 +152,9 @@ class Fingerprints:
             return known[2]
         if len(self.recent) >= _RECENT:
             self.recent.clear()
-        found = self.later(tensor, True, sketched)
-        self.recent[seen[1]] = weakref.ref(tensor), seen, found
-        return found
+        fingerprint = self.later(tensor, True, sketched)
+        self.recent[seen[1]] = weakref.ref(tensor), seen, fingerprint
+        return fingerprint
 
     def finish(self) -> None:
         """Complete the fingerprints that wait for their sketch and norm."""
@@ -196,44 +196,44 @@ class Fingerprints:
                 tensor = self._flat(tensor)
             address = tensor.data_ptr()
         if fresh and sketched and size >= _LARGE and kind.single:
-            found: Fingerprint = {"h": "", "d": kind.name, "s": list(shape)}
+            fingerprint: Fingerprint = {"h": "", "d": kind.name, "s": list(shape)}
             with self.below(self.keys):
-                self.sketches.add_hashed(found, tensor, address)
-            self._remember((found["h"], dtype, shape), found)
-            return found
+                self.sketches.add_hashed(fingerprint, tensor, address)
+            self._remember((fingerprint["h"], dtype, shape), fingerprint)
+            return fingerprint
         data = memory(address, size * tensor.element_size())
         digest = hashing.digest(data)
         key = (digest, dtype, shape)
         known = self.known.get(key)
         if known is not None:
             return known
-        found = {"h": digest, "d": kind.name, "s": list(shape)}
+        fingerprint = {"h": digest, "d": kind.name, "s": list(shape)}
         if not size:
-            found["z"] = 0.0
+            fingerprint["z"] = 0.0
         elif kind.single and size <= sketch.ROW:
             if size <= _SMALL:
-                found["v"] = [leaves.number(value) for value in data.cast("f").tolist()]
+                fingerprint["v"] = [leaves.number(value) for value in data.cast("f").tolist()]
             if not self.sketches.room():
                 with self.below(self.keys):
                     self.sketches.make_room()
-            self.sketches.add_short(found, address, size)
+            self.sketches.add_short(fingerprint, address, size)
         elif kind.numbers:
             if not sketched and size > sketch.ROW:
-                return found
+                return fingerprint
             with self.below(self.keys):
                 real = tensor
                 if kind.complex:
                     real = self.torch.view_as_real(tensor)
                 if real.numel() <= _SMALL:
-                    found["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
-                self.sketches.add(found, real)
-        self._remember(key, found)
-        return found
+                    fingerprint["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
+                self.sketches.add(fingerprint, real)
+        self._remember(key, fingerprint)
+        return fingerprint
 
-    def _remember(self, key: Any, found: Fingerprint) -> None:
+    def _remember(self, key: Any, fingerprint: Fingerprint) -> None:
         while len(self.known) >= _KEPT:
             self.known.pop(next(iter(self.known)), None)
-        self.known[key] = found
+        self.known[key] = fingerprint
 
     def _flat(self, tensor: Any) -> Any:
         """Return a tensor flat and contiguous, with its bits as they are."""
@@ -271,10 +271,14 @@ class Fingerprints:
         shape = [tensor.size(0)]
         if not tensor.is_nested:
             shape = [int(length) for length in tensor.shape]
-        whole: Fingerprint = {"h": hashing.digest(b""), "d": self._name(tensor.dtype), "s": shape}
+        combined: Fingerprint = {
+            "h": hashing.digest(b""),
+            "d": self._name(tensor.dtype),
+            "s": shape,
+        }
         reads = [self._tensor(part) for part in parts]
         if not reads:
-            return whole
+            return combined
 
         def read(wait: bool) -> Optional[Fingerprint]:
             reads[:] = [_arrived(part, wait) or part for part in reads]
@@ -286,18 +290,18 @@ class Fingerprints:
                 "%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"])
                 for part in arrived
             ]
-            whole["h"] = ""
+            combined["h"] = ""
             if all(part["h"] for part in arrived):
-                whole["h"] = hashing.digest("|".join(texts).encode())
+                combined["h"] = hashing.digest("|".join(texts).encode())
             values = arrived[0]
             if "a" in values:
-                whole["a"] = "%s of %s" % (hashing.NAME, values["a"])
-            whole.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
+                combined["a"] = "%s of %s" % (hashing.NAME, values["a"])
+            combined.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
             structure = "|".join(texts[1:])
             if "k" in values and structure and isinstance(values["z"], float):
                 mark = hashing.digest(structure.encode())
-                whole["k"] = sketch.marked(values["k"], values["z"] or 1.0, mark)
-            return whole
+                combined["k"] = sketch.marked(values["k"], values["z"] or 1.0, mark)
+            return combined
 
         if any(callable(part) for part in reads):
             return read  # to ask now would send what the device has gathered
@@ -322,9 +326,9 @@ class Fingerprints:
                 if type(error).__name__ == "OutOfMemoryError":
                     self.no_memory(NO_MEMORY % tensor.device)
                 self.unable.add(kind)
-        found = self._host(tensor.cpu(), self.kinds[tensor.dtype])
+        fingerprint = self._host(tensor.cpu(), self.kinds[tensor.dtype])
         self.sketches.finish()
-        return {**found, "dev": str(tensor.device)}
+        return {**fingerprint, "dev": str(tensor.device)}
 
     def _device(self, tensor: Any) -> Reading:
         """Compute hash, sketch, norm and small values on the device.
@@ -334,10 +338,16 @@ class Fingerprints:
         """
         torch = self.torch
         shape, dtype, device = list(tensor.shape), tensor.dtype, str(tensor.device)
-        found: Fingerprint = {"h": "", "d": self._name(dtype), "s": shape, "dev": device, "a": SUMS}
+        fingerprint: Fingerprint = {
+            "h": "",
+            "d": self._name(dtype),
+            "s": shape,
+            "dev": device,
+            "a": SUMS,
+        }
         if not tensor.numel():
-            found["h"], found["z"] = WordSums.text(0, 0, 0), 0.0
-            return lambda wait: found
+            fingerprint["h"], fingerprint["z"] = WordSums.text(0, 0, 0), 0.0
+            return lambda wait: fingerprint
         tensor = self._flat(tensor)
         packed = [self.sums.of(tensor.view(-1))]
         kind, size = self.kinds[dtype], tensor.numel() * tensor.element_size()
@@ -358,24 +368,24 @@ class Fingerprints:
                 numbers = fetch(wait)
                 if numbers is None:
                     return None
-                if not found["h"]:
+                if not fingerprint["h"]:
                     first, second = numbers[:2].tolist()
-                    found["h"] = WordSums.text(first, second, size)
+                    fingerprint["h"] = WordSums.text(first, second, size)
                     if kind.numbers:
-                        self._unpack(found, numbers[2:], kind)
-                return found
+                        self._unpack(fingerprint, numbers[2:], kind)
+                return fingerprint
 
         return read
 
-    def _unpack(self, found: Fingerprint, numbers: Any, kind: _Kind) -> None:
+    def _unpack(self, fingerprint: Fingerprint, numbers: Any, kind: _Kind) -> None:
         """Return sketch, norm and, of a small tensor, the values that came from a device."""
         float64, width = self.torch.float64, sketch.SIZE // 2
-        found["k"] = sketch.text(ctypes.string_at(numbers.data_ptr(), sketch.SIZE * 4))
+        fingerprint["k"] = sketch.text(ctypes.string_at(numbers.data_ptr(), sketch.SIZE * 4))
         norm, *values = numbers[width:].view(float64).tolist()
-        found["z"] = leaves.number(norm)
+        fingerprint["z"] = leaves.number(norm)
         if values:
             as_said = leaves.number if kind.fractions else int
-            found["v"] = list(map(as_said, values))
+            fingerprint["v"] = list(map(as_said, values))
 
     def _device_norm(self, flat: Any) -> Any:
         torch = self.torch
@@ -458,12 +468,12 @@ class Fingerprints:
         )
 
     def _unread(self, tensor: Any, error: Exception) -> Fingerprint:
-        found = _unknown()
+        fingerprint = _unknown()
         with suppress(Exception):
-            found["d"] = self._name(tensor.dtype)
-            found["s"] = [int(length) for length in tensor.shape]
+            fingerprint["d"] = self._name(tensor.dtype)
+            fingerprint["s"] = [int(length) for length in tensor.shape]
         self._report("tensor of type " + leaves.type_name(tensor), repr(error))
-        return found
+        return fingerprint
 
     def forked(self) -> None:
         """Name the algorithms of a forked process again.

@@ -146,9 +146,9 @@ class Gradients:
         try:
             if gradient is not None and not self._elsewhere(gradient):
                 with self.aside():
-                    found = self.prints.later(gradient, True)
-                    self.deep.seen("gradient", name, out=[["", found]])
-                    self.last[name] = (self.prints.look(gradient), found)
+                    fingerprint = self.prints.later(gradient, True)
+                    self.deep.seen("gradient", name, out=[["", fingerprint]])
+                    self.last[name] = (self.prints.look(gradient), fingerprint)
         except Exception as error:
             self.deep.recorder.problem("the gradient of a weight", error)
 
@@ -206,19 +206,19 @@ class Gradients:
             return node._sequence_nr() not in recorded and not hasattr(node, "variable")
 
         walk = Walk(roots, NODES, counts)
-        found = sorted(walk, key=lambda node: node._sequence_nr())
+        nodes = sorted(walk, key=lambda node: node._sequence_nr())
         if walk.cut:
             self.deep.unrecorded(
                 "between", "more than %d operations between the modules and the loss" % NODES
             )
-        return [(node.name(), self._saved(node)) for node in found]
+        return [(node.name(), self._saved(node)) for node in nodes]
 
     def _saved(self, node: Any) -> List[Any]:
         """Return fingerprints of what an autograd node has saved.
 
         What a script's own hooks packed is not unpacked: that may run a forward.
         """
-        found: List[Any] = []
+        values: List[Any] = []
         for name in self.saved[type(node)]:
             # An error is how torch says it: freed by a backward pass before, or written to since
             # (then autograd itself could not use it either).
@@ -226,20 +226,22 @@ class Gradients:
                 # `unpack_hook` is None where torch keeps the tensor itself. A version without that
                 # attribute does not say, and is taken to have a hook.
                 raw = _as_list(getattr(node, _SAVED + name))
-                if any(getattr(one, "unpack_hook", self) is not None for one in raw):
+                if any(
+                    getattr(saved_value, "unpack_hook", self) is not None for saved_value in raw
+                ):
                     self.deep.unrecorded(
                         "saved tensors of " + node.name(),
                         "packed by a hook of the script, or of an unknown kind",
                     )
-                    return found
+                    return values
                 # an `autograd.Function` of the script has all of them under a public name
                 public = name == "tensors"
                 saved = _as_list(node.saved_tensors if public else getattr(node, "_saved_" + name))
                 for index, value in enumerate(saved):
                     if isinstance(value, self.torch.Tensor):
                         path = "%s.%d" % (name, index) if len(saved) > 1 else name
-                        found.append([path, self.prints.later(value)])
-        return found
+                        values.append([path, self.prints.later(value)])
+        return values
 
     def optimizer_built(self, optimizer: Any) -> None:
         """Remember the variables of the script that hold the tensors of a new optimizer."""
@@ -301,8 +303,8 @@ class Gradients:
             self.bare.append((leaf, name))
 
     def _record(self, tensor: Any, name: str, line: str) -> None:
-        made = {"l": line} if line else {}
-        self.deep.seen("weights", name, call=False, out=[["", self.prints.later(tensor)]], **made)
+        keys = {"l": line} if line else {}
+        self.deep.seen("weights", name, call=False, out=[["", self.prints.later(tensor)]], **keys)
         self.watch_weight(tensor, name)
 
     def record_by_hand(self) -> None:
@@ -355,16 +357,16 @@ class Gradients:
             if tensor.grad is None:
                 continue
             before, known = last.get(name, (None, None))
-            found = known
+            fingerprint = known
             if before is None or before != self.prints.look(tensor.grad):
-                found = self.prints.later(tensor.grad)
-            if found is known:
+                fingerprint = self.prints.later(tensor.grad)
+            if fingerprint is known:
                 again.append((name, known))
                 continue
             if again:
                 self.deep.seen_again("reduced", again, o=index)
                 again = []
-            self.deep.seen("reduced", name, o=index, out=[["", found]])
+            self.deep.seen("reduced", name, o=index, out=[["", fingerprint]])
         if again:
             self.deep.seen_again("reduced", again, o=index)
 

@@ -27,19 +27,19 @@ class Layouts:
         host; `empty`, the names of empty lists. What there is none of has no key, and tensors that
         cannot be asked (sparse, nested) are left out.
         """
-        found: Dict[str, Any] = {"strides": {}, "range": {}, "empty": []}
+        layouts: Dict[str, Any] = {"strides": {}, "range": {}, "empty": []}
         try:
             for path, value in parts(given):
                 if type(value) in self.plain:
                     if not value.is_contiguous():
-                        found["strides"][path] = list(value.stride())
+                        layouts["strides"][path] = list(value.stride())
                     if value.dtype in self.integers and value.is_cpu and 0 < value.numel() <= _MOST:
-                        found["range"][path] = self._range(value)
+                        layouts["range"][path] = self._range(value)
                 elif type(value) in _LISTS:
-                    found["empty"].append(path)
+                    layouts["empty"].append(path)
         except Exception:
             return {}
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in layouts.items() if value}
 
     def _range(self, tensor: Any) -> List[int]:
         prints = self.prints
@@ -54,5 +54,5 @@ def parts(given: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
         if type(value) not in _LISTS or not value:
             yield name, value
             continue
-        for index, one in enumerate(value):
-            yield "%s.%d" % (name, index), one
+        for index, element in enumerate(value):
+            yield "%s.%d" % (name, index), element

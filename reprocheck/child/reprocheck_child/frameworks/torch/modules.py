@@ -177,13 +177,13 @@ class Modules:
             self.deep.recorder.problem("after a module's forward", error)
 
     def _output(self, output: Any) -> Any:
-        found = self._read(output)
+        fingerprint = self._read(output)
         stack = self.local.stack
         self.handed = None
         # `_version` counts the writes in place; a tensor of inference mode has none
         if stack and not output.is_inference():
-            self.handed = (stack[-1], id(output), output._version, found)
-        return found
+            self.handed = (stack[-1], id(output), output._version, fingerprint)
+        return fingerprint
 
     def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
         """Return the inputs of a module in `Sequential` that the module before has returned.
@@ -193,7 +193,7 @@ class Modules:
         handed, self.handed = self.handed, None
         if handed is None or kwargs or len(args) != 1:
             return None
-        caller, identity, version, found = handed
+        caller, identity, version, fingerprint = handed
         (given,) = args
         if caller is not stack[-1] or id(given) != identity:
             return None
@@ -202,7 +202,7 @@ class Modules:
             return None
         if given.is_inference() or given._version != version:
             return None
-        return [["0", found]]
+        return [["0", fingerprint]]
 
     def _inputs(self, args: Any, kwargs: Any) -> List[Any]:
         if not kwargs and len(args) < len(_INDICES):
@@ -260,8 +260,8 @@ class Modules:
             if not type(value).__module__.startswith(FAKES):
                 yield value
         elif depth < _DEPTH:
-            for one in _elements(value)[:_LONGEST]:
-                yield from self._tensors(one, depth + 1)
+            for element in _elements(value)[:_LONGEST]:
+                yield from self._tensors(element, depth + 1)
 
 
 def _elements(value: Any) -> List[Any]:

@@ -197,11 +197,11 @@ class Names:
             reference = weakref.ref(module)
             wanted = self.deep.named(module, attribute) or _join(self.path(module, None), attribute)
             name = self._name(tensor, reference, attribute, wanted)
-            made = self.fills.of(tensor)
+            last_write = self.fills.of(tensor)
             birth = self.births.get((id(module), attribute), _UNBORN)
             if birth.module() is module:
-                made = {**birth.made, **made}
-            yield Weight(name, tensor, buffer, made)
+                last_write = {**birth.made, **last_write}
+            yield Weight(name, tensor, buffer, last_write)
 
     def name(self, tensor: Any) -> str:
         """Return the name of a weight, "" where it has none."""
@@ -216,10 +216,10 @@ class Names:
         # (`torch.utils.swap_tensors`).
         owner, attribute, _ = self.weights.get(identity, _UNNAMED)
         # not as the attribute of the module: that may be a property of the script's
-        held = getattr(owner(), "_parameters", {})
-        if attribute not in held:
+        parameters = getattr(owner(), "_parameters", {})
+        if attribute not in parameters:
             return None
-        tensor = held[attribute]  # a scripted module has no dict with `get`
+        tensor = parameters[attribute]  # a scripted module has no dict with `get`
         return tensor if id(tensor) == identity else None
 
     def parameters(self) -> Iterator[Tuple[str, Any]]:
@@ -229,26 +229,26 @@ class Names:
             if weight is not None:
                 yield name, weight
 
-    def roots(self, optimizer: Any, held: Dict[int, str]) -> List[Tuple[Any, str]]:
+    def roots(self, optimizer: Any, names: Dict[int, str]) -> List[Tuple[Any, str]]:
         """Return the outermost modules that hold an optimizer's unnamed tensors, with their names.
 
-        The name is taken from `held`, the names of tensors where the optimizer was built:
+        The name is taken from `names`, the names of tensors where the optimizer was built:
         `net.head` of `net.head.weight`.
         """
         wanted = {id(tensor) for tensor in _tensors(optimizer) if not self.name(tensor)}
         if not wanted:
             return []
-        found: Dict[int, Any] = {}
+        outermost: Dict[int, Any] = {}
         for (_, attribute), birth in list(self.births.items()):
             module = birth.module()
             if module is not None and id(module._parameters.get(attribute)) in wanted:
                 top = self.top(module)
-                found[id(top)] = top
-        return [(root, self._held(root, held)) for root in found.values()]
+                outermost[id(top)] = top
+        return [(root, self._held(root, names)) for root in outermost.values()]
 
-    def _held(self, root: Any, held: Dict[int, str]) -> str:
+    def _held(self, root: Any, names: Dict[int, str]) -> str:
         for path, tensor in self.module.named_parameters(root):
-            name = held.get(id(tensor), "")
+            name = names.get(id(tensor), "")
             if name.endswith("." + path):
                 return name[: -len(path) - 1]
         return ""
@@ -265,14 +265,14 @@ class Names:
         They are the variables of the frame that built it.
         """
         wanted = set(map(id, _tensors(optimizer)))
-        found: Dict[int, str] = {}
+        names: Dict[int, str] = {}
         for name, value in scope.variables(frame):
             for path, tensor in self._inside(name, value):
                 if id(tensor) in wanted:
-                    found.setdefault(id(tensor), path)
-            if len(found) == len(wanted):
+                    names.setdefault(id(tensor), path)
+            if len(names) == len(wanted):
                 break
-        return found
+        return names
 
     def name_bare(self, tensor: Any, owner: Any, name: str) -> str:
         """Give a tensor that belongs to no module its name, as long as `owner` lives.
@@ -302,12 +302,15 @@ class Names:
         if isinstance(value, self.torch.Tensor):
             return [(name, value)]
         if isinstance(value, self.module):
-            return [(name + "." + path, one) for path, one in self.module.named_parameters(value)]
-        found: List[Tuple[str, Any]] = []
+            return [
+                (name + "." + path, parameter)
+                for path, parameter in self.module.named_parameters(value)
+            ]
+        tensors: List[Tuple[str, Any]] = []
         if depth <= scope.DEPTH:
-            for part, one in scope.parts(value) or scope.attributes(value):
-                found += self._inside(name + part, one, depth + 1)
-        return found
+            for part, parameter in scope.parts(value) or scope.attributes(value):
+                tensors += self._inside(name + part, parameter, depth + 1)
+        return tensors
 
     @guarded("a weight was registered")
     def _registered(self, module: Any, attribute: str, tensor: Any) -> None:
@@ -319,12 +322,12 @@ class Names:
         state = self.deep.generators["torch"]()
         if state != self._state[0]:
             self._state = (state, {"torch": self.deep.hash_bytes(state)})
-        made: Dict[str, Any] = {}
+        modules: Dict[str, Any] = {}
         line = self.deep.source(1)
         if line:
-            made["l"] = line
-        made.update(g=self._state[1], sn=self.deep.seeds)
-        self.births[(id(module), attribute)] = _Birth(weakref.ref(module), id(tensor), made)
+            modules["l"] = line
+        modules.update(g=self._state[1], sn=self.deep.seeds)
+        self.births[(id(module), attribute)] = _Birth(weakref.ref(module), id(tensor), modules)
         self.fills.registered(tensor)
 
     def _attached(self, module: Any, attribute: str, child: Any) -> None:

@@ -46,7 +46,7 @@ class Sought:
     def _keep(self, given: Dict[str, Any]) -> None:
         """Write as many tensors as there is room for, the smallest first."""
         torch, prints = self.torch, self.prints
-        kept: List[Tuple[str, Any]] = []
+        chosen: List[Tuple[str, Any]] = []
         left = self.most
         with prints.functions(), prints.below(prints.keys):
             tensors = [(path, given[path]) for path in self.inputs if path in given]
@@ -55,9 +55,9 @@ class Sought:
                 if left < 0:
                     break
                 if tensor.layout is torch.strided and tensor.numel() and _type(tensor) in TYPES:
-                    kept.append((path, tensor.detach().cpu().resolve_neg().contiguous()))
-        if kept:
-            self._write(kept)
+                    chosen.append((path, tensor.detach().cpu().resolve_neg().contiguous()))
+        if chosen:
+            self._write(chosen)
 
     def _write(self, tensors: List[Tuple[str, Any]]) -> None:
         header, at = {}, 0
@@ -74,8 +74,8 @@ class Sought:
         # another rank may have been given the same
         with suppress(FileExistsError), open(self.path, "xb") as file:
             file.write(len(text).to_bytes(8, "little") + text)
-            for one in tensors:
-                file.write(memory(one[1].data_ptr(), _bytes_of(one)))
+            for named in tensors:
+                file.write(memory(named[1].data_ptr(), _bytes_of(named)))
 
 
 def _hash(leaf: Any) -> Any:
@@ -85,8 +85,8 @@ def _hash(leaf: Any) -> Any:
     return (leaf or {}).get("h")
 
 
-def _bytes_of(one: Tuple[str, Any]) -> int:
-    return int(one[1].numel() * one[1].element_size())
+def _bytes_of(named: Tuple[str, Any]) -> int:
+    return int(named[1].numel() * named[1].element_size())
 
 
 def _type(tensor: Any) -> str:

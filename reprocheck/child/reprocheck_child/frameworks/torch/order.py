@@ -47,16 +47,16 @@ def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List
     Of several sequences that fit, as a counter does where 0 was handed out last, it is the longest.
     """
     inner = _innermost(sampler)
-    found = []
+    orders = []
     for values, position in _positions(iterator, len(first)):
         order = _matching(values, position, first)
         if order is None:
             order = _mapped(inner, values, position, first)
         if order is not None:
-            found.append(order)
-    if not found:
+            orders.append(order)
+    if not orders:
         return None, False
-    return max(found, key=len), not _in_chunks(inner)
+    return max(orders, key=len), not _in_chunks(inner)
 
 
 def plain(indices: Any) -> Optional[List[Any]]:
@@ -66,10 +66,10 @@ def plain(indices: Any) -> Optional[List[Any]]:
     """
     if not isinstance(indices, (list, tuple)):
         indices = [indices]
-    found = _indices(indices)
-    if found.count(None) == len(found):
+    flat = _indices(indices)
+    if flat.count(None) == len(flat):
         return None
-    return found
+    return flat
 
 
 def sequence(values: Any) -> Any:
@@ -102,15 +102,15 @@ def _positions(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
     seen = {id(iterator)}
     for _ in range(_DEPTH):
         below: List[Any] = []
-        for one in level:
-            if isinstance(one, _POSITIONS):
-                yield from _position(one, taken)
+        for holder in level:
+            if isinstance(holder, _POSITIONS):
+                yield from _position(holder, taken)
                 continue
-            for held in _held(one):
-                new = id(held) not in seen and len(seen) < _OBJECTS
-                if new and isinstance(held, _WALKED):
-                    seen.add(id(held))
-                    below.append(held)
+            for referent in _held(holder):
+                new = id(referent) not in seen and len(seen) < _OBJECTS
+                if new and isinstance(referent, _WALKED):
+                    seen.add(id(referent))
+                    below.append(referent)
         level = below
 
 
@@ -128,15 +128,17 @@ def _position(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
         yield range(begin, sequence.stop, sequence.step), taken
 
 
-def _held(one: Any) -> List[Any]:
-    held = gc.get_referents(one)
-    if isinstance(one, _HOLDERS):
-        return held
-    attributes = getattr(one, "__dict__", None)  # an iterator of the script's own, or of a library
+def _held(holder: Any) -> List[Any]:
+    referents = gc.get_referents(holder)
+    if isinstance(holder, _HOLDERS):
+        return referents
+    attributes = getattr(
+        holder, "__dict__", None
+    )  # an iterator of the script's own, or of a library
     if not isinstance(attributes, dict):
-        return held
+        return referents
     # the garbage collector may know only the dict, which is nothing that is walked through
-    return held + list(attributes.values())
+    return referents + list(attributes.values())
 
 
 def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
@@ -168,9 +170,9 @@ def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optio
     if not isinstance(indices, _SEQUENCES):
         return None
     positions = range(len(indices))
-    if not all(type(one) is int and one in positions for one in values):
+    if not all(type(index) is int and index in positions for index in values):
         return None
-    return _matching([indices[one] for one in values], position, first)
+    return _matching([indices[index] for index in values], position, first)
 
 
 def _in_chunks(sampler: Any) -> bool:
@@ -201,10 +203,10 @@ def _indices(values: Any) -> List[Any]:
 
     An epoch has many, and nearly always numbers alone: those are not looked at one by one.
     """
-    found = list(values)
-    if _AS_IT_IS.issuperset(map(type, found)):
-        return found
-    return list(map(_index, found))
+    indices = list(values)
+    if _AS_IT_IS.issuperset(map(type, indices)):
+        return indices
+    return list(map(_index, indices))
 
 
 def _index(value: Any) -> Any:
@@ -212,7 +214,7 @@ def _index(value: Any) -> Any:
     if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, (list, tuple)):
-        return [_index(one) for one in value[:100]]
+        return [_index(part) for part in value[:100]]
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         exact = isinstance(value, (numpy.integer, numpy.str_))

@@ -65,9 +65,9 @@ class _Seeds:
             real = getattr(module, name)
             self.left.setdefault(generator, self._state(generator))
             wrapper = self._wrapper(real, generator)
-            for one in (module, *others):
-                if getattr(one, name, None) == real:  # bound methods are equal, not identical
-                    self.deep.hooks.put(one, name, wrapper)
+            for owner in (module, *others):
+                if getattr(owner, name, None) == real:  # bound methods are equal, not identical
+                    self.deep.hooks.put(owner, name, wrapper)
         except Exception as error:
             self.deep.unrecorded("seed of " + generator, repr(error))
 
@@ -203,10 +203,10 @@ class _Loads:
         missing = getattr(returned, "missing_keys", None)
         unexpected = getattr(returned, "unexpected_keys", None)
         boundary = self.deep.boundary
-        found = [] if boundary is None else boundary.archives.key_leaves(state_dict)
-        found += [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
-        found += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state_dict)}]]
-        self._seen(self._name(module), "load_state_dict", found)
+        leaves = [] if boundary is None else boundary.archives.key_leaves(state_dict)
+        leaves += [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
+        leaves += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state_dict)}]]
+        self._seen(self._name(module), "load_state_dict", leaves)
 
     @guarded("a file was loaded")
     def read(self, args: Any, kwargs: Any, returned: Any) -> None:
@@ -238,11 +238,11 @@ class _Loads:
         return [["contents", {"h": self.deep.hash_bytes("\n".join(hashes).encode())}]]
 
     def _seen(
-        self, place: str, kind: str, found: List[Any], contents: "Optional[List[Any]]" = None
+        self, place: str, kind: str, leaves: List[Any], contents: "Optional[List[Any]]" = None
     ) -> None:
         keys: Dict[str, Any] = {}
-        if found:
-            keys["in"] = found
+        if leaves:
+            keys["in"] = leaves
         if contents:
             keys["out"] = contents
         line = self.deep.source(3)

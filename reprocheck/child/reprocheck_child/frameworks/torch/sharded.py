@@ -34,12 +34,12 @@ class Sharded:
 
     def _watch_whole(self, parameter: Any) -> None:
         # made by the first gathering of the weight (`init_unsharded_param`), and kept from then on
-        whole = getattr(parameter, "_unsharded_param", None)
+        unsharded = getattr(parameter, "_unsharded_param", None)
         name = self.names.name(parameter.sharded_param)
-        if whole is None or not name:
+        if unsharded is None or not name:
             return
         if self.gradients.unwatch_weight(parameter.sharded_param):
-            self.gradients.watch_weight(whole, name)
+            self.gradients.watch_weight(unsharded, name)
             self.deep.unrecorded(*_NOT_WHOLE)
 
 

@@ -116,28 +116,28 @@ class HostSketches:
         """Drop what waits: it belongs to the process that was forked."""
         self.lock, self.waiting, self.slots = RLock(), [], []
 
-    def add(self, found: Fingerprint, tensor: Any) -> None:
-        """Add `k` and `z` of a tensor to `found`, at the latest with `finish`."""
+    def add(self, fingerprint: Fingerprint, tensor: Any) -> None:
+        """Add `k` and `z` of a tensor to `fingerprint`, at the latest with `finish`."""
         with self.lock:
             slot = self._next()
             if tensor.dtype is self.torch.float64:
                 norm = self._norm(tensor)
                 self._sum(tensor, slot, not norm < sketch.HUGE)
-                self.waiting.append((found, norm))
+                self.waiting.append((fingerprint, norm))
                 return
             self._sum(tensor, slot, False)
-            self.waiting.append((found, self._checked(tensor, slot)))
+            self.waiting.append((fingerprint, self._checked(tensor, slot)))
 
-    def add_short(self, found: Fingerprint, address: int, size: int) -> None:
+    def add_short(self, fingerprint: Fingerprint, address: int, size: int) -> None:
         """Do the same as `add`, of `size` float32 numbers in memory, a row at most."""
         with self.lock:
             slot = self._next()
             # all signs of the first row are +1
             memmove(slot.address, address, size * 4)
             memset(slot.address + size * 4, 0, (sketch.ROW - size) * 4)
-            self.waiting.append((found, None))
+            self.waiting.append((fingerprint, None))
 
-    def add_hashed(self, found: Fingerprint, tensor: Any, address: int) -> None:
+    def add_hashed(self, fingerprint: Fingerprint, tensor: Any, address: int) -> None:
         """Do the same as `add` for a float32 tensor at an address, and add `h`.
 
         Its bytes are read from memory once.
@@ -147,8 +147,8 @@ class HostSketches:
             stream = hashing.stream()
             data = memory(address, tensor.numel() * 4)
             self._sum(tensor, slot, False, lambda begin, end: stream.update(data[begin:end]))
-            found["h"] = stream.hexdigest()
-            self.waiting.append((found, self._checked(tensor, slot)))
+            fingerprint["h"] = stream.hexdigest()
+            self.waiting.append((fingerprint, self._checked(tensor, slot)))
 
     def room(self) -> bool:
         """Return whether one can be added without any work."""
@@ -188,9 +188,9 @@ class HostSketches:
             self.torch.sum(signed, 2, out=folded)
             data = string_at(folded.data_ptr(), count * sketch.SIZE * 4)
         width = sketch.SIZE * 4
-        for index, (found, known) in enumerate(waiting):
-            found["k"] = sketch.text(data[index * width : (index + 1) * width])
-            found["z"] = leaves.number(norms[index] if known is None else known)
+        for index, (fingerprint, known) in enumerate(waiting):
+            fingerprint["k"] = sketch.text(data[index * width : (index + 1) * width])
+            fingerprint["z"] = leaves.number(norms[index] if known is None else known)
 
     def _next(self) -> _Slot:
         if not self.room():
@@ -283,23 +283,23 @@ def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
     They are products by element, which no setting for matrix products rounds.
     """
     rows, columns = tables.on[flat.device]
-    whole, rest = divmod(flat.numel(), sketch.ROW)
-    found = []
-    for start in range(0, whole, _DEVICE_BLOCK):
-        count = min(_DEVICE_BLOCK, whole - start)
+    full_rows, rest = divmod(flat.numel(), sketch.ROW)
+    sums = []
+    for start in range(0, full_rows, _DEVICE_BLOCK):
+        count = min(_DEVICE_BLOCK, full_rows - start)
         values = _part(torch, flat, start * sketch.ROW, count * sketch.ROW).view(
             count, sketch.GROUPS, sketch.COLUMNS
         )
-        found.append((values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0))
+        sums.append((values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0))
     if rest:
-        tail = _part(torch, flat, whole * sketch.ROW, rest)
+        tail = _part(torch, flat, full_rows * sketch.ROW, rest)
         last = torch.nn.functional.pad(tail, (0, sketch.ROW - rest))
         last = last.view(sketch.GROUPS, sketch.COLUMNS)
-        if whole:  # all signs of the first row are +1
-            last = last * _signs(tables, rows, whole, 1)
-        found.append(last)
-    total = found[0]
-    for more in found[1:]:
+        if full_rows:  # all signs of the first row are +1
+            last = last * _signs(tables, rows, full_rows, 1)
+        sums.append(last)
+    total = sums[0]
+    for more in sums[1:]:
         total = total + more
     return (total.view(-1, sketch.BUCKETS) * columns).sum(1).view(sketch.SIZE)
 
@@ -309,16 +309,16 @@ def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
 
     They are of whole cycles from the first on, or of one piece of a cycle.
     """
-    found = []
+    pieces = []
     while count:
         cycle, first = divmod(start, sketch.ROWS)
         taken = min(count, sketch.ROWS - first)
         signs = rows[:, first : first + taken]
         if cycle:
             signs = signs * tables.flipped(rows.device, cycle).unsqueeze(1)
-        found.append(signs)
+        pieces.append(signs)
         start, count = start + taken, count - taken
-    return found[0] if len(found) == 1 else tables.torch.cat(found, 1)
+    return pieces[0] if len(pieces) == 1 else tables.torch.cat(pieces, 1)
 
 
 def _part(torch: Any, flat: Any, start: int, length: int) -> Any:

@@ -61,7 +61,7 @@ class StateDicts:
         for place, schedule in self.held.live_schedules():
             if _is_of(schedule, value):
                 return "schedule", place
-        tensors = [one for one in value.values() if isinstance(one, torch.Tensor)]
+        tensors = [tensor for tensor in value.values() if isinstance(tensor, torch.Tensor)]
         if len(tensors) == len(value) > 0 and tensors[0].dtype != torch.uint8:
             return "weights", self._weights(value)
         return None
@@ -71,7 +71,9 @@ class StateDicts:
         if value.dtype != torch.uint8 or value.dim() != 1 or not 16 <= value.numel() <= 6000:
             return "weights", self._weights({"": value})
         own = [
-            one for one in self.archives.generators().items() if isinstance(one[1], torch.Generator)
+            named
+            for named in self.archives.generators().items()
+            if isinstance(named[1], torch.Generator)
         ]
         for name, generator in (("torch", torch.default_generator), *own):
             state = generator.get_state()
@@ -86,7 +88,7 @@ class StateDicts:
         """
         fitting = []
         for index, optimizer in self.held.optimizers():
-            own = [id(one) for one in optimizer.state.values()]
+            own = [id(weight_state) for weight_state in optimizer.state.values()]
             if not set(own).isdisjoint(map(id, state["state"].values())):
                 return "optimizer %d" % index
             if _weights_of(optimizer.param_groups) == _weights_of(state["param_groups"]):
@@ -99,7 +101,7 @@ class StateDicts:
         "" where the training holds none by a name, such as for a copy of them.
         """
         known = {tensor.data_ptr(): name for name, tensor, _ in self.held.weights()}
-        names = [known.get(one.data_ptr(), "") for one in tensors.values()]
+        names = [known.get(saved.data_ptr(), "") for saved in tensors.values()]
         if not any(names):
             names = list(self._copies(tensors))
         return ", ".join(filter(None, names))
@@ -110,7 +112,7 @@ class StateDicts:
         State dicts are moved to the host, too.
         """
         for name, weight, _ in self.held.weights():
-            given = next((one for key, one in tensors.items() if _ends(name, key)), None)
+            given = next((tensor for key, tensor in tensors.items() if _ends(name, key)), None)
             if given is None or given.shape != weight.shape:
                 continue
             if self.torch.equal(given.to(weight.device, weight.dtype), weight):
@@ -132,5 +134,5 @@ def _weights_of(groups: Any) -> List[int]:
 
 def _ends(name: str, key: str) -> bool:
     """Return whether a key names a weight, with more or fewer modules around it."""
-    mine, other = "." + name, "." + key
-    return bool(key) and (mine.endswith(other) or other.endswith(mine))
+    mine, theirs = "." + name, "." + key
+    return bool(key) and (mine.endswith(theirs) or theirs.endswith(mine))

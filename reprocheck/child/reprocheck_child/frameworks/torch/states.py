@@ -68,7 +68,8 @@ def _offset(torch: Any, generator: Any) -> int:
         )
         states.add(bytes(own.get_state().tolist()))
     same = all(
-        string_at(one._cdata + offset, 4 * _WORDS) == _words(one) for one in (own, generator)
+        string_at(candidate._cdata + offset, 4 * _WORDS) == _words(candidate)
+        for candidate in (own, generator)
     )
     if not same or not len(marks) == len(states) == 7:
         return 0

@@ -31,8 +31,8 @@ class Values:
             return
         # of an iterator that was scaled nothing is left to look at
         if isinstance(outputs, (list, tuple)) and isinstance(scaled, (list, tuple)):
-            for one, other in zip(outputs, scaled):
-                self.remember_unscaled(one, other)
+            for output, scaled_output in zip(outputs, scaled):
+                self.remember_unscaled(output, scaled_output)
 
     def dtype_name(self, tensor: Any) -> str:
         """Return `float32` for torch.float32."""
@@ -89,14 +89,16 @@ def copy_aside(torch: Any, tensors: List[Any]) -> "Callable[[bool], Optional[Lis
     """
     try:
         device = torch.get_device_module(tensors[0].device)
-        copies = [torch.empty(one.shape, dtype=one.dtype, pin_memory=True) for one in tensors]
-        for copy, one in zip(copies, tensors):
-            copy.copy_(one, non_blocking=True)
+        copies = [
+            torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True) for tensor in tensors
+        ]
+        for copy, tensor in zip(copies, tensors):
+            copy.copy_(tensor, non_blocking=True)
         event = device.Event()
         event.record()
     except Exception:  # a device without streams, or without pinned memory
-        left = [one.clone() for one in tensors]
-        return lambda wait: [one.cpu() for one in left]
+        left = [tensor.clone() for tensor in tensors]
+        return lambda wait: [tensor.cpu() for tensor in left]
 
     def fetch(wait: bool) -> Optional[List[Any]]:
         # asked first: to synchronise is a call into the driver, even where the copy has arrived

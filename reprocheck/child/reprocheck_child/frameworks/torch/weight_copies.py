@@ -54,7 +54,9 @@ class OwnWeights:
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
                 if type(value) in CONTAINERS:
-                    yield from ((name + part + place, one) for place, one in self._copies(value))
+                    yield from (
+                        (name + part + place, tensor) for place, tensor in self._copies(value)
+                    )
 
     def counts(self) -> Iterator[Tuple[str, Any, str]]:
         """Return (name, object, attribute) of the numbers beside them."""
@@ -79,7 +81,7 @@ class OwnWeights:
         One that holds an optimizer, too, is a trainer, which counts more than what it goes on with.
         """
         things = self.deep.boundary.things
-        tensors = [one for one in things if type(one[1]) in CONTAINERS and self._begins(one[1])]
+        tensors = [pair for pair in things if type(pair[1]) in CONTAINERS and self._begins(pair[1])]
         if not tensors:
             return
         self.sets = self._sets()
@@ -90,7 +92,7 @@ class OwnWeights:
             values = [value for _, value in scope.attributes(thing)]
             if copies.isdisjoint(map(id, values)):
                 continue
-            if not any(isinstance(one, self.torch.optim.Optimizer) for one in values):
+            if not any(isinstance(pair, self.torch.optim.Optimizer) for pair in values):
                 yield name, thing
 
     def _begins(self, container: Any) -> bool:
@@ -118,12 +120,12 @@ class OwnWeights:
 
     def _owners(self) -> Dict[int, Any]:
         """Return the module of each weight and buffer with a name, by the tensor's `id`."""
-        found = {}
+        modules = {}
         for owner, attribute, _ in list(self.held.names.weights.values()):
             module = owner()
             tensors = {**getattr(module, "_parameters", {}), **getattr(module, "_buffers", {})}
-            found[id(tensors.get(attribute))] = module
-        return found
+            modules[id(tensors.get(attribute))] = module
+        return modules
 
     def _copies(self, container: Any) -> List[Named]:
         """Return the tensors of a container that has as many of the same shapes as a model.
@@ -132,14 +134,14 @@ class OwnWeights:
         """
         parts = scope.parts(dict(container) if type(container) is OrderedDict else container)
         tensors = [value for _, value in parts]
-        if len(tensors) < 2 or not all(type(one) is self.torch.Tensor for one in tensors):
+        if len(tensors) < 2 or not all(type(tensor) is self.torch.Tensor for tensor in tensors):
             return []
         if _shapes(tensors) not in self.sets:
             return []
         weights = self.held.names.weights
-        if any(id(one) in weights or one.grad_fn is not None for one in tensors):
+        if any(id(tensor) in weights or tensor.grad_fn is not None for tensor in tensors):
             return []
-        return [(part, one) for part, one in parts if one.is_floating_point()]
+        return [(part, tensor) for part, tensor in parts if tensor.is_floating_point()]
 
 
 class _Model:
@@ -166,4 +168,4 @@ class _Model:
 
 def _shapes(tensors: List[Any]) -> Shapes:
     """Return the sorted shapes of the tensors that hold fractions."""
-    return tuple(sorted(tuple(one.shape) for one in tensors if one.is_floating_point()))
+    return tuple(sorted(tuple(tensor.shape) for tensor in tensors if tensor.is_floating_point()))

@@ -31,11 +31,11 @@ class StepWeights:
 
     def changed(self, optimizer: Any) -> bool:
         """Return whether weights on the host changed since `keep`, also during the step."""
-        kept = self.before.get(optimizer)
-        if kept is None:
+        before = self.before.get(optimizer)
+        if before is None:
             return False
         host, _ = self._weights(optimizer)
-        return fingerprint.first_change(host, kept[0])
+        return fingerprint.first_change(host, before[0])
 
     def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
         """Return whether weights changed since `keep`.
@@ -43,17 +43,17 @@ class StepWeights:
         For weights on a device it is a reading that says so once it has arrived.
         """
         self.under_way.pop(get_ident(), None)
-        kept = self.before.pop(optimizer, None)
+        before = self.before.pop(optimizer, None)
         host, device = self._weights(optimizer)
         weights = host or device
-        if kept is None or not weights:
+        if before is None or not weights:
             return None
-        if fingerprint.first_change(host, kept[0]):
+        if fingerprint.first_change(host, before[0]):
             return True
         if not device:
             return False
         # compared on the device: to ask for the answer now would wait for all that it has to do
-        different = (fingerprint.device_sums(self.torch, device) != kept[1]).any()
+        different = (fingerprint.device_sums(self.torch, device) != before[1]).any()
         read = self.values.copy_aside([different], "bool")
 
         def changed(wait: bool) -> Optional[bool]:

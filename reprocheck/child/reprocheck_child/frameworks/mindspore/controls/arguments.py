@@ -16,16 +16,16 @@ def with_other_arguments(kind: Any, what: str, change: Callable[[Dict[str, Any]]
     signature = inspect.signature(getattr(real, "decorated_func", real))
 
     def making(real: Any) -> Any:
-        def __init__(made: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+        def __init__(instance: Any, *args: Any, **named: Any) -> None:  # noqa: N807
             try:
-                bound = signature.bind(made, *args, **named)
+                bound = signature.bind(instance, *args, **named)
             except TypeError:
-                return real(made, *args, **named)  # MindSpore says what is wrong with them
+                return real(instance, *args, **named)  # MindSpore says what is wrong with them
             with guarded(what):
                 bound.apply_defaults()
                 change(bound.arguments)
                 args, named = bound.args[1:], bound.kwargs
-            return real(made, *args, **named)
+            return real(instance, *args, **named)
 
         return __init__
 

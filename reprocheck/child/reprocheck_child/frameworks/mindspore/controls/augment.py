@@ -91,8 +91,8 @@ class _Plain:
                 instead = self.operations_of(operation)
                 if instead == [operation]:
                     return real(operation, *columns)
-                for one in instead:
-                    answer = one(*columns)
+                for replacement in instead:
+                    answer = replacement(*columns)
                     columns = answer if isinstance(answer, tuple) else (answer,)
                 return columns if len(columns) > 1 else columns[0]
 
@@ -104,11 +104,11 @@ class _Plain:
         """Build every map of a pipeline of counterparts."""
 
         def made(_: None, dataset: Any, *args: Any, **named: Any) -> None:
-            found = [
-                one for operation in dataset.operations for one in self.operations_of(operation)
+            operations = [
+                plain for operation in dataset.operations for plain in self.operations_of(operation)
             ]
-            if found != dataset.operations:
-                dataset.operations = found or [_same]
+            if operations != dataset.operations:
+                dataset.operations = operations or [_same]
 
         around(kind, "__init__", "controls: augment-off", after=made)
 
@@ -128,12 +128,12 @@ class _Plain:
             self.active.touched(
                 NAME,
                 type(operation).__name__,
-                ", ".join(type(one).__name__ for one in instead) or "the identity",
+                ", ".join(type(plain).__name__ for plain in instead) or "the identity",
             )
-            return [one for found in instead for one in self.operations_of(found)]
+            return [plain for replacement in instead for plain in self.operations_of(replacement)]
         if isinstance(inner, list) and type(operation).__name__ == "Compose":
             operation.transforms = [
-                one for found in inner for one in self.operations_of(found)
+                plain for replacement in inner for plain in self.operations_of(replacement)
             ] or [_same]
         return [operation]
 
@@ -173,12 +173,12 @@ _MIXED: "Dict[str, List[Any]]" = {
 }
 
 
-def _identity(made: _Made) -> List[Any]:
-    return _MIXED.get(type(made.operation).__name__, [])
+def _identity(operation: _Made) -> List[Any]:
+    return _MIXED.get(type(operation.operation).__name__, [])
 
 
-def _mask(made: _Made) -> List[Any]:
-    return [] if getattr(made.operation, "iid_masks", False) else [made.operation]
+def _mask(operation: _Made) -> List[Any]:
+    return [] if getattr(operation.operation, "iid_masks", False) else [operation.operation]
 
 
 def _vision(name: str, *args: Any, **named: Any) -> Any:

@@ -49,7 +49,11 @@ def _look_at(active: Any, kind: Any, dataset_kind: Any, drawing: Dict[int, bool]
         def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
             with guarded("what a dataset draws"):
                 drawing[id(dataset)] = draws(
-                    *(one for one in (*args, *named.values()) if not isinstance(one, dataset_kind))
+                    *(
+                        argument
+                        for argument in (*args, *named.values())
+                        if not isinstance(argument, dataset_kind)
+                    )
                 )
             try:
                 real(dataset, *args, **named)

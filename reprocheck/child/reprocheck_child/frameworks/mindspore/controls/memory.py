@@ -32,9 +32,9 @@ def _fill_method(mindspore: Any, active: Any) -> None:
 
     def filling(real: Any) -> Any:
         def new_empty(*args: Any, **named: Any) -> Any:
-            made = real(*args, **named)
+            tensor = real(*args, **named)
             active.touched(NAME, "Tensor.new_empty", PATTERN)
-            return ops.full_like(made, PATTERN)
+            return ops.full_like(tensor, PATTERN)
 
         return new_empty
 

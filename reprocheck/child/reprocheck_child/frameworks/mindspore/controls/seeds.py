@@ -100,7 +100,7 @@ def _hook(active: Any, seeds: Any, kind: Any, parameters: Tuple[str, ...], missi
             numbers = [active.number(PRIVATE, kind.__name__) for _ in parameters]
             if active.spares(PRIVATE):
                 return
-            given.update(zip(parameters, (one % (PERIOD - 1) + 1 for one in numbers)))
+            given.update(zip(parameters, (number % (PERIOD - 1) + 1 for number in numbers)))
             active.touched(PRIVATE, "mindspore.ops.%s without a seed" % kind.__name__)
 
     with_other_arguments(kind, "an operator without a seed", change)

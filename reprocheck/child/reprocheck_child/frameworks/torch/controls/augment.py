@@ -67,11 +67,11 @@ class _Change:
         def instead(real: Any) -> Any:
             def call(transform: Any, *args: Any, **kwargs: Any) -> Any:
                 name = type(transform).__name__
-                kept = name in known.ALBUMENTATIONS_KEPT
-                always = kept and transform.p >= 1
+                stays = name in known.ALBUMENTATIONS_KEPT
+                always = stays and transform.p >= 1
                 if args or always or not _of(transform, "albumentations"):
                     return real(transform, *args, **kwargs)
-                if kept or name in known.ALBUMENTATIONS_SAME_DRAW:
+                if stays or name in known.ALBUMENTATIONS_SAME_DRAW:
                     return fixed("albumentations " + name)(real)(transform, **kwargs)
                 touched(_CONTROL, "albumentations " + name)
                 kwargs.pop("force_apply", None)

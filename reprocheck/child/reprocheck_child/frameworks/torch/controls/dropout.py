@@ -183,11 +183,11 @@ def in_place_of(wrapper: Any, real: Any) -> Any:
 
     TorchScript reads the source of what is wrapped and looks names up in the wrapper's globals.
     """
-    made = types.FunctionType(
+    function = types.FunctionType(
         wrapper.__code__, real.__globals__, real.__name__, wrapper.__defaults__, wrapper.__closure__
     )
-    made.__kwdefaults__ = wrapper.__kwdefaults__
-    return functools.update_wrapper(made, real)
+    function.__kwdefaults__ = wrapper.__kwdefaults__
+    return functools.update_wrapper(function, real)
 
 
 def _place(function: Any, argument: str) -> int:

@@ -55,15 +55,15 @@ def _algorithms(torch: Any, active: Any) -> None:
     real, fill = core._set_deterministic_algorithms, _filling(torch)
 
     def set_algorithms(mode: Any, *, warn_only: Any = False) -> Any:
-        said, wanted = _said(mode, warn_only), _said(True, False)
-        if said == wanted:
+        given, wanted = _said(mode, warn_only), _said(True, False)
+        if given == wanted:
             # the script asks for all that comes with it, as it would without the control
             fill(True)
             return real(True, warn_only=False)
         if active.override:
-            active.overridden("deterministic", what, said, wanted)
+            active.overridden("deterministic", what, given, wanted)
             return real(True, warn_only=False)
-        active.conflict("deterministic", what, said, wanted)
+        active.conflict("deterministic", what, given, wanted)
         return real(mode, warn_only=warn_only)
 
     real(True, warn_only=False)
