@@ -68,6 +68,13 @@ class Deep:
     """Whether a loader has handed out a batch: then the inputs of a module are not taken for
     one.
     """
+    fingerprints: Any = None
+    """The fingerprints of the framework's tensors: one cache for all who record them.
+
+    Set by the adapter.
+    """
+    boundary: Any = None
+    """What a resume is judged by, where that is asked for."""
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
@@ -92,11 +99,6 @@ class Deep:
         """
         self.foreign = [*user_files.foreign_folders()]
         """Folders whose code is not the user's. Adapters add the folder of their framework."""
-        self.fingerprints: Any = None
-        """The fingerprints of the framework's tensors: one cache for all who record them.
-
-        Set by the adapter.
-        """
         self.finish: Callable[[], None] = _nothing
         """Completes the fingerprints that were given so far; set by the adapter."""
         self.named: Callable[[Any, str], str] = lambda holder, attribute: ""
@@ -121,8 +123,6 @@ class Deep:
         self._gathered: list[dict[str, Any] | str] = []
         self._last_seeds: dict[str, dict[str, Any]] = {}  # generator -> the fact of its last seed
         self._lock = RLock()
-        self.boundary: Any = None
-        """What a resume is judged by, where that is asked for."""
         if recorder.boundaries is not None:
             from ..resume.boundary import Boundary
 

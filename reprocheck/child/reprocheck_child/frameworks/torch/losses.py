@@ -116,6 +116,8 @@ class _Adapter:
                     adapter.deep.after_backward(args, kwargs, returned)
                 return returned
 
+        # private: no public hook sees all backward passes; each looks the engine up under this name
+        # (torch 2.13)
         variable._execution_engine = Engine()
         return [Engine.run_backward, Engine.__getattr__, self.on_backward]
 
@@ -308,6 +310,7 @@ class _Adapter:
             self.making_state.add(me)
             return lambda _: self.making_state.discard(me)
 
+        # private: `torch.distributed.checkpoint.state_dict` makes the steps there (torch 2.13)
         around(module, "_init_optim_state", "the making of an optimizer's state", before=before)
 
     def hook_scaler(self) -> List[Any]:

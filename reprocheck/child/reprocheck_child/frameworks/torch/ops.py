@@ -188,6 +188,7 @@ class Operators:
                 finally:
                     operators.after_backward(handles, kwargs.get("accumulate_grad", False))
 
+        # private, as in `losses`: every backward pass looks the engine up under this name
         variable._execution_engine = Engine()
 
     @_guarded
