@@ -34,6 +34,7 @@ class KerasCallback:
 
     def on_train_batch_end(self, batch: int, logs: "Any" = None) -> None:
         """Log what this batch added to the mean."""
+        # private: `logs["loss"]` is the mean of the epoch so far, not the batch's loss (Keras 3)
         tracker = self.model._loss_tracker
         total, count = (float(value) for value in (tracker.total, tracker.count))
         before, self._before = self._before, (total, count)

@@ -119,4 +119,5 @@ def _again(active: Active, data: Any) -> None:
 
 
 def _python_again(active: Active, module: Any) -> None:
+    # private: the functions of `random` are methods of this one object
     _seed(active, module._inst.seed, "random.seed", _drawn(active, module, "random", PythonState()))

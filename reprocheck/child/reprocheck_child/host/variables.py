@@ -157,6 +157,7 @@ def key(weight: Any) -> int:
 
     A weight may be given as either.
     """
+    # private: the variable of TensorFlow that a variable of Keras holds
     inner = getattr(weight, "_value", None)
     if hasattr(inner, "assign"):
         return id(inner)

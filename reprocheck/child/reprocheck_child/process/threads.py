@@ -134,6 +134,7 @@ def _thread() -> Any:
     threading = sys.modules.get("threading")
     if threading is None:
         return None
+    # private: `current_thread` would make an object for a thread that Python did not start
     thread = threading._active.get(get_ident())
     if isinstance(thread, (threading._MainThread, threading._DummyThread)):
         return None

@@ -464,6 +464,7 @@ class Checkpoints:
     def _started_thread(self, thread: Any) -> None:
         self._begun[id(thread)] = self._recorder.updated
         self._passed_over.discard(id(thread))
+        # private: what the thread runs; gone once it has ended
         target = getattr(thread, "_target", None)
         if getattr(target, "__module__", "") != POOL:  # of a worker, what it is given is awaited
             self._tasks.append(thread)

@@ -229,6 +229,7 @@ class Calls:
         It is called behind the differentiation, and may be an update alone. Returns what the
         function is to be given.
         """
+        # private: nothing public tells whether a program is being traced (JAX 0.10)
         if not self.jax._src.core.trace_state_clean():
             return given
         with guarded("the state of an optimizer"):

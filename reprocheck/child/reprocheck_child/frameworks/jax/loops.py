@@ -68,6 +68,7 @@ class Loops:
     def _from_around(self, leaf: Any, loop: _Loop) -> bool:
         if not isinstance(leaf, self.jax.core.Tracer):
             return True
+        # private: the trace that made a value tells whether it comes from around the loop
         return any(leaf._trace is trace for trace in loop.around)
 
     def _following(self, length_of: Callable[..., Optional[int]], real: Any) -> Any:

@@ -81,6 +81,7 @@ class Births:
         seed: Optional[Tuple[Any, str]] = self.seeds.last.get("python")
         line = self.deep.source(2)
         if self.drawn is None:
+            # private: the seed that it was given or drew stands nowhere else (Keras 3.15)
             given = generator._initial_seed
             seed = (leaves.plain_or_type(given), line)
         self.generators[id(generator)] = (weakref.ref(generator), seed, line)

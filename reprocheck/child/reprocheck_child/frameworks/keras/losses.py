@@ -52,6 +52,7 @@ class _Adapter:
         from keras.src.trainers.trainer import Trainer
 
         around(Trainer, "compile", "a model that is compiled", after=self.compiled)
+        # each backend has a trainer of its own, which defines `train_on_batch` anew
         backend = self.keras.backend.backend()
         module = sys.modules.get("keras.src.backend.%s.trainer" % backend)
         for kind in list(vars(module).values()) if module else ():

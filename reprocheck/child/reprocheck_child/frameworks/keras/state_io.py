@@ -41,6 +41,7 @@ def _assign(variable: Any, value: Any) -> None:
 def _rates(held: Any) -> Iterator[Tuple[str, Any]]:
     """Yield the rate of each optimizer that has it in a variable."""
     for number, (_, optimizer) in enumerate(held.optimizers()):
+        # private: the public `learning_rate` of a schedule is its present value
         rate = getattr(optimizer, "_learning_rate", None)
         if hasattr(rate, "assign"):
             yield "learning_rate of %s[%d]" % (type(optimizer).__name__, number), rate

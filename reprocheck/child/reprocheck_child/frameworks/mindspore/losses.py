@@ -74,6 +74,7 @@ def hook_model(recording: Recording) -> None:
 
         return _train
 
+    # private: `train` and `fit` both lead through it (MindSpore 2.10)
     replace(Model, "_train", with_ours)
 
 

@@ -34,6 +34,7 @@ class Opening:
         from mindspore import context
 
         self.context = context
+        # private: the object behind `set_context`, where every choice of the mode ends
         self._hook_mode(type(context._context()))
         self._hook_parallel()
         if context._get_mode() == context.GRAPH_MODE:  # the default of older versions

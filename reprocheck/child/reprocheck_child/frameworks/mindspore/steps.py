@@ -24,6 +24,7 @@ CAPTURE = "a function is compiled with capture_mode=%r: what it trains inside ma
 
 
 MODULES = ("mindspore.graph.api", "mindspore.common.api")
+# private: all ways to take a gradient in PyNative mode call both (MindSpore 2.10)
 HALVES = ("_pynative_func_grad_forward", "_pynative_func_grad_backward")
 USED_IN = ("mindspore.ops.function.grad.grad_func",)
 

@@ -46,6 +46,7 @@ def numbers(names: Any) -> Iterator[Tuple[str, Any, str]]:
 
 def _of_module(module: Any, path: str) -> Iterator[Named]:
     namespace: Dict[str, Any] = dict(getattr(module, "__dict__", {}))
+    # private: which buffers a checkpoint leaves out stands nowhere else
     buffers = dict(namespace.get("_buffers", {}))
     namespace.update(
         (name, buffers.get(name)) for name in namespace.get("_non_persistent_buffers_set", ())

@@ -67,6 +67,7 @@ class Loaders:
         # and its methods that are wrapped here have been there since before 2.0. `_reset` begins an
         # epoch, by `__init__` or again where workers are persistent; `_next_index` asks the
         # sampler, also ahead of time for workers.
+        # private: the one base of all iterators; a loader reports no batches (torch 2.13)
         base = dataloader._BaseDataLoaderIter
         if self.deep.boundary is not None:
             self.deep.boundary.held.append(self.write_private)
@@ -187,6 +188,7 @@ class Loaders:
                 epoch.before = {**epoch.before, "torch": states["torch"]}
         self._moved(epoch, states)
         if iterator._num_workers:
+            # private: the seed from which workers derive theirs
             epoch.keys["seed"] = iterator._base_seed
 
     def _moved(self, epoch: _Epoch, states: Dict[str, bytes]) -> None:

@@ -203,6 +203,7 @@ class Gradients:
         recorded = self.recorded
 
         def counts(node: Any) -> bool:
+            # private: the number that the forward gave the node; see `graph`
             return node._sequence_nr() not in recorded and not hasattr(node, "variable")
 
         walk = Walk(roots, NODES, counts)

@@ -6,6 +6,7 @@ The graph compiler parses them, so each is plain, in this file, without closure.
 from mindspore import ops
 from mindspore.ops import functional_overload
 
+# private: the operators behind `empty`, taken before the control rebinds its names
 _empty_instance = functional_overload._empty_instance
 _empty_like_instance = functional_overload._empty_like_instance
 
