@@ -211,7 +211,9 @@ def _set_environment(setter: Setter) -> None:
 
     A user's value that serves as well stays; one that contradicts stays and is listed.
     """
-    row = next(row for row in _controls() if row["name"] == "deterministic")
+    with open(_TABLE, encoding="utf-8") as file:
+        table: list[dict[str, Any]] = json_text.loads(file.read())
+    row = next(row for row in table if row["name"] == "deterministic")
     accepts, at_start = row.get("accepts", {}), _environment_at_start()
     for variable, value in row["environment"].items():
         if variable.startswith("TF_") and "tensorflow" not in sys.modules:
@@ -232,12 +234,6 @@ def _set_environment(setter: Setter) -> None:
                 "%s: %s. Set it before Python starts: export %s=%s"
                 % (variable, reason, variable, value)
             )
-
-
-def _controls() -> list[dict[str, Any]]:
-    with open(_TABLE, encoding="utf-8") as file:
-        table: list[dict[str, Any]] = json_text.loads(file.read())
-    return table
 
 
 def _too_late(variable: str) -> str:

@@ -47,14 +47,13 @@ class Variables:
         changed = []
         for name, variable in named:
             wanted = values.get(names[name])
-            if wanted is not None and self._changes(variable, wanted):
+            if wanted is None:
+                continue
+            now = self.read(variable)
+            if now.shape == wanted.shape and not same(now, wanted):
                 self.write(variable, wanted)
                 changed.append(name)
         return changed
-
-    def _changes(self, variable: Any, wanted: Any) -> bool:
-        now = self.read(variable)
-        return bool(now.shape == wanted.shape) and not same(now, wanted)
 
 
 def same(first: Any, second: Any) -> bool:

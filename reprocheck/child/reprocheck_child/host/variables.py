@@ -100,9 +100,9 @@ class VariableFacts(Facts):
     def _wanted(self, weight: Any, frame: Any) -> str:
         if hasattr(weight, "path"):
             return self.dotted(weight.path)
-        own = _own_name(weight)
-        if own:
-            return own
+        own = str(getattr(weight, "name", "") or "").split(":")[0]
+        if own and not own.startswith("Variable"):  # TensorFlow's name for one that was given none
+            return own.replace("/", ".")
         return scope.variable(frame or self.deep.frame(2), weight) or "variable"
 
     def dotted(self, path: str) -> str:
@@ -162,10 +162,3 @@ def key(weight: Any) -> int:
     if hasattr(inner, "assign"):
         return id(inner)
     return id(weight)
-
-
-def _own_name(weight: Any) -> str:
-    name = str(getattr(weight, "name", "") or "").split(":")[0]
-    if name.startswith("Variable"):  # what TensorFlow calls one that was given no name
-        return ""
-    return name.replace("/", ".")

@@ -302,13 +302,9 @@ def numpy(numpy: Any) -> Iterator[Fact]:
 
 def _of_framework(framework: registry.Framework, module: Any) -> Iterator[Fact]:
     if framework.environment == registry.VERSION:
-        yield from _version(framework.name, module)
+        yield from probed(f"{framework.name}.", (("version", lambda: module.__version__),))
     else:
         yield from registry.found(framework.environment)(module)
-
-
-def _version(name: str, module: Any) -> Iterator[Fact]:
-    return probed(f"{name}.", (("version", lambda: module.__version__),))
 
 
 _OFF = {"1", "true", "yes", "on"}

@@ -46,7 +46,9 @@ class Threads:
             return owner or ""
         name = self._names.get(owner)
         if name is None:
-            called = _called(owner)
+            # the items of an executor have no name
+            has_method = hasattr(owner, "get_name")
+            called = str(owner.get_name() if has_method else getattr(owner, "name", "task"))
             self._alike[called] = number = self._alike.get(called, 0) + 1
             name = "%s #%d" % (called, number) if number > 1 else called
             self._names[owner] = name
@@ -139,10 +141,3 @@ def _thread() -> Any:
     if isinstance(thread, (threading._MainThread, threading._DummyThread)):
         return None
     return thread
-
-
-def _called(owner: Any) -> str:
-    """Return the name of a task or of a thread; the items of an executor have none."""
-    if hasattr(owner, "get_name"):
-        return str(owner.get_name())
-    return str(getattr(owner, "name", "task"))

@@ -102,7 +102,8 @@ class Checkpoints:
         self._recorder = recorder
         self._root = os.path.realpath(recorder.workdir)
         self._pattern = pattern
-        self._allowed = _start_of(pattern)
+        # the fixed start of the paths of a pattern outside of the working directory
+        self._allowed = fixed_start(pattern) if pattern.startswith("/") else ""
         self._outside = outside
         self._foreign = user_files.foreign_folders()
         self._inside = user_files.folder_of(recorder)
@@ -516,16 +517,6 @@ def _has_suffix(path: str) -> bool:
     """Return whether a name ends as a checkpoint's does, also before a draft's end: `a.pt.tmp`."""
     name = os.path.basename(path) + "."
     return any(suffix + "." in name for suffix in SUFFIXES)
-
-
-def _start_of(pattern: str) -> str:
-    """Return the fixed start of the paths of a pattern outside of the working directory.
-
-    It is "" for a pattern inside.
-    """
-    if not pattern.startswith("/"):
-        return ""
-    return fixed_start(pattern)
 
 
 def _taken_out(known: dict[str, Save], old: str) -> Iterator[tuple[str, Save]]:

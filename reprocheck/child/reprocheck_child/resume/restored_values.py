@@ -323,17 +323,13 @@ class PuttingBack(_Values):
         self.counts[loader] = number + 1
         if self.queue is None and number >= self.batches["to"][loader]:
             self.queue = deque(self._listed()) or None
-            self._before_the_first()
+            if self.queue and not self.began and GENERATORS in self.rungs:
+                # the first batch that is due is drawn from these generators
+                (before, _), _ = self.codec.read(os.path.join(self.folder, self.queue[0]["file"]))
+                self._put_generators(before)
         if not self.queue:
             return None
         return self.queue.popleft()
-
-    def _before_the_first(self) -> None:
-        """Set the generators that the first due batch is drawn from."""
-        if self.began or GENERATORS not in self.rungs or not self.queue:
-            return
-        (before, _), _ = self.codec.read(os.path.join(self.folder, self.queue[0]["file"]))
-        self._put_generators(before)
 
     def _put_generators(self, states: list[Values]) -> None:
         for holder, state in zip(self.generators(), states):

@@ -96,17 +96,13 @@ class Paths:
             if child is not None and not reduces:
                 inner = path
                 if not wrapper or name not in WRAPPED:
-                    inner = _join(path, name, wrapper)
+                    inner = None if wrapper else name
+                    if path is not None:
+                        inner = below(path, name)
                 trains = self._name(child, inner) or trains
         if trains:
             self.known[cell] = None
         return trains
-
-
-def _join(path: Optional[str], name: str, wrapper: bool) -> Optional[str]:
-    if path is None:
-        return None if wrapper else name
-    return below(path, name)
 
 
 def has_parameters(cell: Any) -> bool:

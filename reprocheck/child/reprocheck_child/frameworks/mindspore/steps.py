@@ -104,7 +104,10 @@ def record_gradient(
         out = out[0]
     recording.look_by_hand(weights)
     roots = [recording.values.before_scaling(tensor) for tensor in recording.values.tensors(out)]
-    scale = _number(scalers[0].scale_value) if scalers else 1.0
+    scale = 1.0
+    if scalers:
+        value = scalers[0].scale_value
+        scale = float(getattr(value, "asnumpy", lambda: value)())
     recording.lost(roots, GRAD if weights is None else BACKWARD, scale)
 
 
@@ -261,7 +264,3 @@ def _executor() -> Any:
         with suppress(ImportError, AttributeError):
             return getattr(import_module(module), name)
     raise ImportError("no executor of compiled functions")
-
-
-def _number(value: Any) -> float:
-    return float(getattr(value, "asnumpy", lambda: value)())

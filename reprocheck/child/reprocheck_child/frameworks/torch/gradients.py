@@ -327,7 +327,9 @@ class Gradients:
             self._name_weights()
             place = "%s[%d]" % (type(optimizer).__name__, index)
             leaves: List[Any] = []
-            for prefix, group in _groups(optimizer):
+            several = len(optimizer.param_groups) > 1
+            for number, group in enumerate(optimizer.param_groups):
+                prefix = "param_groups[%d]." % number if several else ""
                 values = {key: value for key, value in group.items() if key != "params"}
                 if prefix:
                     weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
@@ -420,11 +422,3 @@ def _own_hooks(weight: Any) -> List[int]:
 
 def _as_list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else [value]
-
-
-def _groups(optimizer: Any) -> List[Tuple[str, Any]]:
-    """Return the groups of an optimizer, each with a prefix where there are several."""
-    groups = optimizer.param_groups
-    if len(groups) == 1:
-        return [("", groups[0])]
-    return [("param_groups[%d]." % number, group) for number, group in enumerate(groups)]

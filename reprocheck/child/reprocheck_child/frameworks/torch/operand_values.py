@@ -35,13 +35,12 @@ class Sought:
     @guarded("keeping the values of an operator")
     def look(self, name: str, given: Dict[str, Any], leaves: List[Any]) -> None:
         """Keep the inputs of an operator that is about to run, if it is the one."""
-        if name == self.operator and self.inputs and self._is_it(leaves):
+        if name != self.operator or not self.inputs:
+            return
+        prints = dict(leaves)
+        if all(_hash(prints.get(path)) == wanted for path, wanted in self.inputs.items()):
             self._keep(dict(parts(given)))
             self.inputs = {}
-
-    def _is_it(self, leaves: List[Any]) -> bool:
-        prints = dict(leaves)
-        return all(_hash(prints.get(path)) == wanted for path, wanted in self.inputs.items())
 
     def _keep(self, given: Dict[str, Any]) -> None:
         """Write as many tensors as there is room for, the smallest first."""

@@ -62,13 +62,10 @@ def parts(torch: Any, tensor: Any) -> List[Any]:
         values = torch.cat([piece.reshape(-1) for piece in pieces])
         return [values, torch.tensor(sizes, dtype=torch.int64, device="cpu")]
     if tensor.is_quantized:
-        return [tensor.int_repr(), *_quantization(torch, tensor)]
+        values = tensor.int_repr()
+        if tensor.qscheme() not in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+            return [values, tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()]
+        scale, zero = tensor.q_scale(), float(tensor.q_zero_point())
+        return [values, torch.tensor([scale, zero], dtype=torch.float64)]
     stored = _STORED.get(str(tensor.layout), ("to_dense",))
     return [getattr(tensor, name)() for name in stored]
-
-
-def _quantization(torch: Any, tensor: Any) -> List[Any]:
-    if tensor.qscheme() not in (torch.per_tensor_affine, torch.per_tensor_symmetric):
-        return [tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()]
-    scale, zero = tensor.q_scale(), float(tensor.q_zero_point())
-    return [torch.tensor([scale, zero], dtype=torch.float64)]

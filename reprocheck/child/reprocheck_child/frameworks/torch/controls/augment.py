@@ -52,13 +52,9 @@ class _Change:
             for name in names:
                 kind = getattr(module, name, None)
                 if isinstance(kind, type):
-                    self._method(kind, self._called(kind), change("torchvision " + name))
-
-    def _called(self, kind: Any) -> str:
-        """Return the method of a transform that does the work."""
-        if "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module):
-            return "forward"
-        return "__call__"
+                    is_module = "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module)
+                    method = "forward" if is_module else "__call__"
+                    self._method(kind, method, change("torchvision " + name))
 
     def albumentations(self, module: Any) -> None:
         """Change the one method that all transforms go through."""
