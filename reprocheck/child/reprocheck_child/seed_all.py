@@ -131,7 +131,7 @@ def _mode(mode: object) -> bool:
 
 
 class Setter:
-    """Makes calls and sets values, and keeps the account of them."""
+    """The calls that are made and the values that are set, with the account of them."""
 
     def __init__(self, seed: int, mode: bool) -> None:
         self.seed = seed

@@ -53,7 +53,7 @@ _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 
 
 class Reached:
-    """Tells with `news` which of the user's code has run since the last call.
+    """The user's code that has run, told by `news` piece by piece.
 
     `name_of` gives the name of a user's file, "" for others; `names` holds those that it has given:
     a step asks hundreds of times.

@@ -40,7 +40,7 @@ _NUMBERS = frozenset((int, type(None)))
 
 
 class Deep:
-    """Writes the `seen` events of one process and follows its random generators.
+    """The writer of the `seen` events of one process, which follows its random generators.
 
     One for all frameworks of a process: see `of`.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Codec:
-    """Writes and reads values that pickle can hold, and tensors of frameworks anywhere in them."""
+    """A reader and writer of values that pickle can hold, with tensors anywhere in them."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, tuple[Encode, Decode]] = {}

@@ -31,7 +31,7 @@ _open, _read, _pread, _close, _stat = os.open, os.read, os.pread, os.close, os.s
 
 
 class Inputs:
-    """Records each file once."""
+    """The files that a process has read, each recorded once."""
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder

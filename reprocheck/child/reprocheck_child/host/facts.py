@@ -15,7 +15,7 @@ Birth = Tuple[Any, Dict[str, Any]]
 
 
 class Facts:
-    """Writes facts on weights, batches, gradients and updates."""
+    """The writer of facts on weights, batches, gradients and updates."""
 
     def __init__(self, deep: Any, prints: Fingerprints) -> None:
         self.deep = deep

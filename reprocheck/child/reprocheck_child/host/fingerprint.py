@@ -19,7 +19,10 @@ Rows = Tuple[int, Callable[[int], Any]]
 
 
 class Fingerprints:
-    """Reads tensors and the values that hold them. Never raises."""
+    """The fingerprints of tensors and of values that hold them.
+
+    Never raises.
+    """
 
     PARTS: Dict[str, Tuple[str, ...]] = {}
     """Classes of sparse values and what they consist of, the values first."""

@@ -13,7 +13,7 @@ from ..recorder.lines import of_line
 
 
 class Seeds:
-    """Watches the functions that seed a generator: Python's, numpy's, and those that are added."""
+    """The watch on functions that seed a generator: Python's, numpy's, and those that are added."""
 
     def __init__(self, deep: Any) -> None:
         self.deep = deep

@@ -23,7 +23,10 @@ _WITHOUT_VALUE = frozenset({"Tracer", "KerasTensor", "SymbolicTensor"})
 
 
 class Prints(Fingerprints):
-    """Reads tensors and variables. Never raises."""
+    """The fingerprints of tensors and variables.
+
+    Never raises.
+    """
 
     PARTS = _PARTS
 

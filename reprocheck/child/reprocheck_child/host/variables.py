@@ -26,7 +26,7 @@ def of(recorder: Any) -> "VariableFacts":
 
 
 class VariableFacts(Facts):
-    """Writes facts on weights that are variables of TensorFlow or of Keras."""
+    """The writer of facts on weights that are variables of TensorFlow or of Keras."""
 
     def __init__(self, recorder: Any) -> None:
         deep = deeper.of(recorder)

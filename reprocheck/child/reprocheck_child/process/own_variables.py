@@ -22,7 +22,7 @@ _BETWEEN = (type(os.environ).__setitem__.__code__.co_filename, _RECORDER + "file
 
 
 class OwnVariables:
-    """Records each write to `os.environ` of a variable that bears on numbers."""
+    """The writes to `os.environ` of variables that bear on numbers."""
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder

@@ -159,7 +159,7 @@ class Patched:
 
 
 class _Main:
-    """Finds and loads the module `__main__` of a script, as if it were a folder."""
+    """The finder and loader of the module `__main__` of a script, as if it were a folder."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -45,7 +45,7 @@ def nothing_to_do(place: str) -> None:
 
 
 class Recorder(ProcessTrace):
-    """Writes the events of this process and groups them into iterations.
+    """The writer of the events of this process, which groups them into iterations.
 
     All methods are safe in threads and never raise.
     """

@@ -28,7 +28,7 @@ TOO_DEAR = "recording took %.1f of the %.1f seconds of iteration %d"
 
 
 class FirstIterations:
-    """Decides when level `module` is left in this process, and what is put back then.
+    """The decision when level `module` is left in this process.
 
     One for a process. Nothing here raises.
     """

@@ -99,7 +99,7 @@ def attempt(framework: Any, step: Callable[[], object]) -> str:
 
 
 class Builtin:
-    """Stands for a function written in C.
+    """The stand-in for a function written in C.
 
     Held in a class, it is not bound to instances, as a function written in Python would be.
     """

@@ -138,7 +138,7 @@ def _none(*_: Any) -> None:
 
 
 class _Loaded:
-    """Loads a module that is loaded already: the same object again."""
+    """The loader of a module that is loaded already: the same object again."""
 
     def __init__(self, module: Any) -> None:
         self._module = module

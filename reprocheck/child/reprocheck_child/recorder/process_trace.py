@@ -33,7 +33,7 @@ _getpid, _getppid = os.getpid, os.getppid
 
 
 class ProcessTrace(Writer):
-    """Writes what a trace says of its process, from the first line to the last."""
+    """The part of a trace that describes its process, from the first line to the last."""
 
     def __init__(self, folder: str, settings: Mapping[str, Any]) -> None:
         super().__init__(settings.get("mask") or {})

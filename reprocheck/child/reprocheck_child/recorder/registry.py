@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 class Framework:
-    """What the recorder needs to know of one framework.
+    """The record of one framework.
+
+    What is not there stays "".
 
     What is not there stays "".
 

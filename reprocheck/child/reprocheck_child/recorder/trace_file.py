@@ -25,7 +25,7 @@ _control = fcntl.fcntl
 
 
 class TraceFile:
-    """Appends lines to `path`, which is made with the first of them.
+    """The file of lines at `path`, which is made with the first of them.
 
     Not safe in threads by itself.
     """

@@ -39,7 +39,7 @@ def nothing_gathered(line: str) -> bool:
 
 
 class Writer:
-    """Writes events as lines.
+    """The writer of events as lines.
 
     `mask` says what paths and names to leave out of texts. All methods are safe in threads and
     never raise.

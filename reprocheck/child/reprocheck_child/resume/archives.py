@@ -182,7 +182,7 @@ class Savers:
 
 
 class Archives:
-    """Writes what files hold: `saved` facts, and `names` of the parts of a training.
+    """The writer of what files hold: `saved` facts, and `names` of the parts of a training.
 
     One for all frameworks of a process.
     """

@@ -33,7 +33,7 @@ _RESTORES = 200
 
 
 class Boundary:
-    """Writes what a training holds before the first forward pass of the requested iterations.
+    """The writer of a training's state before the first forward pass of some iterations.
 
     One for all frameworks of a process. Nothing here raises.
     """

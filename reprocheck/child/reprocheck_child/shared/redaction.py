@@ -339,7 +339,7 @@ class _Rule(NamedTuple):
 
 
 class Redactor:
-    """Takes secrets out of texts and counts them.
+    """The masking of secrets in texts, which counts them.
 
     One object follows one log: a private key may be cut at the end of a text. `known`: values that
     are masked wherever they stand, see `known_secrets`.

@@ -67,7 +67,7 @@ class _Tracing:
 
 
 class Compiled:
-    """Takes the place of what `jax.jit` returns, and behaves as it does."""
+    """The stand-in for what `jax.jit` returns, which behaves as that does."""
 
     def __init__(self, calls: "Calls", real: Any, traced: Traced) -> None:
         functools.update_wrapper(self, traced.function)
@@ -98,7 +98,7 @@ class Compiled:
 
 
 class Calls:
-    """Wraps `jax.jit` and `jax.pmap`, and records the calls that differentiate."""
+    """The wrappers of `jax.jit` and `jax.pmap`, which record the calls that differentiate."""
 
     def __init__(self, jax: Any, watcher: Any) -> None:
         self.jax = jax

@@ -48,7 +48,7 @@ PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax", "chex", "haiku", "equinox
 
 
 class Watcher:
-    """Takes evaluations as they begin and end, and writes them in the order of reading."""
+    """The recorder of evaluations, which writes them in the order in which they are read."""
 
     def __init__(self, jax: Any, recorder: Any) -> None:
         self.jax = jax

@@ -103,7 +103,7 @@ class Evaluation:
 
 
 class Unkept:
-    """Stands for kept values where there are none: every step is given what the script gives it."""
+    """The stand-in for kept values where there are none: steps are given what the script gives."""
 
     def __init__(self, jax: Any) -> None:
         self.jax = jax

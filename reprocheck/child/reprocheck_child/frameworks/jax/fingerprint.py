@@ -21,7 +21,10 @@ _WRAPPINGS = re.compile(r"\.(states\[\d+\]|value|raw_value|get_raw_value\(\))(?=
 
 
 class Fingerprints(fingerprint.Fingerprints):
-    """Reads arrays and other leaves. Never raises."""
+    """The fingerprints of arrays and other leaves.
+
+    Never raises.
+    """
 
     def __init__(self, jax: Any, deep: Any) -> None:
         import numpy

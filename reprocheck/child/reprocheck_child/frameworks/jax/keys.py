@@ -24,7 +24,7 @@ _A_LINE = 8
 
 
 class Keys:
-    """Knows, for the numbers of each key, which line the key comes from."""
+    """The line of the script that each key comes from, by the numbers of the key."""
 
     def __init__(self, jax: Any, deep: Any, prints: Any, say: Callable[..., None]) -> None:
         self.jax = jax

@@ -35,7 +35,7 @@ class _Stack(threading.local):
 
 
 class Loops:
-    """Follows the loops that are being traced in each thread."""
+    """The loops that are being traced in each thread."""
 
     def __init__(self, jax: Any) -> None:
         self.jax = jax

@@ -181,7 +181,7 @@ class _Adapter:
 
 
 class _Arrivals:
-    """Takes the values of one evaluation as they come, and passes them on together.
+    """The values of one evaluation, collected as they come and passed on together.
 
     They come from the devices in whatever order.
     """

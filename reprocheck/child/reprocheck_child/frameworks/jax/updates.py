@@ -11,7 +11,7 @@ MODULES = ("alias", "transform", "clipping", "combine", "wrappers", "constrainin
 
 
 class Updates:
-    """Wraps the functions of `optax` that build optimizers and schedules."""
+    """The wrappers of the functions of `optax` that build optimizers and schedules."""
 
     def __init__(self, jax: Any, watcher: Any) -> None:
         self.jax = jax

@@ -29,7 +29,7 @@ class Drawn(NamedTuple):
 
 
 class Births:
-    """Watches how initializers, variables and seed generators are made."""
+    """The watch on how initializers, variables and seed generators are made."""
 
     def __init__(self, facts: Any, seeds: Any) -> None:
         self.facts = facts

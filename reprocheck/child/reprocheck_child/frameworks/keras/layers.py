@@ -19,7 +19,7 @@ class _Stack(threading.local):
 
 
 class Layers:
-    """Watches `Layer.__call__` and `Loss.__call__`."""
+    """The hooks of `Layer.__call__` and `Loss.__call__`."""
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher

@@ -12,7 +12,7 @@ from ...recorder.hooking import around
 
 
 class Held:
-    """Writes `held` facts: one a weight, a variable of an optimizer, a loss scale."""
+    """The writer of `held` facts: one a weight, a variable of an optimizer, a loss scale."""
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher

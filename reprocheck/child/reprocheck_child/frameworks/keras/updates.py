@@ -16,9 +16,10 @@ Named = List[Tuple[str, Any]]
 
 
 class Updates:
-    """Records updates of each kind.
+    """The recorder of updates.
 
-    Eagerly, out of a function that TensorFlow compiles, or between the batches of a trainer.
+    They are made eagerly, out of a function that TensorFlow compiles, or between the batches of a
+    trainer.
     """
 
     def __init__(self, watcher: Any) -> None:

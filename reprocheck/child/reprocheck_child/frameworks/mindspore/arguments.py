@@ -4,7 +4,7 @@ from typing import Any, Tuple
 
 
 class AsItIs:
-    """Gives each step what the script gives it."""
+    """The arguments of steps as the script gives them."""
 
     def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
         """Return the arguments of the forward half."""

@@ -111,7 +111,7 @@ def has_parameters(cell: Any) -> bool:
 
 
 class Cells:
-    """Watches `nn.Cell.__call__`."""
+    """The hooks of `nn.Cell.__call__`."""
 
     def __init__(
         self, recording: Any, deep: Any, prints: Any, given: Any, first: Callable[[Any], None]

@@ -26,7 +26,7 @@ PYTHON_NODES = ("GeneratorDataset", "PaddedDataset")
 
 
 class Batches:
-    """Watches `Iterator.__next__` of all datasets."""
+    """The hooks of `Iterator.__next__` of all datasets."""
 
     def __init__(self, facts: Facts, threads: Callable[[], None]) -> None:
         self.facts = facts
@@ -103,7 +103,7 @@ class Batches:
 
 
 class Given:
-    """Records the batches of a plain loop, where no dataset hands them out.
+    """The batches of a plain loop, where no dataset hands them out.
 
     They are what the outermost network, or a compiled step, is given.
     """
@@ -168,7 +168,7 @@ def _is_python(node: Any) -> bool:
 
 
 class Seeds:
-    """Watches the functions that seed a generator, and reads the states of MindSpore's own."""
+    """The watch on functions that seed a generator, and the states of MindSpore's own."""
 
     def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
         self.mindspore = mindspore

@@ -13,7 +13,10 @@ UNFILLED = "its values are made when the graph is compiled"
 
 
 class Fingerprints(fingerprint.Fingerprints):
-    """Reads tensors and the values that hold them. Never raises."""
+    """The fingerprints of tensors and of values that hold them.
+
+    Never raises.
+    """
 
     PARTS = {
         "COOTensor": ("values", "indices"),

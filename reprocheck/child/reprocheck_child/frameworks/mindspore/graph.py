@@ -37,7 +37,7 @@ class Contents:
 
 
 class Reader:
-    """Follows names from functions and cells."""
+    """A walk along the names in functions and cells."""
 
     LIMIT = 3000
     ITEMS = 256

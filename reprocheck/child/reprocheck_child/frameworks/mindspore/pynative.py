@@ -20,7 +20,7 @@ KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside th
 
 
 class Opening:
-    """Avoids graph mode, until the script asks for what only a graph can do."""
+    """The avoidance of graph mode, until the script asks for what only a graph can do."""
 
     def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
         self.mindspore = mindspore

@@ -22,7 +22,7 @@ read; empty where not looked at.
 
 
 class Inside(threading.local):
-    """How many hooked executions this thread is inside of; only the outermost is recorded.
+    """The depth of hooked executions in this thread; only the outermost is recorded.
 
     `with inside:` stands around an execution.
     """

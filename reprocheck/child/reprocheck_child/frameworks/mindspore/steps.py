@@ -112,7 +112,7 @@ def record_gradient(
 
 
 class Compiled:
-    """Records the outermost executions of compiled cells (graph mode) and `jit` functions."""
+    """The hooks of the outermost executions of compiled cells (graph mode) and `jit` functions."""
 
     def __init__(self, recording: Recording) -> None:
         from mindspore import amp, nn

@@ -14,7 +14,7 @@ _RATE = "learning_rate"
 
 
 class Held:
-    """Writes `held` facts, and gives each step of a resumed run its arguments."""
+    """The writer of `held` facts, which also gives each step of a resumed run its arguments."""
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher

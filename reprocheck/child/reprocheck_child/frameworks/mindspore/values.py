@@ -15,7 +15,7 @@ Reading = Callable[[bool], Tuple[List[float], Any]]
 
 
 class Values:
-    """Reads tensors; remembers what a loss scaler scaled until the gradient is taken."""
+    """The values of tensors, and what a loss scaler scaled until the gradient is taken."""
 
     KEPT = 16
 

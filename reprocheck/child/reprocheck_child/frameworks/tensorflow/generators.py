@@ -33,7 +33,7 @@ class Own:
 
 
 class Generators:
-    """Watches generators that are made.
+    """The watch on generators that are made.
 
     `watcher` knows the states that were seen last.
     """

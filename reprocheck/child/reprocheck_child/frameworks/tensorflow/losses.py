@@ -42,7 +42,7 @@ def of(tensorflow: Any, recorder: Any) -> "Adapter":
 
 
 class Shallow:
-    """Stands for the deeper levels' side, in a run that records its losses alone."""
+    """The stand-in for the deeper levels, in a run that records its losses alone."""
 
     def hooks(self) -> Dict[str, Callable[[], None]]:
         """Return no hooks."""
@@ -64,7 +64,7 @@ class Shallow:
 
 
 class Adapter:
-    """Reads tape targets.
+    """The recorder of tape targets.
 
     `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer of Keras works.
     """
@@ -326,7 +326,7 @@ class _Sink:
 
 
 class _Update(_Sink):
-    """Counts the updates of a compiled program."""
+    """The count of the updates of a compiled program."""
 
     def __init__(self, tensorflow: Any, index: int) -> None:
         super().__init__(tensorflow, "", [], [])

@@ -13,7 +13,7 @@ LIMIT = 100_000
 
 
 class Order:
-    """Hands the shuffled indices out of Keras' pipeline, and records them with a batch.
+    """The shuffled indices of Keras' pipeline, which are recorded with a batch.
 
     The pipeline is made of arrays, and the batch is the first of its epoch.
     """

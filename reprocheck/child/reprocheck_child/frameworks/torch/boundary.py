@@ -18,7 +18,7 @@ from .weight_copies import OwnWeights
 
 
 class Held:
-    """Writes `held` facts: one a weight, a state of an optimizer, a schedule."""
+    """The writer of `held` facts: one a weight, a state of an optimizer, a schedule."""
 
     def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
         self.torch = torch

@@ -60,7 +60,7 @@ class Call:
 
 
 class Calls:
-    """Turns operator calls into facts."""
+    """The facts of operator calls."""
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch

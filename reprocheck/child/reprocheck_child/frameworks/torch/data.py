@@ -45,7 +45,7 @@ class _Epoch:
 
 
 class Loaders:
-    """Watches the iterators of all loaders of a process."""
+    """The hooks of the iterators of all loaders of a process."""
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch

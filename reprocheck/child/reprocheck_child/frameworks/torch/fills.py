@@ -83,7 +83,7 @@ class Write:
 
 
 class Fills:
-    """Remembers for each storage that holds a weight what was written to it last."""
+    """The last write to each storage that holds a weight."""
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch

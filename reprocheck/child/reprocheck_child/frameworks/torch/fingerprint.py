@@ -49,7 +49,7 @@ Reading = Callable[[bool], Optional[Fingerprint]]
 
 
 class _Kind(NamedTuple):
-    """What the fingerprint needs to know of a dtype."""
+    """The properties of a dtype that fingerprints need."""
 
     name: str
     quantized: bool
@@ -60,7 +60,7 @@ class _Kind(NamedTuple):
 
 
 class Fingerprints:
-    """Makes fingerprints of tensors and of nested values that hold tensors.
+    """The fingerprints of tensors and of nested values that hold tensors.
 
     Nothing here raises; do not change what is returned.
 

@@ -27,7 +27,7 @@ documents `_saved_` and `_raw_saved_` in its notes on autograd, as meant for ins
 
 
 class Gradients:
-    """Records from the loss to the update."""
+    """The recorder of all that happens from the loss to the update."""
 
     def __init__(self, torch: Any, deep: Any, names: Any, adapter: Any) -> None:
         self.torch = torch

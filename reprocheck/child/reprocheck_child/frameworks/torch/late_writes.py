@@ -10,7 +10,7 @@ _UNSEEN: Tuple[str, Any] = ("", None)
 
 
 class Written:
-    """Compares the weights before a forward with what the last update left.
+    """A comparison of the weights before a forward with what the last update left.
 
     The marks that it compares cost next to nothing.
 

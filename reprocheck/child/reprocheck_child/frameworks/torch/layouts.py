@@ -12,7 +12,10 @@ _LISTS = frozenset({list, tuple})
 
 
 class Layouts:
-    """Reads them, below autograd and every mode of dispatch, as fingerprints are made."""
+    """The layouts of arguments, read below autograd and every mode of dispatch.
+
+    They are read as fingerprints are made.
+    """
 
     def __init__(self, torch: Any, prints: Any) -> None:
         self.plain = frozenset(prints.plain)

@@ -83,7 +83,7 @@ class _Adapter:
         recorder, task, plain, adapter = self.recorder, self.task, self.torch.Tensor, self
 
         class Engine:
-            """Forwards everything to the engine of torch."""
+            """The proxy that forwards everything to the engine of torch."""
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(engine, name)

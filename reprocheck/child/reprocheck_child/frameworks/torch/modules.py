@@ -24,7 +24,7 @@ class _Thread(_local):
 
 
 class Modules:
-    """Records the calls of every module of a process."""
+    """The recorder of the calls of every module of a process."""
 
     def __init__(self, torch: Any, deep: Any, names: Any, gradients: Any) -> None:
         self.torch = torch

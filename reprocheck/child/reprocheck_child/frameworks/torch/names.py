@@ -47,7 +47,7 @@ _UNNAMED = (_gone, "", "")
 
 
 class Names:
-    """Remembers names by identity, without a reference to any tensor.
+    """The names of modules and weights, by identity and without a reference to any tensor.
 
     A tensor with weak references cannot be swapped, for one.
     """

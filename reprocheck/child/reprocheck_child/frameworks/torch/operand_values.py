@@ -18,7 +18,7 @@ _ALIGNED = 8
 
 
 class Sought:
-    """Waits for the call of an operator with these inputs, and keeps them once.
+    """The one call of an operator whose inputs are to be kept.
 
     `wanted`: the name of the `operator`, the fingerprints of its `inputs` by their paths, and the
     `most` bytes that are kept.

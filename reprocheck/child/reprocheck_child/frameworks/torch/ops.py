@@ -37,7 +37,7 @@ class _Thread(_local):
 
 
 class Operators:
-    """Puts the mode in place and takes it away."""
+    """The dispatch mode that records operators, put in place and taken away."""
 
     def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
         self.torch = torch
@@ -174,7 +174,7 @@ class Operators:
         real = engine.run_backward
 
         class Engine:
-            """Forwards everything to the engine that was there."""
+            """The proxy that forwards everything to the engine that was there."""
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(engine, name)
@@ -303,7 +303,7 @@ def _mode_class(torch: Any, operators: Operators) -> Any:
     # The module has a private name, and torch documents the class all the same, in its notes on
     # extending PyTorch.
     class Recording(TorchDispatchMode):  # type: ignore[misc]
-        """Hands each operator to `operators` before and after it runs."""
+        """The dispatch mode, which hands each operator on before and after it runs."""
 
         # else an operator of higher order, such as flex attention, is an error while the mode is
         # in place

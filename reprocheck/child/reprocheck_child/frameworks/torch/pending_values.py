@@ -15,7 +15,7 @@ Place = Tuple[Any, Any]
 
 
 class Parcels:
-    """Gathers vectors of 64-bit integers on devices.
+    """Vectors of 64-bit integers on devices, gathered to be copied together.
 
     All that were added to a parcel go to the host together, when the first of them is asked for.
     """

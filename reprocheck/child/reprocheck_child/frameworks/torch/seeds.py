@@ -40,7 +40,7 @@ def install(torch: Any, deep: Any) -> None:
 
 
 class _Seeds:
-    """Wraps functions that seed.
+    """The wrappers of functions that seed.
 
     One that calls another of them (`torch.manual_seed` seeds the devices) counts as one.
     """
@@ -161,7 +161,7 @@ def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
 
 
 class _Loads:
-    """Wraps what reads checkpoints."""
+    """The wrappers of functions that read checkpoints."""
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch

@@ -18,7 +18,7 @@ BY = "torch"
 
 
 class Series:
-    """Hands the recorder what torch computes and a training reports."""
+    """The series that torch computes and a training reports."""
 
     def __init__(self, torch: Any, recorder: Any, values: Any) -> None:
         self.torch = torch

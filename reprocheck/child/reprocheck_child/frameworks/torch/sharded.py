@@ -14,7 +14,7 @@ _NOT_WHOLE = (
 
 
 class Sharded:
-    """Watches the unsharded weights, from the first call of the outermost module on."""
+    """The unsharded weights, watched from the first call of the outermost module on."""
 
     def __init__(self, deep: Any, names: Any, gradients: Any) -> None:
         self.deep = deep

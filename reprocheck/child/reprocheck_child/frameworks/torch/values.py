@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 
 class Values:
-    """Reads losses of torch; remembers what a GradScaler scaled until its backward pass."""
+    """The losses of torch, and what a GradScaler scaled until its backward pass."""
 
     KEPT = 16
 

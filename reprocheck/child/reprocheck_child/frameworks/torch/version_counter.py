@@ -10,7 +10,7 @@ _SAMPLES = 32
 
 
 class Glance:
-    """Looks at tensors.
+    """A look at tensors that shows whether they were written to.
 
     Writing through `.data` counts no version, but leaves hardly ever all samples as they are.
     """

@@ -21,7 +21,7 @@ Shapes = Tuple[Tuple[int, ...], ...]
 
 
 class OwnWeights:
-    """Writes `held` facts: one a tensor of a set of weights, one a number beside it."""
+    """The writer of `held` facts of copies: one a tensor, one a number beside it."""
 
     def __init__(self, torch: Any, deep: Any, held: Any) -> None:
         self.torch = torch

@@ -14,7 +14,10 @@ _libraries: "list[Any]" = []  # one that is collected takes its kernels back
 
 
 class Kernels:
-    """Replaces kernels of `aten`. They come back when the interpreter ends."""
+    """The replaced kernels of `aten`.
+
+    The real ones come back when the interpreter ends.
+    """
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch

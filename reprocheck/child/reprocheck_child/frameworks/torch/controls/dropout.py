@@ -85,7 +85,7 @@ def _library(off: "_Off", function: str, argument: str, module: Any) -> None:
 
 
 class _Off:
-    """Wraps functions of Python."""
+    """The wrappers of functions of Python."""
 
     def __init__(self, torch: Any, active: Any) -> None:
         self.torch = torch
