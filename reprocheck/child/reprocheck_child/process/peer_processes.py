@@ -83,12 +83,20 @@ class Peers:
         training = marks[_BEGAN] & running.keys()
         behind = training - marks[_REACHED] - {_getpid()}
         may_begin = _may_begin(running, training)
-        self._note_busy(running, behind | may_begin, now)
+        for pid in behind | may_begin:
+            ticks = running[pid][1]
+            if self._ticks.get(pid) != ticks:
+                self._ticks[pid] = ticks
+                self._busy[pid] = now
         if any(now - self._busy[pid] < _STUCK for pid in behind):
             return False
         if now - self._start >= _LONGEST_START:
             return True
-        waiting_for_this = _ancestors(running)
+        waiting_for_this: set[int] = set()
+        ancestor = _getpid()
+        while ancestor in running and running[ancestor][0] not in waiting_for_this:
+            ancestor = running[ancestor][0]
+            waiting_for_this.add(ancestor)
         return not any(
             now - self._busy[pid] < self._patience(pid, waiting_for_this) for pid in may_begin
         )
@@ -101,13 +109,6 @@ class Peers:
         if self._trainable[pid]:
             return _ON_ITS_WAY
         return _SETTLED
-
-    def _note_busy(self, running: dict[int, tuple[int, int]], others: set[int], now: float) -> None:
-        for pid in others:
-            ticks = running[pid][1]
-            if self._ticks.get(pid) != ticks:
-                self._ticks[pid] = ticks
-                self._busy[pid] = now
 
 
 def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[int]:
@@ -125,15 +126,6 @@ def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[i
         if child.pid and not child.daemon
     }
     return apart | ((children & running.keys()) - training)
-
-
-def _ancestors(running: dict[int, tuple[int, int]]) -> set[int]:
-    ancestors: set[int] = set()
-    pid = _getpid()
-    while pid in running and running[pid][0] not in ancestors:
-        pid = running[pid][0]
-        ancestors.add(pid)
-    return ancestors
 
 
 def _may_train(pid: int) -> bool:

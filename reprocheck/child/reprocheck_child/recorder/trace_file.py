@@ -47,7 +47,15 @@ class TraceFile:
         elif self._mapped and self._grow(len(line)):
             self.write(line)
         else:
-            self._append(line)
+            descriptor, written = self._descriptor(), 0
+            try:
+                while written < len(line):
+                    written += _write(descriptor, line[written:])
+            except OSError:
+                if written:
+                    cut_off(self.path, self._length)
+                raise
+            self._length += written
 
     def map(self) -> None:
         """Write lines into a shared mapping from now on."""
@@ -59,18 +67,6 @@ class TraceFile:
         self._mapped = False
         if self._length:
             cut_off(self.path, self._length)
-
-    def _append(self, line: bytes) -> None:
-        """Write a line completely, or nothing of it."""
-        descriptor, written = self._descriptor(), 0
-        try:
-            while written < len(line):
-                written += _write(descriptor, line[written:])
-        except OSError:
-            if written:
-                cut_off(self.path, self._length)
-            raise
-        self._length += written
 
     def _grow(self, needed: int) -> bool:
         """Map the next blocks of the file; return False, for good, where that fails."""

@@ -88,7 +88,17 @@ class Updates:
     def after(self, optimizer: Any) -> None:
         """Record an optimizer that was applied."""
         if self._way == "graph":
-            self._after_in_graph(self.watcher.graphs, optimizer, self.states(optimizer))
+            graphs = self.watcher.graphs
+            named = self.states(optimizer)
+            names, index = [name for name, _ in named], self.index_of(optimizer)
+
+            def arrived(*values: Any) -> None:
+                self._described = True
+                self.facts.all_updated(list(zip(names, values)), index)
+
+            graphs.stream(
+                arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named]
+            )
         elif self._way == "eager":
             self._described = True
             self.facts.all_updated(self.states(optimizer), self.index_of(optimizer))
@@ -132,15 +142,6 @@ class Updates:
             self.say(optimizer, list(dense), values[len(inputs) :], hyper)
 
         graphs.stream(arrived, [*inputs, *dense.values()])
-
-    def _after_in_graph(self, graphs: Any, optimizer: Any, named: Named) -> None:
-        names, index = [name for name, _ in named], self.index_of(optimizer)
-
-        def arrived(*values: Any) -> None:
-            self._described = True
-            self.facts.all_updated(list(zip(names, values)), index)
-
-        graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named])
 
     def begin(self, optimizer: Any, outside: bool) -> None:
         """Begin a batch of a trainer; `outside`: its update will not be seen as it happens."""
