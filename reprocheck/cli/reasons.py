@@ -23,8 +23,9 @@ MOST_NAMED = 5
 
 
 def print_ladder(ladder: Ladder, out: Stream) -> None:
-    """A row for each rung: its name, `equal`, `differs` or `not recorded`, and where; an arrow at
-    the first that differs.
+    """Print a row for each rung, with an arrow at the first that differs.
+
+    A row has the name, `equal`, `differs` or `not recorded`, and where.
     """
     for row in why.rows(ladder):
         out.line(_drawn(row, out), _style(row))
@@ -48,7 +49,7 @@ def _drawn(row: Row, out: Stream) -> str:
 
 
 def print_causes(check: Check, out: Stream, *, every: bool) -> None:
-    """The best cause, or those that are confirmed; all of them where `every`."""
+    """Print the best cause, or those that are confirmed; all of them where `every`."""
     confirmed = sum(cause.confidence == "confirmed" for cause in check.causes)
     shown = max(1, confirmed)
     if every:

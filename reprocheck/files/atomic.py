@@ -15,8 +15,9 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
-    """A binary file that takes the place of `path` when the block ends, with these permissions or
-    those that the user's umask leaves.
+    """Open a binary file that takes the place of `path` when the block ends.
+
+    It has these permissions or those that the user's umask leaves.
 
     Where the block raises, `path` is as it was and nothing is left beside it. Raises OSError.
     """

@@ -102,10 +102,10 @@ class _Left:
 
 
 def _left(check: Check) -> _Left:
-    """A folder counts only where nothing in it is somebody else's or a cache: it is removed with
-    its files.
+    """Return what a run left behind that may be removed.
 
-    A script that looks for the folder itself would find it empty otherwise.
+    A folder counts only where nothing in it is somebody else's or a cache: it is removed with its
+    files. A script that looks for the folder itself would find it empty otherwise.
     """
     each = [run.files for run in check.record.runs if not run.files.copied]
     kept = _NONE.union(check.state_alike, *(files.unseen for files in each))

@@ -42,8 +42,9 @@ def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
 
 
 def kept_patch(folder: Path) -> str:
-    """The patch with its own line ends: one of lines that end as on Windows has those; "" where
-    there is none.
+    """Return the patch with its own line ends, those of Windows where lines have them.
+
+    "" where there is none.
     """
     try:
         return content(folder / "arms" / PATCH).decode()

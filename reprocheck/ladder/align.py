@@ -115,7 +115,7 @@ def _same(a: Sequence[_Key], b: Sequence[_Key]) -> int:
 
 
 def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, int]]:
-    """Iteration -> half-open range of its keys.
+    """Return iteration -> half-open range of its keys.
 
     An iteration that comes again (it should not) is joined with what is between.
     """

@@ -121,8 +121,9 @@ def difference(a: Fingerprint, b: Fingerprint) -> Difference:
 
 
 def relative_difference(a: Fingerprint, b: Fingerprint) -> float | None:
-    """||a - b|| / ||b|| of two tensors that differ: exact where the trace holds their values, else
-    estimated from their sketches.
+    """Return ||a - b|| / ||b|| of two tensors that differ.
+
+    It is exact where the trace holds their values, else estimated from their sketches.
 
     The norm of `a` is taken where `b` is all zeros. Infinite where only one of them has an element
     that is not finite, or where the difference lies among such elements alone; None where nothing

@@ -234,8 +234,9 @@ def kept(folder: Path) -> dict[str, str]:
 
 
 def close(folder: Path) -> None:
-    """The recording in a report folder has ended: from now on its reports are drawn from the files
-    that it holds, and from no others.
+    """Draw the reports of a folder from the files that it holds, and from no others, from now on.
+
+    Its recording has ended.
     """
     file = folder / NAME
     held = _held(file)

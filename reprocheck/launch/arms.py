@@ -91,7 +91,7 @@ def record_arm(
 
 
 def _write(folder: Path, arm: Arm) -> None:
-    """The record with this arm as it is now."""
+    """Write the record with this arm as it is now."""
     held = record.read(folder)
     others = (one for one in held.arms if one.name != arm.name)
     record.write(folder, replace(held, arms=(*others, arm)))

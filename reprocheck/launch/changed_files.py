@@ -26,7 +26,7 @@ def events_of(folder: Path, place: str) -> FileEvents:
 
 
 def seen_by(events: FileEvents, changes: FileChanges, *, alone: bool = False) -> FileChanges:
-    """Changes with what the traces of their run say.
+    """Return changes with what the traces of their run say.
 
     `alone`: nobody but the run can have made them.
     """

@@ -77,7 +77,7 @@ class FileEvents:
                 self.early.add(path)
 
     def add(self, other: FileEvents) -> None:
-        """What other runs say."""
+        """Add what other runs say."""
         self.written |= other.written
         self.trees |= other.trees
         self.made |= other.made

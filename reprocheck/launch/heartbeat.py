@@ -76,6 +76,6 @@ def point(scratch: Path, folder: Path, cwd: Path) -> None:
 
 
 def beat(folder: Path) -> None:
-    """A sign of life of a check, on the snapshot in its report folder."""
+    """Write a sign of life of a check, on the snapshot in its report folder."""
     with contextlib.suppress(OSError):
         os.utime(folder / STORE / OWNER)

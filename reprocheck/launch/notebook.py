@@ -94,7 +94,7 @@ def _cell(number: int, source: str, tags: Iterable[str], to_python: Any) -> Code
 
 
 def _transformer(shown: str) -> Any:
-    """nbconvert's way from IPython's syntax to Python's."""
+    """Return what nbconvert uses to turn IPython's syntax into Python's."""
     try:
         import IPython  # noqa: F401 - without it nbconvert changes nothing
         import nbformat  # noqa: F401

@@ -27,7 +27,7 @@ class Observer(Protocol):
         """Run `number` has ended, and secrets are taken out of its logs."""
 
     def run_ended(self, record: RunRecord) -> None:
-        """A run has ended and its record is written."""
+        """Tell that a run has ended and its record is written."""
 
     def message(self, text: str) -> None:
         """Something that the user should know: a file that cannot be put back, a snapshot of an

@@ -70,4 +70,4 @@ def record_operands(
 
 
 def _not_kept(_: tuple[RunRecord, ...]) -> None:
-    """The record names no run that was made for its values."""
+    """Raise the error of a record that names no run made for its values."""

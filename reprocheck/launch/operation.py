@@ -38,8 +38,9 @@ ADVICE: Mapping[int, str] = {
 
 @contextmanager
 def operation(doing: str) -> Iterator[None]:
-    """An OSError meanwhile becomes a ReportError that names `doing` (`starting run 1`), the file
-    and the reason.
+    """Turn an OSError in the block into a ReportError.
+
+    It names `doing` (`starting run 1`), the file and the reason.
     """
     try:
         yield

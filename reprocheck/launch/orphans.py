@@ -65,7 +65,7 @@ class Strays:
         return len(ended)
 
     def close(self) -> None:
-        """The guard has ended, and all that came from it."""
+        """End the search, as the guard has ended with all that came from it."""
         with _lock:
             _guards.discard(self.guard)
             if not _guards:

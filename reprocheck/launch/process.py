@@ -94,8 +94,9 @@ class GuardedProcess:
         return self._guard.pid
 
     def wait(self, seconds: float, also: Sequence[int] = ()) -> bool:
-        """Listens for at most so long, or until one of the descriptors `also` is readable; True
-        once all that was started is gone.
+        """Listen for at most so long, or until one of the descriptors `also` is readable.
+
+        Return True once all that was started is gone.
 
         Raises EntryPointError if the command could not be started.
         """
@@ -171,7 +172,7 @@ class GuardedProcess:
             )
 
     def _lost(self) -> None:
-        """The guard itself was killed: end what it leaves, and say so."""
+        """End what the guard leaves, as it was killed itself, and say so."""
         self._end_strays()
         raise ReprocheckError(
             "The process that guards the run was killed.", "Start the check again."

@@ -259,7 +259,10 @@ class _Watch:
         return bool(self.trace.stopped) and now - self.grown >= grace
 
     def how_it_ended(self, exit_status: int | None) -> Ended:
-        """`stopped` wherever a process stopped itself, whatever its launcher made of that."""
+        """Return `stopped` wherever a process stopped itself.
+
+        It does not matter what its launcher made of that.
+        """
         if self.ending:
             return self.ending
         if self.trace.stopped:

@@ -183,7 +183,7 @@ class TraceTail:
             self.iteration = max(self.iteration, self._losses[name])
 
     def _count(self, name: str, lines: list[bytes]) -> None:
-        """Closed iterations: an update says how many."""
+        """Count closed iterations: an update says how many."""
         for event in _events(line for line in lines if line.startswith(_COUNTING)):
             closed = event.get("i")
             if isinstance(closed, int):

@@ -94,8 +94,9 @@ def _is_regular(path: Path) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """The folder of a recording: `path` itself, or what a zip holds, in a folder that is removed
-    afterwards.
+    """Yield the folder of a recording: `path` itself, or what a zip holds.
+
+    The folder of a zip is removed afterwards.
 
     Raises ReportError where it is no recording, is damaged or holds what no recording holds.
     """

@@ -212,8 +212,9 @@ def _broken(path: Path, why: object) -> ReportError:
 
 
 def _plain(value: Any) -> Any:
-    """`value` with non-finite floats as strings, since JSON has none, and bytes of names that are
-    no UTF-8 escaped, as `\\udcff`.
+    """Return `value` in a form that JSON has.
+
+    Non-finite floats become strings, and bytes of names that are no UTF-8 are escaped.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()

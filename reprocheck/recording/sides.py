@@ -142,7 +142,7 @@ def arguments(entry: EntryPoint) -> str:
 
 
 def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
-    """Settings of the recordings that bear on what can be compared."""
+    """Return settings of the recordings that bear on what can be compared."""
     one, other = map(_values, recorded)
     lines = [
         f"The sides were recorded with {name} = {one.get(name)} and {name} = {other.get(name)}."

@@ -24,7 +24,9 @@ MEANS = mark("A finding can make runs differ; only the runs show whether it does
 
 
 def sentence(scan: StaticScan) -> str:
-    """Return `The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first
+    """Return a sentence on the findings of the scan.
+
+    Such as `The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first
     difference; the functions of 2 others ran.`
     """
     where = tr("in {files}", files=count(scan.files, "file"))

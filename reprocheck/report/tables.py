@@ -125,7 +125,6 @@ def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
     """Return the rows that weigh most (failures, what could not be made, the largest excess) and
     the first of each check, in their order.
     """
-
     if len(rows) <= CHECK_ROWS:
         return rows
     first_of_each = {row.kind: row for row in reversed(rows)}

@@ -26,7 +26,7 @@ class Interruption:
         self._signal = SIGNALS[name]
 
     def attend(self, process: GuardedProcess) -> None:
-        """Called again and again while the run is under way."""
+        """Look after the run; called again and again while it is under way."""
         wanted = (self._trace / SIGNAL).exists() and not (self._trace / SENT).exists()
         if not wanted:
             return

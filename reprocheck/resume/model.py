@@ -542,7 +542,7 @@ class Outcome:
 
     @property
     def title(self) -> str:
-        """`RESUMES EXACTLY`, `STARTS OVER`…"""
+        """Return `RESUMES EXACTLY`, `STARTS OVER` or another title."""
         return self.verdict.replace("_", " ").upper()
 
     @property

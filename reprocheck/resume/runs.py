@@ -270,7 +270,7 @@ class Further:
                 self._run(taken, place, RESUMED)
 
     def _resume_twice(self, taken: Snapshot) -> None:
-        """A resumed run that writes a checkpoint and goes on, and one that resumes from that."""
+        """Make a resumed run that writes a checkpoint, and one that resumes from that."""
         first = self._place(taken)
         number = first.run or 0
         self.kept.add(first)
@@ -309,8 +309,9 @@ class Further:
         self.kept.add_arm(wanted.place, arm)
 
     def patched(self, of: int, patch: str, files: Mapping[Path, Path]) -> None:
-        """The runs of a place once more, with these files in place of the user's. No snapshot is
-        left for other runs.
+        """Make the runs of a place once more, with these files in place of the user's.
+
+        No snapshot is left for other runs.
         """
         name = self.kept.resume.places[of].name.partition(" and ")[0]
         asked = replace(self.asked, at=(name,), explain=False, interrupt="")
@@ -357,7 +358,7 @@ class Further:
         return replace(self.continued, entry=entry, steps=self.asked.go_on, told=told)
 
     def _run(self, taken: Snapshot, place: model.Place | None, told: Mapping[str, object]) -> None:
-        """A run that starts from a snapshot, at the path of the continued one."""
+        """Make a run that starts from a snapshot, at the path of the continued one."""
         made = self._plan(taken, told)
         again = place is None or self.asked.explain
         workdir = made.copy("", finish=partial(taken.lay_over, again=again))

@@ -326,7 +326,10 @@ _REASONS: Mapping[model.ResumeVerdict, Callable[[model.Outcome], str]] = {
 
 
 def _first(outcome: model.Outcome) -> str:
-    """`iteration 2 of the resumed run (7 of the continued run)`, of the first that differs."""
+    """Return the first differing iteration.
+
+    Such as `iteration 2 of the resumed run (7 of the continued run)`.
+    """
     assert outcome.losses is not None and outcome.offset is not None
     first = outcome.losses.bitwise.first_iteration or 1
     return both(first, outcome.offset)

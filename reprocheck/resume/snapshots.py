@@ -87,7 +87,10 @@ class Snapshots:
         self._elsewhere = elsewhere
 
     def attend(self, process: GuardedProcess) -> None:
-        """Called again and again while the run is under way. Raises ReportError."""
+        """Take snapshots; called again and again while the run is under way.
+
+        Raises ReportError.
+        """
         for mark in self._marks():
             self._await_writers(mark, process)
             said = self._said(mark)
@@ -114,7 +117,7 @@ class Snapshots:
             return ""
 
     def _marks(self) -> list[Path]:
-        """Marks that are not answered yet, in their order."""
+        """Return marks that are not answered yet, in their order."""
         try:
             names = set(os.listdir(self._trace))  # noqa: PTH208 - asked ten times a second
         except OSError:

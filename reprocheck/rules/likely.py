@@ -161,7 +161,7 @@ def without_effect(check: Check) -> frozenset[str]:
 
 
 def _useless(check: Check) -> Iterator[str]:
-    """Controls that cannot change anything here."""
+    """Yield controls that cannot change anything here."""
     if not _accelerated(check):
         yield from _OF_ACCELERATORS
     if all(map(has_fixed_hash, _facts(check))):

@@ -35,7 +35,7 @@ def scan(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Scans files and folders, and the user's modules that they import.
+    """Scan files and folders, and the user's modules that they import.
 
     select, ignore   codes, beginnings of codes or names; without `select` all
     exclude          paths or patterns to leave out of folders

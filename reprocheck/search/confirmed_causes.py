@@ -349,8 +349,9 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
 
 
 def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[str]) -> Cause:
-    """A generator without a seed is known by the line that it acted on: a cause that says no more
-    than that something differs gives way.
+    """Return the cause of the line that a generator without a seed acted on.
+
+    A cause that says no more than that something differs gives way.
     """
     if control != PRIVATE or not is_vague(cause):
         return cause

@@ -134,7 +134,7 @@ def _without(names: Iterable[str], unwanted: Collection[str]) -> tuple[str, ...]
 
 
 def _errors(check: Check) -> list[StaticFinding]:
-    """Sources of randomness that the scan is sure of, and that ran before the first difference.
+    """Return sources of randomness that the scan is sure of, and that ran before the difference.
 
     Where a recorded fact says why the runs differ, those alone that stand on its line.
     """

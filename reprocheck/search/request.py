@@ -139,7 +139,7 @@ class Candidates:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
-        """These names in the order of the search."""
+        """Return these names in the order of the search."""
         wanted = frozenset(names)
         return tuple(filter(wanted.__contains__, (*self.harmless, *self.altering, *self.fixes)))
 

@@ -94,8 +94,9 @@ def _order(recorded: Recorded) -> tuple[object, ...]:
 
 
 def inherit(processes: Sequence[Recorded]) -> None:
-    """A fork has its frameworks from the process that it was forked from, which alone saw them
-    being imported.
+    """Give a fork the frameworks of the process that it was forked from.
+
+    That one alone saw them being imported.
     """
     by_pid = {(one.node, one.process.pid): one for one in processes}
     for one in processes:

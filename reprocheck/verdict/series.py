@@ -149,7 +149,7 @@ def first_outside(
 def differs(
     values: NDArray[np.float64], reference: NDArray[np.float64], tolerance: Tolerance
 ) -> NDArray[np.bool_]:
-    """|a - b| > atol + rtol * |b|, or finite on one side only.
+    """Return where |a - b| > atol + rtol * |b|, or only one side is finite.
 
     Where both are not finite, nothing is said: False.
     """

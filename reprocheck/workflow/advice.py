@@ -81,7 +81,7 @@ def _reads_input(check: Check, run: Run) -> Advice | None:
 
 
 def _lacks_module(check: Check, run: Run) -> Advice | None:
-    """A module is missing that the interpreter of another active environment has."""
+    """Return advice on a missing module that another active environment has."""
     found = next(filter(None, map(_NO_MODULE.match, _errors(run))), None)
     kind, own = check.record.entry_point.kind, check.record.entry_point.command[0]
     if found is None or kind == "command":

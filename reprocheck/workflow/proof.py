@@ -69,7 +69,7 @@ def searched(
 
 
 def _in_turn(check: Check, shared: _Shared) -> None:
-    """The search, one arm after the other, in no more runs than `--max-runs` allows."""
+    """Search, one arm after the other, in no more runs than `--max-runs` allows."""
     from reprocheck.search.folder_search import question
     from reprocheck.search.length import length
     from reprocheck.wording import progress
@@ -114,7 +114,7 @@ def _made(check: Check, question: Question) -> int:
 
 
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
-    """The runs that a question asks for, beside those that there are already."""
+    """Make the runs that a question asks for, beside those that there are already."""
     from reprocheck import launch
     from reprocheck.workflow.repair import patched_files, runs_left
 

@@ -52,7 +52,7 @@ def _follows(look: Look) -> tuple[Statement, ...]:
 
 
 def _other_source(look: Look, code: Sequence[SourceDifference]) -> Iterator[Suspect]:
-    """The user's source is not the same on both sides."""
+    """Yield suspects where the user's source is not the same on both sides."""
     if code:
         yield Suspect(
             name="other-source",

@@ -106,7 +106,7 @@ class Look:
 
     @property
     def device(self) -> str:
-        """Kind of device: `cpu`, `cuda`, `npu`…"""
+        """Return the kind of device, such as `cpu`, `cuda` or `npu`."""
         return kind_of_device(self.rung.measured.device)
 
     @property

@@ -125,8 +125,9 @@ def _another_model(look: Look, sizes: OtherNumberOfWeights) -> Iterator[Suspect]
 
 
 def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
-    """A file with weights holds others in each run: each run drew them before it wrote it, or
-    somebody gave the runs other files.
+    """Yield suspects where a file with weights holds other ones in each run.
+
+    Each run drew them before it wrote it, or somebody gave the runs other files.
     """
     file, source = loaded.file, look.line_at(loaded.line)
     if made_by_each_run(look.check, file):

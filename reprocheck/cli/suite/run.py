@@ -200,7 +200,7 @@ def _words(**options: object) -> tuple[str, ...]:
 
 
 def _refuse_choice_in_resumed(options: Options) -> None:
-    """A night that goes on checks what it was to check."""
+    """Refuse a choice of targets for a night that goes on."""
     chosen = options.names or options.tags or options.shard or options.only_failed
     if options.resume and chosen:
         raise UsageError(

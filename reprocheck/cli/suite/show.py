@@ -82,7 +82,7 @@ def _asked(
 
 
 def _print_night(out: Stream, report: NightReport, *, all_targets: bool) -> None:
-    """The head, a row a target, and how many are not shown."""
+    """Print the head, a row for each target, and how many are not shown."""
     from reprocheck.suite.pages import words
 
     out.line(f"{words.headline(report)}", _HEADS[bool(report.failed)])

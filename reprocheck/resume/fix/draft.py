@@ -23,7 +23,7 @@ class Draft:
         self._loaded: list[str] = []
 
     def save(self, key: str, value: str) -> None:
-        """An expression is saved under a key, unless it is already; subscripts lead to what is."""
+        """Save an expression under a key, unless it is already; subscripts lead to what is."""
         held = self.source.held.get(key)
         if key.startswith("["):
             return
@@ -31,7 +31,7 @@ class Draft:
             self._saved[key] = value
 
     def load(self, line: str) -> None:
-        """A line behind those that load the checkpoint."""
+        """Add a line behind those that load the checkpoint."""
         self._loaded.append(line)
 
     def texts(self) -> dict[str, str]:

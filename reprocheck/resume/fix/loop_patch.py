@@ -43,8 +43,9 @@ def before_the_loop(draft: Draft, place: Pass, states: Sequence[State]) -> None:
 
 
 def pass_over(draft: Draft, place: Pass) -> None:
-    """The batches that were used are passed over, where a loop that counts on from what was loaded
-    takes each by `next`.
+    """Pass over the batches that were used.
+
+    It is for a loop that counts on from what was loaded and takes each batch by `next`.
     """
     loop = place.loop
     counts = loop.iter if isinstance(loop, ast.For) else None
@@ -65,11 +66,10 @@ def within_the_loop(
     *,
     position: bool,
 ) -> None:
-    """The loop goes on in the middle of a pass.
+    """Let the loop go on in the middle of a pass.
 
-    states    what is put back in front of the first batch that is due
-    order     what is put back where the pass begins that was under way
-    position  whether the batches are counted, and passed over
+    states what is put back in front of the first batch that is due order what is put back where the
+    pass begins that was under way position whether the batches are counted, and passed over
     """
     names, loop = _named(draft), place.loop
     noted = [state.of_pass for state in order]

@@ -110,7 +110,7 @@ class _Taking:
         self.given.update(_hashes(fact.inputs))
 
     def loss(self, fact: Seen) -> None:
-        """The pass of the training is over: which of the batches it took."""
+        """Note which batches a pass of the training took, as it is over."""
         matching = [one for one in self.waiting if self.given & _hashes(one.fact.outputs)]
         fresh = [one for one in self.waiting if one.fact.iteration == fact.iteration]
         taken = matching[-1:] or fresh[-1:]

@@ -191,8 +191,10 @@ class _Known:
 
 
 def _follow(call: Seen, known: Mapping[str, _Known]) -> None:
-    """A call of a module moved generators. An outer module is told of behind the ones in it: a draw
-    in front of an inner call is its own where it began in the state before that draw.
+    """Follow the generators that a call of a module moved.
+
+    An outer module is told of behind the ones in it: a draw in front of an inner call is its own
+    where it began in the state before that draw.
     """
     for name, began in call.before.items():
         one = known.get(name)

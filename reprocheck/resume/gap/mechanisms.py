@@ -44,8 +44,9 @@ def _of_generator(attribute: str) -> list[Rule]:
 
 
 def _skips_an_epoch(gap: evidence.BatchGap) -> bool:
-    """A pass begins where it should, in the order of a later epoch: one that is known, or one that
-    is none of those before, and was drawn from no generator.
+    """Return whether a pass begins where it should, in the order of a later epoch.
+
+    That is one that is known, or one that is none of those before, and was drawn from no generator.
     """
     if gap.expected.position != 0:
         return False
@@ -55,7 +56,7 @@ def _skips_an_epoch(gap: evidence.BatchGap) -> bool:
 
 
 def _applies_its_offset_again(gap: evidence.BatchGap) -> bool:
-    """The next epoch does not begin at its beginning."""
+    """Return whether the next epoch does not begin at its beginning."""
     if not gap.later_pass or gap.expected.position != 0:
         return False
     passed_over = bool(gap.position)
@@ -63,7 +64,7 @@ def _applies_its_offset_again(gap: evidence.BatchGap) -> bool:
 
 
 def _begins_again(gap: evidence.BatchGap) -> bool:
-    """The resumed run begins its pass at the beginning, in the middle of an epoch."""
+    """Return whether the resumed run begins its pass at the beginning, within an epoch."""
     if not gap.expected.position or gap.later_pass or _is_ahead(gap):
         return False
     if gap.position is not None:
@@ -107,7 +108,10 @@ def _steps(gap: evidence.BatchGap) -> int:
 
 
 def _is_of_another_order(gap: evidence.BatchGap) -> bool:
-    """The samples are those of the continued run: what makes them is the same."""
+    """Return whether the samples are those of the continued run.
+
+    What makes them is then the same.
+    """
     return bool(gap.counts.twice or gap.counts.never) and not gap.strange
 
 

@@ -66,7 +66,7 @@ def _is_without_loop(order: Order, hit: Hit) -> int:
 
 
 def _goes_elsewhere(order: Order, hit: Hit) -> int:
-    """It is not seen how what is drawn or ordered comes to the training."""
+    """Return a loss of certainty where a draw or an order is not seen to reach the training."""
     step = hit.step
     if step is None or isinstance(step, Store) or files.decides_by_number(step):
         return 0
@@ -108,8 +108,10 @@ _ORDER_FREE = frozenset({"max", "min", "len", "any", "all", "Counter"})
 
 
 def _is_for_others(order: Order, hit: Hit) -> int:
-    """The code is that of others, or of tests, evaluations, pictures: its folder, its file, its
-    program or a function on the way says so. A function that trains nothing is sure to be for that.
+    """Return a loss of certainty for code of others, or of tests, evaluations, pictures.
+
+    Its folder, its file, its program or a function on the way says so. A function that trains
+    nothing is sure to be for that.
     """
     return max(_of_files(order, hit.module), _of_functions(order, hit.step))
 
@@ -204,7 +206,10 @@ _TEST_DATA = re.compile(r"(^|[^a-z])(test|val|valid|validation|eval|dev)([^a-z]|
 
 
 def _is_unsure(order: Order, hit: Hit) -> int:
-    """The check itself is less sure than its rule, and no data set is made there."""
+    """Return a loss of certainty where the check is less sure than its rule.
+
+    No data set is made there.
+    """
     is_for_samples = hit.step is not None and training.is_for_samples(hit.step)
     return int(hit.severity == "warning" and not is_for_samples)
 
@@ -217,14 +222,14 @@ def _is_path(order: Order, hit: Hit) -> int:
 
 
 def _is_left_out(order: Order, hit: Hit) -> int:
-    """It happens where a caller passes no number, and no caller in the program is seen."""
+    """Return a loss of certainty where a caller passes no number, and none is seen."""
     if not isinstance(hit.step, Call) or (order.whole and hit.step.by is None):
         return 0
     return int(private_generators.is_in_fallback(hit.step))
 
 
 def _is_under_condition(order: Order, hit: Hit) -> int:
-    """It happens where an option is given alone that the text does not show."""
+    """Return a loss of certainty where an option decides that the text does not show."""
     return int(hit.step is not None and bool(hit.step.conditions))
 
 
@@ -332,7 +337,7 @@ def _is_careful(order: Order, hit: Hit) -> int:
 
 
 def _is_for_tests(order: Order, hit: Hit) -> int:
-    """It happens in a branch that is for a test, or only now and then."""
+    """Return a loss of certainty for a branch that is for a test, or taken now and then."""
     return int(hit.step is not None and any(map(training.is_beside, hit.step.conditions)))
 
 
@@ -371,7 +376,7 @@ _PICTURES = frozenset({"scatter", "plot", "imshow", "savefig", "scatterplot"})
 
 
 def _is_of_queue(order: Order, hit: Hit) -> int:
-    """It is taken out of a queue, which one alone may fill."""
+    """Return a loss of certainty for items of a queue, which one alone may fill."""
     return int(getattr(hit.step, "method", "") == "get")
 
 

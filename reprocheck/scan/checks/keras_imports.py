@@ -52,7 +52,7 @@ def _package(name: str) -> str:
 
 
 def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
-    """Imports, and the modules that they name."""
+    """Yield imports, and the modules that they name."""
     for node in module.index.imports:
         match node:
             case ast.Import(names=names):

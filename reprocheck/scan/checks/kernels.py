@@ -79,9 +79,7 @@ class _Noise:
     "RC602", "RC701", unless=(devices.is_deterministic, other_programs.is_without_training)
 )
 def noisy(order: Order) -> Iterator[Hit]:
-    """Listed operators of PyTorch: by atomics on the CPU, and on CUDA where the program names
-    it.
-    """
+    """Find listed operators of PyTorch: by atomics on the CPU, and on CUDA where it is named."""
     on_cuda = "cuda" in devices.accelerators(order)
     used = _USED[on_cuda]
     noisy_calls = (_noise(order, call, used) for call in every(order))
@@ -229,7 +227,7 @@ def _refused(call: Call) -> Operator | None:
 
 @check_programs("RC603", unless=(devices.is_deterministic,))
 def ascend(order: Order) -> Iterator[Hit]:
-    """Listed operators of the Ascend backend."""
+    """Find listed operators of the Ascend backend."""
     calls = list(filter(_ascend_name, every(order)))
     if calls and "npu" in devices.named(order.root):
         names = list(dict.fromkeys(map(_ascend_name, calls)))
@@ -299,7 +297,7 @@ def _fixes_order_of_sums(order: Order) -> bool:
 
 @check_programs("RC801", unless=(_fixes_order_of_sums, devices.is_deterministic))
 def collectives(order: Order) -> Iterator[Hit]:
-    """Collectives of Ascend without their deterministic mode."""
+    """Find collectives of Ascend without their deterministic mode."""
     for call in order.calls(*_JOINS_RANKS):
         backend = call.argument(0, "backend", "backend_name")
         if literal(backend) == "hccl":
@@ -410,7 +408,7 @@ def _is_triggered(call: Call, operator: Operator) -> bool:
 
 
 def _is_one(value: Value) -> bool:
-    """An output of size 1 is a mean, and deterministic."""
+    """Return whether an output has size 1: it is a mean, and deterministic."""
     if isinstance(value, Items):
         return all(map(_is_one, value.items))
     return literal(value) in (1, (1, 1), (1, 1, 1))

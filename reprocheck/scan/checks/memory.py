@@ -228,7 +228,10 @@ def _viewed(value: Value) -> Iterable[Value]:
 
 
 def _is_whole_object_filled(order: Order) -> bool:
-    """A checkpoint is loaded into the model, whole: then its parameters hold what that had."""
+    """Return whether a whole checkpoint is loaded into the model.
+
+    Then its parameters hold what that had.
+    """
     loads = (call for call in order.methods(*_WHOLE_LOADS) if not call.conditions)
     return any(not given(call, "strict=False", 1) for call in loads)
 

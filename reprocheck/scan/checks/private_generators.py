@@ -163,7 +163,7 @@ def _is_made_without_seed(call: Call) -> bool:
 
 
 def _is_unseeded_keras(order: Order, call: Call) -> bool:
-    """A generator of Keras without a seed takes one from Python's generator."""
+    """Return whether it is a Keras generator without a seed, which Python's seeds."""
     if not order.whole or not is_none(call.argument(0, "seed")):
         return False
     # Keras 3 makes the seed with `random.randint`, so `random.seed` before it is enough.
@@ -348,8 +348,9 @@ def _bases(module: Module, node: ast.AST) -> str:
 
 
 def _uses_in_text(call: Call) -> Iterator[str | None]:
-    """Uses in functions that a library calls: by the name of the variable or attribute that it is
-    assigned to.
+    """Yield uses in functions that a library calls.
+
+    They are known by the name of the variable or attribute that it is assigned to.
     """
     names = set(map(last_word, _holders(call))) - {""}
     for function in call.module.index.functions:

@@ -122,8 +122,9 @@ def _of_conversion(order: Order, call: Call, depth: int) -> Use | None:
 
 
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: bool) -> Use | None:
-    """A sequence was made: it counts unless it is sorted later, or all that is done with it is
-    blind to order.
+    """Return the use of a sequence that was made; None where its order does not matter.
+
+    It counts unless it is sorted later, or all that is done with it is blind to order.
     """
     if is_sorted_later(order, made) or _is_added_and_sorted(step) or order_use.is_unread(step):
         return None

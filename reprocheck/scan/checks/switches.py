@@ -44,7 +44,7 @@ def misspelt(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC706")
 def benchmark(order: Order) -> Iterator[Hit]:
-    """cuDNN's benchmark switched on, and not off again, in what trains."""
+    """Find where the benchmark of cuDNN is switched on, and not off again, in what trains."""
     if order.whole and other_programs.is_without_training(order):
         return
     stores = list(order.stores(f"{_CUDNN}benchmark"))

@@ -369,9 +369,7 @@ def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
 def filled(
     call: cst.Call, given: cst.Arg | None, word: str, value: str, *, imports: tuple[str, ...] = ()
 ) -> Edit | None:
-    """This value for an argument of a call that is not given, or is None; nothing where it has
-    another.
-    """
+    """Return an edit that gives a value to an argument that is not given or is None, else None."""
     if given is None:
         added = (call, lambda node: with_keyword(node, word, value))
         return Edit(changes=(added,), imports=imports)

@@ -129,7 +129,7 @@ def without_states(history: History, night: Night) -> bool:
 
 
 def _ended(night: Night, of_night: Sequence[TargetCheck]) -> Night:
-    """A night of another history is at rest: what it has is all there is."""
+    """Return a night of another history as ended: what it has is all there is."""
     if night.ended is not None:
         return night
     ends = (check.started + check.seconds for check in of_night)
@@ -137,7 +137,10 @@ def _ended(night: Night, of_night: Sequence[TargetCheck]) -> Night:
 
 
 def _merge_baselines(into: History, other: History) -> int:
-    """Accepts what was accepted there after the newest baseline of the same target and key here."""
+    """Accept what was accepted there after the newest baseline of the same key here.
+
+    Target and key are the same.
+    """
     here = {(one.target, one.key.digest): one.when for one in reversed(into.baselines())}
     later = [
         one

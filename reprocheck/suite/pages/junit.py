@@ -73,7 +73,7 @@ _NOT_FAILED = {True: "skipped", False: ""}
 
 
 def _attempt(case: Element, attempt: TargetCheck) -> None:
-    """An earlier attempt that was not good."""
+    """Write an earlier attempt that was not good."""
     if not attempt.good:
         title = f"attempt {attempt.attempt}: {words.title(attempt)}"
         found = SubElement(case, "flakyFailure", type=attempt.verdict, message=title)

@@ -146,7 +146,7 @@ class _Delivery:
 
 
 def _delivered(url: str, body: bytes, post: Post) -> str:
-    """Tries until the webhook takes it; what the last try came to, "" where it was taken."""
+    """Try until the webhook takes it; return what the last try came to, "" for success."""
     if not host(url):
         return f"{named(url)} is no address of a webhook. Set it, or remove it from `webhooks`."
     for pause in (0.0, *post.pauses):

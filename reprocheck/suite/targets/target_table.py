@@ -125,7 +125,7 @@ def append(text: str, file: Path) -> None:
 
 
 def _gap(before: bytes) -> bytes:
-    """The line ends between what stands there and what follows."""
+    """Return the line ends between what stands there and what follows."""
     if not before:
         return b""
     if before.endswith(b"\n"):
