@@ -1,4 +1,4 @@
-"""reprocheck says whether two runs of a training script agree: `reprocheck run train.py`.
+"""Checks whether two runs of a training script agree: `reprocheck run train.py`.
 
 `check(function)` does the same from Python, and `explain(function)` searches for the cause.
 `check_resume(script)` stops a training, resumes it, and compares that with going on.

@@ -1,4 +1,4 @@
-"""`python -m reprocheck` is the same as `reprocheck`."""
+"""Runs the command line: `python -m reprocheck` is the same as `reprocheck`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Checks from Python: `check(function)` and `check("train.py")` do what `reprocheck run` does, and
-return the result; so does `compare`.
+"""Checks from Python: `check`, `explain`, `check_resume` and `compare` return the result.
+
+They do what the commands `reprocheck run`, `explain`, `resume` and `compare` do.
 
 Nothing is printed; what goes wrong is raised as a `reprocheck.errors.UsageError`. Everything else
 is imported on first use.
@@ -26,7 +27,7 @@ __all__ = ["Options", "check", "check_resume", "compare", "explain"]
 
 
 class Options(TypedDict, total=False):
-    """The settings of a check, as `docs/reference/settings.md` has them.
+    """The settings of a check, as described in `docs/reference/settings.md`.
 
     What is None or left out comes from files and variables.
     """
@@ -64,8 +65,9 @@ def check(
     observer: Observer | None = None,
     **options: Unpack[Options],
 ) -> Check:
-    """Run a function or a script several times, each time in a fresh process, and say whether the
-    losses agree.
+    """Run a function or a script several times, and return whether the losses agree.
+
+    Each run is a fresh process.
 
     Args:
         target: A function at the top level of a module or script, or the path of a script or
@@ -108,8 +110,10 @@ def explain(
     observer: Observer | None = None,
     **options: Unpack[Options],
 ) -> Check:
-    """Does what `check` does, and runs under controls follow where the runs differ, until the cause
-    is confirmed: `reprocheck explain`. A search takes ten runs and more.
+    """Check a training, and search for the cause where the runs differ: `reprocheck explain`.
+
+    It does what `check` does; then runs under controls follow until the cause is confirmed. A
+    search takes ten runs and more.
 
     Args:
         target: As of `check`.
@@ -155,8 +159,10 @@ def check_resume(
     observer: Observer | None = None,
     **options: Unpack[Options],
 ) -> ResumeCheck:
-    """Run a script until its checkpoint and beyond, resumes it from that checkpoint, and compares
-    both: `reprocheck resume`.
+    """Stop a script at its checkpoint, resume it, and compare that with going on.
+
+    The script runs to its checkpoint and beyond, and is resumed from it, as `reprocheck resume`
+    does.
 
     Args:
         target: The path of a script.
@@ -220,8 +226,9 @@ def compare(
     force: bool = False,
     **options: Unpack[Options],
 ) -> Check:
-    """Compare two recordings that were made apart, as `reprocheck compare` does; run 1 of `first`
-    is the reference.
+    """Compare two recordings that were made apart, as `reprocheck compare` does.
+
+    Run 1 of `first` is the reference.
 
     Args:
         first: A file or folder of `reprocheck record`.
@@ -259,7 +266,7 @@ def compare(
 
 @contextmanager
 def _noted() -> Iterator[None]:
-    """The traceback of an error that a user can fix ends with what to do."""
+    """Add what to do to the traceback of an error that a user can fix."""
     try:
         yield
     except ReprocheckError as error:
@@ -269,7 +276,7 @@ def _noted() -> Iterator[None]:
 
 
 def _with(options: Options, controls: str | Sequence[str] | None) -> dict[str, object]:
-    """Return the options, and the controls where they are given."""
+    """Return the options, with the controls where they are given."""
     given: dict[str, object] = {**options}
     if controls is not None:
         given["control"] = controls
@@ -294,7 +301,7 @@ def _checked(
     *,
     search: bool = False,
 ) -> Check:
-    """Return the check of a function or a script, with its reports written."""
+    """Run the check of a function or a script, write its reports, and return it."""
     from reprocheck import launch
 
     if callable(target):
@@ -330,8 +337,9 @@ def _script(
 
 
 def _refuse_inside() -> None:
-    """UsageError in a process that reprocheck started: a script without a guard would start itself
-    again and again.
+    """Raise UsageError in a process that reprocheck started.
+
+    A script without a guard would start itself again and again.
     """
     if os.environ.get("REPROCHECK_CHILD"):
         from reprocheck.child.reprocheck_child.shared.function_calls import GUARD, INSIDE
@@ -352,15 +360,19 @@ def _written(
 
 
 def _teller(observer: Observer, folder: Path) -> Silent:
-    """Return what tells an observer of the runs; a run that did not call the function ends the
-    check.
+    """Return what tells an observer of the runs.
+
+    A run that did not call the function ends the check.
     """
     from reprocheck.launch.function import refusal
     from reprocheck.launch.teller import Silent
 
     class Told(Silent):
         def run_ended(self, record: RunRecord) -> None:
-            """A run has ended. Raises EntryPointError where it could not call the function."""
+            """Tell that a run has ended.
+
+            Raises EntryPointError where it could not call the function.
+            """
             observer.run_ended(record)
             refused = refusal(folder / record.trace)
             if refused is not None:

@@ -1,4 +1,4 @@
-"""What can go wrong for a user, as exceptions that the cli prints in one place.
+"""The errors that a user can fix, as exceptions that the command line prints in one place.
 
     ReprocheckError            internal, exit 70
     └── UsageError             the command line or a setting, exit 2
@@ -18,9 +18,7 @@ EXIT_INTERRUPTED = 130
 
 
 class ReprocheckError(Exception):
-    """An error with what happened (`message`), what to do (`fix`) and the exit code of the
-    process.
-    """
+    """An error with `message`, what to do (`fix`) and the exit code of the process."""
 
     exit_code = EXIT_INTERNAL
 
@@ -37,8 +35,9 @@ class UsageError(ReprocheckError):
 
 
 class SettingsError(UsageError):
-    """A setting has an unknown name or a value that means nothing; the message says where it
-    stands.
+    """A setting has an unknown name or a value that means nothing.
+
+    The message says where it stands.
     """
 
 

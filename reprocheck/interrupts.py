@@ -1,5 +1,6 @@
-"""Signals that end a check: Ctrl-C, SIGTERM and SIGHUP are one KeyboardInterrupt, wherever
-reprocheck is, and none is lost.
+"""Turns the signals that end a check into one KeyboardInterrupt.
+
+They are Ctrl-C, SIGTERM and SIGHUP, wherever reprocheck is, and none is lost.
 
 The command line listens from its first line to its last (`listen`); a check that is started from
 Python, while its runs are under way (`interrupting`). While the user's files are put back, a signal
@@ -23,21 +24,23 @@ _listening = False
 
 
 def heard() -> bool:
-    """Return whether a signal arrived since `listen`, also where the exception was lost on its way
-    (in a callback of the interpreter).
+    """Return whether a signal arrived since `listen`.
+
+    Also where the exception was lost on its way (in a callback of the interpreter).
     """
     return _heard
 
 
 def answered() -> None:
-    """A signal that arrived has done what it was to do: the command ends well."""
+    """Forget a signal that has done what it was to do: the command ends well."""
     global _heard
     _heard = False
 
 
 def listen() -> None:
-    """Let each of the signals raise KeyboardInterrupt in the main thread from now on; forks of
-    this process end by them as usual.
+    """Let each signal raise KeyboardInterrupt in the main thread from now on.
+
+    Forks of this process end by them as usual.
     """
     global _heard, _listening
     _heard = False
@@ -50,7 +53,7 @@ def listen() -> None:
 
 
 def ignore() -> None:
-    """Nothing interrupts what is still to be said: the command line listens no longer."""
+    """Ignore signals while the result is printed."""
     global _listening
     _listening = False
     if threading.current_thread() is threading.main_thread():
@@ -60,8 +63,9 @@ def ignore() -> None:
 
 @contextmanager
 def interrupting() -> Iterator[None]:
-    """SIGTERM and SIGHUP act as Ctrl-C meanwhile. What was heard before belongs to an earlier
-    check, unless the command line listens.
+    """Let SIGTERM and SIGHUP act as Ctrl-C meanwhile.
+
+    What was heard before belongs to an earlier check, unless the command line listens.
     """
     if not _listening:
         answered()
@@ -71,7 +75,7 @@ def interrupting() -> Iterator[None]:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """A signal that arrives meanwhile raises KeyboardInterrupt at the end."""
+    """Hold a signal back until the end, and raise KeyboardInterrupt then."""
     arrived: list[int] = []
     with _handled(_not_ignored(), lambda number, _: arrived.append(number)):
         yield
@@ -85,7 +89,10 @@ def _not_ignored() -> list[signal.Signals]:
 
 @contextmanager
 def _handled(numbers: Iterable[signal.Signals], handler: _Handler) -> Iterator[None]:
-    """Another handler for some signals; nothing in a thread, where Python allows none."""
+    """Set another handler for some signals.
+
+    Nothing happens in a thread, where Python allows no handler.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

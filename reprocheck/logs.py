@@ -1,5 +1,6 @@
-"""`reprocheck.log_loss` and `reprocheck.log`: a script names its loss, and other numbers, itself,
-where no hook can see them (numpy, C++ trainers, `jit` regions).
+"""`reprocheck.log_loss` and `reprocheck.log`, by which a script names its losses and numbers.
+
+It does so where no hook can see them (numpy, C++ trainers, `jit` regions).
 """
 
 from __future__ import annotations

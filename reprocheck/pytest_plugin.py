@@ -36,12 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def reprocheck(request: pytest.FixtureRequest) -> Reprocheck:
-    """Asserts that a training is reproducible: `reprocheck.assert_reproducible("train.py")`."""
+    """Provide `reprocheck.assert_reproducible("train.py")` and `assert_resumes` to a test."""
     return Reprocheck(request)
 
 
 class Reprocheck:
-    """What the fixture `reprocheck` is in a test."""
+    """The object that tests get as the fixture `reprocheck`."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
@@ -53,8 +53,9 @@ class Reprocheck:
         kwargs: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Check:
-        """Run a script (with the words `args`) or a function (with `args` and `kwargs`) several
-        times; returns the check if it passes.
+        """Run a script or a function several times; return the check if it passes.
+
+        `args` are the words of a script; a function takes `args` and `kwargs`.
 
         A script's path starts from the folder of the test file, or from pytest's root folder.
         `options` are those of `reprocheck.check`; the page and the charts are drawn only where the
@@ -90,8 +91,9 @@ class Reprocheck:
         return found
 
     def assert_resumes(self, script: str | Path, *args: str, **options: Any) -> ResumeCheck:
-        """Stop a script at its checkpoint, resumes it, and return the check where both agree within
-        the tolerance.
+        """Stop a script at its checkpoint and resume it; return the check if both agree.
+
+        They agree within the tolerance.
 
         `args` are the words of the script, `options` those of `reprocheck.check_resume`. Raises
         AssertionError with the verdict, its reason and the cause; UsageError where the check cannot
@@ -143,8 +145,9 @@ def _drawn(check: Check) -> Path:
 
 
 def failure(check: Check) -> str:
-    """Return what a test says of a check that did not pass: verdict and reason, where the runs
-    diverge, the first cause with its fix, or the log.
+    """Return the message of a test whose check did not pass.
+
+    It has the verdict and reason, where the runs diverge, the first cause with its fix, or the log.
     """
     from reprocheck.report import text, words
 

@@ -1,3 +1,4 @@
-"""The recorder, which runs inside the processes of the user: this folder is put on their path.
+"""The recorder, which runs inside the user's processes: this folder is put on their PYTHONPATH.
+
 Imports nothing of reprocheck.
 """

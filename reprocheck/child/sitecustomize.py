@@ -1,5 +1,6 @@
-"""Found through PYTHONPATH by every Python that starts inside a run: starts the recorder, then the
-sitecustomize that this one shadows.
+"""Starts the recorder in every Python that finds this file through PYTHONPATH.
+
+Then runs the sitecustomize that this one shadows.
 
 Syntax that any Python 2.7 or 3 can read: scripts start other interpreters too. It never fails and
 never prints.
@@ -22,8 +23,9 @@ def _start():
 
 
 def _confess(error):
-    """The recorder could not start: say so in the trace folder, where the report looks, and let the
-    script run.
+    """Write to the trace folder, where the report looks, that the recorder could not start.
+
+    The script runs all the same.
     """
     try:
         line = '{"e":"problem","where":"start of the recorder","error":"%s"}\n' % repr(
@@ -38,8 +40,9 @@ def _confess(error):
 
 
 def _chain():
-    """Run the sitecustomize that would have been found without us (the user's, Debian's, a coverage
-    tool's).
+    """Run the sitecustomize that would have been found without ours.
+
+    It may be the user's, Debian's or that of a coverage tool.
     """
     here = os.path.dirname(os.path.abspath(__file__))
     path = list(sys.path)

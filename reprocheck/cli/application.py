@@ -54,7 +54,7 @@ class Root(TyperGroup):
 
 @cache
 def made(name: str) -> Any:
-    """A command from its module, which has its name, as its function has."""
+    """Make a command from its module, which has its name, as its function has."""
     module = import_module(f"reprocheck.cli.{name}")
     if name in GROUPS:
         return module.group()

@@ -203,7 +203,7 @@ def _compared(
     *,
     force: bool,
 ) -> int:
-    """Joins, judges, explains and draws."""
+    """Join, judge, explain and draw."""
     from reprocheck.cli import summary
     from reprocheck.cli.run import write
     from reprocheck.workflow import replay

@@ -74,9 +74,7 @@ class Console:
         self.remark(f"reprocheck {__version__}: {title}", style="bold")
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """The runs that follow are recorded at a deeper level, to explain the verdict `title` of
-        those before.
-        """
+        """Say that further runs are recorded at a deeper level, to explain the verdict `title`."""
         self._stage(f"level {level}, ", of=2)
         if level != "module":
             inside_it = f", inside {inside}" if inside else ""
@@ -88,15 +86,14 @@ class Console:
         self.remark(said, style="bold")
 
     def half(self, level: str) -> None:
-        """The run that follows is recorded at a deeper level, to be compared with that of another
-        recording.
-        """
+        """Say that one run is recorded at a deeper level, to be compared with another recording."""
         self._stage(f"level {level}, ", of=1)
         self._detail(f"recording again at level {level}")
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
-        """The runs that follow are made under controls, and why; `most`: runs of the search still
-        to come at most.
+        """Announce runs under controls, and why they are made.
+
+        `most`: runs of the search still to come at most.
         """
         self._stage(f"{_shortened(name, 30)}, ", of=2)
         self._progress.expect(most)
@@ -113,11 +110,11 @@ class Console:
         self._tick()
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
-        """The live line has it when it is drawn next."""
+        """Keep the progress for when the live line is drawn next."""
         self._progress.advanced(number, iteration, loss)
 
     def masking(self, number: int) -> None:
-        """The live line says so."""
+        """Tell on the live line that logs are being masked."""
         self._progress.masking(number)
 
     def silent(self, number: int, seconds: float) -> None:
@@ -132,8 +129,9 @@ class Console:
         )
 
     def run_ended(self, record: RunRecord) -> None:
-        """The last line of a run stays; of runs beside those of the check only where one did not
-        end well.
+        """Print the last line of a run.
+
+        Of runs beside those of the check it stays only where one did not end well.
         """
         name = self._progress.name(record.number)
         self._progress.ended(record.number, record.seconds)
@@ -147,7 +145,7 @@ class Console:
         self.remark(" · ".join((name, *numbers, duration(record.seconds))))
 
     def message(self, text: str) -> None:
-        """A remark of the launcher."""
+        """Print a remark of the launcher."""
         self.remark(text, style="yellow")
 
     def output(self, stream: str, data: bytes) -> None:
@@ -178,7 +176,7 @@ class Console:
                 self.err.line(row, style)
 
     def heading(self, text: str, command: str) -> None:
-        """A paragraph on `out` that leads to a command: what the demo says."""
+        """Print a paragraph on `out` that leads to a command: what the demo says."""
         if self.quiet:
             return
         self._erase()
@@ -210,12 +208,12 @@ class Console:
             return self._progress.line(number, self._clock())
 
     def _stage(self, name: str, *, of: int) -> None:
-        """Runs beside those of the check follow: what stays of them is a line at most."""
+        """Announce runs beside those of the check: what stays of them is a line at most."""
         self._aside = True
         self._progress.stage(name, of=of)
 
     def _detail(self, text: str) -> None:
-        """A remark for those who asked for all of them; else on the live line alone."""
+        """Print a remark for those who asked for all of them; else on the live line alone."""
         if self.verbose:
             self.remark(text, style="bold")
         else:

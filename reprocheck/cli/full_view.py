@@ -178,7 +178,7 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
 
 
 def _print_log(check: Check, out: Stream) -> None:
-    """The end of stderr of the first run that failed or was ended, where that is the verdict."""
+    """Print the end of stderr of the first run that failed or was ended, if that is the verdict."""
     run = ended_badly(check)
     if run is not None:
         print_log(run, out)

@@ -18,7 +18,7 @@ _STANDARD = (0, 1, 2)
 
 
 def settle() -> None:
-    """Called once, before anything else is imported."""
+    """Prepare this process; called once, before anything else is imported."""
     # At its end Python would search all objects for cycles and free each: a sixth of the time of
     # a command that draws. Nothing of ours waits for that; the system takes the memory as a whole.
     atexit.register(gc.freeze)
@@ -32,8 +32,9 @@ def settle() -> None:
 
 
 def _open_missing_streams() -> None:
-    """A closed stdin, stdout or stderr (`2>&-`) becomes /dev/null: else its number would name a
-    pipe or a file of ours.
+    """Open /dev/null in place of a closed stdin, stdout or stderr (`2>&-`).
+
+    Else its number would name a pipe or a file of ours.
     """
     for descriptor in _STANDARD:
         try:

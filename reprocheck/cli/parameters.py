@@ -111,7 +111,7 @@ class OneCommand(TyperCommand):
         return [self.options_metavar or "", *(_name_of(one) for one in _arguments(self))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The arguments and the options, each with its text."""
+        """Write the arguments and the options, each with its text."""
         function: Any = self.callback
         declared = inspect.signature(function, eval_str=True).parameters
         rows = {
@@ -187,7 +187,7 @@ class RunCommand(OneCommand):
         return super().shell_complete(ctx, incomplete)
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """A line for each way to call it."""
+        """Write a line for each way to call the command."""
         prefix = "Usage: "
         for rest in self.usage:
             formatter.write_usage(f"reprocheck {self.name}", rest, prefix=prefix)

@@ -32,14 +32,12 @@ class Progress:
         self.stage("", of=runs, steps=steps)
 
     def check(self) -> None:
-        """The runs of a whole check follow."""
+        """Begin the runs of a whole check."""
         runs, steps = self._whole_check
         self.stage("", of=runs, steps=steps)
 
     def stage(self, name: str, *, of: int, steps: int | None = None) -> None:
-        """Runs of another kind follow, `of` of them, each of `steps` iterations where that is
-        known.
-        """
+        """Begin runs of another kind, `of` of them, each of `steps` iterations where known."""
         self._name, self._of, self._steps = name, of, steps
         self._last: dict[int, Running] = {}
         self._seconds: float | None = None
@@ -49,13 +47,13 @@ class Progress:
         self._most = self._ended + runs
 
     def started(self, number: int, of: int, now: float) -> None:
-        """A run starts."""
+        """Note that a run starts."""
         self._of = of
         self._last.pop(number, None)
         self.under_way[number] = Running(started=now)
 
     def advanced(self, number: int, iteration: int, loss: float | None) -> None:
-        """A run has come to an iteration."""
+        """Note that a run has come to an iteration."""
         running = self.under_way.setdefault(number, Running(started=0.0))
         running.iteration, running.loss = iteration, loss
 
@@ -64,7 +62,7 @@ class Progress:
         self._running(number).masking = True
 
     def ended(self, number: int, seconds: float) -> None:
-        """A run has ended after so many seconds."""
+        """Note that a run has ended after so many seconds."""
         self._ended += 1
         self._seconds = seconds
         running = self.under_way.pop(number, None)
@@ -88,7 +86,7 @@ class Progress:
         return self.under_way.get(number) or self._last.get(number) or Running(started=0.0)
 
     def numbers(self, number: int) -> tuple[str, ...]:
-        """`iteration 7 of 10`, `loss 0.5913445`; `of 10` only as long as the run is under way."""
+        """Return `iteration 7 of 10`, `loss 0.5913445`; `of 10` only while the run goes on."""
         running = self._running(number)
         loss = []
         if running.loss is not None:

@@ -80,9 +80,7 @@ def _print_overrides(check: Check, labels: Labels, *, every: bool) -> None:
 
 
 def print_controls(check: Check, out: Stream) -> None:
-    """The controls under which the runs of the check were made: class, what each touched, and what
-    conflicted with them.
-    """
+    """Print the controls of the check: class, what each touched, and what conflicted."""
     labels = Labels(out, LABEL)
     labels.column(
         "controls",

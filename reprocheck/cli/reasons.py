@@ -23,9 +23,7 @@ MOST_NAMED = 5
 
 
 def print_ladder(rungs: Ladder, out: Stream) -> None:
-    """A row for each rung: its name, `equal`, `differs` or `not recorded`, and where; an arrow at
-    the first that differs.
-    """
+    """Print a row for each rung, with an arrow at the first that differs."""
     for row in ladder.rows(rungs):
         out.line(_drawn(row, out), _style(row))
     out.line()
@@ -48,7 +46,7 @@ def _drawn(row: RungRow, out: Stream) -> str:
 
 
 def print_causes(check: Check, out: Stream, *, every: bool) -> None:
-    """The best cause, or those that are confirmed; all of them where `every`."""
+    """Print the best cause, or those that are confirmed; all of them where `every`."""
     confirmed = sum(cause.confidence == "confirmed" for cause in check.causes)
     shown = max(1, confirmed)
     if every:

@@ -123,7 +123,7 @@ def _pack(folder: Path, file: Path) -> int:
 
 @contextmanager
 def loaded(folder: Path) -> Iterator[Check | ResumeCheck]:
-    """The check in a report folder or in the zip of one, whose files are there meanwhile.
+    """Yield the check in a report folder or in the zip of one, whose files exist meanwhile.
 
     Raises ReportError.
     """

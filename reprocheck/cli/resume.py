@@ -223,7 +223,7 @@ def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
 
 
 def print_check(check: ResumeCheck, console: Console) -> None:
-    """The verdict, and what follows from it; one line where quiet."""
+    """Print the verdict, and what follows from it; one line where quiet."""
     from reprocheck.cli.full_view import print_log
     from reprocheck.cli.labels import Labels
     from reprocheck.cli.sentences import STYLES

@@ -352,7 +352,7 @@ def _write_fixes(result: Result, *, force: bool) -> bool:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr, where that is a terminal and there is enough to do."""
+    """Show a bar on stderr, where that is a terminal and there is enough to do."""
     from reprocheck.cli.terminal import standard_error
 
     err = standard_error()

@@ -124,9 +124,7 @@ class Guard:
             self.asked, self.hurry = True, self.asked and not self.orphaned
 
     def reap(self) -> bool:
-        """Collects children that have ended, adopted ones included; False if there are none left at
-        all.
-        """
+        """Collect children that have ended, adopted ones too; return False if none are left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -231,7 +229,7 @@ def adopt_orphans() -> None:
 
 
 def at_death_of_parent(number: int) -> None:
-    """This process gets a signal when its parent dies."""
+    """Let the system send this process a signal when its parent dies."""
     call_library("prctl", (PR_SET_PDEATHSIG, number, 0, 0, 0))
 
 

@@ -73,8 +73,8 @@ class Pack:
 def copy_part(source: BinaryIO, target: BinaryIO, offset: int, size: int) -> None:
     """Append a part of a file to another one; both are open without a buffer.
 
-    File systems that can share blocks do so for whole ones. OSError where `source` is too short,
-    or the part cannot be written.
+    File systems that can share blocks do so for whole ones. OSError where `source` is too short, or
+    the part cannot be written.
     """
     done = 0
     while done < size:

@@ -20,25 +20,22 @@ class Teller(Observer, Protocol):
     def output(self) -> Output | None: ...
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """The runs that follow are recorded at a deeper level, to explain the verdict `title` of
-        those before.
-        """
+        """Announce runs at a deeper level, to explain the verdict `title` of those before."""
 
     def half(self, level: str) -> None:
-        """The run that follows is recorded at a deeper level, to be compared with that of another
-        recording.
-        """
+        """Announce a run at a deeper level, to be compared with that of another recording."""
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
-        """The runs that follow are made under controls, and why; `most`: runs of the search still
-        to come at most.
+        """Announce runs under controls, and why they are made.
+
+        `most`: runs of the search still to come at most.
         """
 
     def status(self, text: str) -> None:
         """Show what reprocheck itself is doing."""
 
     def remark(self, text: str, style: str = "") -> None:
-        """A sentence for the user."""
+        """Tell the user a sentence."""
 
     def clear(self) -> None:
         """Nothing is under way any more."""
@@ -56,7 +53,7 @@ class Silent:
         return getattr(self._observer, name)
 
     def masking(self, number: int) -> None:
-        """The logs of a run are masked."""
+        """Ignore that the logs of a run are masked."""
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
         """Two more runs at a deeper level follow."""
@@ -65,13 +62,13 @@ class Silent:
         """Tell that one more run at a deeper level follows."""
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
-        """Runs under controls follow."""
+        """Ignore that runs under controls follow."""
 
     def status(self, text: str) -> None:
         """Show what reprocheck itself is doing."""
 
     def remark(self, text: str, style: str = "") -> None:
-        """A sentence for the user."""
+        """Ignore a sentence for the user."""
 
     def clear(self) -> None:
         """There is nothing to clear."""

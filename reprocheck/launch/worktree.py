@@ -74,8 +74,8 @@ def worktree(
     """Yield the folder of `cwd` in a worktree of the commit, which is removed afterwards.
 
     Files that git does not track are copied into it, but for `leave_out` and virtual environments.
-    `inside`: where it is made; in the system's folder for temporary files by default.
-    Raises UsageError.
+    `inside`: where it is made; in the system's folder for temporary files by default. Raises
+    UsageError.
     """
     if inside is not None:
         inside.mkdir(parents=True, exist_ok=True)

@@ -207,7 +207,7 @@ def _broken(path: Path, why: object) -> ReportError:
 
 def _plain(value: Any) -> Any:
     """Return `value` with non-finite floats as strings, since JSON has none, and bytes of names
-    that are no UTF-8 escaped, as `\\udcff`.
+    that are no UTF-8 escaped.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()

@@ -305,7 +305,7 @@ def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
 
 
 def _mark(axes: Axes, curves: Curves) -> None:
-    """A line at the first divergence, with its name beside it."""
+    """Draw a line at the first divergence, with its name beside it."""
     where = curves.first_divergence
     if where is None:
         return
@@ -327,8 +327,9 @@ def _mark(axes: Axes, curves: Curves) -> None:
 
 
 def _crosses(axes: Axes, curves: Curves) -> None:
-    """A cross near the top for each loss that is NaN or infinite, a row for each run: the curve has
-    a gap there.
+    """Draw a cross near the top for each loss that is NaN or infinite, a row for each run.
+
+    The curve has a gap there.
     """
     found: dict[int, list[int]] = defaultdict(list)
     for iteration, run, _ in curves.not_finite:

@@ -61,7 +61,7 @@ def _one(*keys: str) -> Value:
 
 
 def _flag(key: str) -> Value:
-    """`True` or `False`."""
+    """Return a function that shows a fact as `True` or `False`."""
 
     def value(known: Facts) -> str:
         return str(bool(known[key])) if key in known else ""

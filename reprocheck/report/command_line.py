@@ -73,9 +73,7 @@ def in_shell(word: str) -> str:
 
 
 def _options(check: Check, options: str, left_out: Sequence[str]) -> list[str]:
-    """New options, and those that were given on the command line, but for the ones that are
-    replaced or left out.
-    """
+    """Return new options, and those of the command line that are not replaced or left out."""
     new = options.split()
     kept: list[str] = []
     for setting in check.record.settings:

@@ -77,7 +77,7 @@ def conflicts(check: Check) -> tuple[Conflict, ...]:
 
 
 def unavailable(check: Check) -> tuple[tuple[str, str], ...]:
-    """Controls that could not act, and why, each once."""
+    """Return controls that could not act, and why, each once."""
     own = [one for run in check.runs for one in run.controls.unavailable]
     return tuple(dict.fromkeys((*own, *_search(check).unavailable)))
 

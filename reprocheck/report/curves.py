@@ -130,8 +130,9 @@ def sums(series: LossSeries, first: int, last: int) -> Array:
 def gaps(
     reference: Trace, other: Trace, tolerance: Tolerance, first: int, last: int
 ) -> tuple[Array, Array]:
-    """|a - b| and what is allowed, for the iterations first … last, of the loss with the largest
-    difference against what is allowed.
+    """Return |a - b| and what is allowed, for the iterations first … last.
+
+    They are of the loss with the largest difference against what is allowed.
 
     NaN where the iteration is missing in a run, or the numbers of losses differ, or no difference
     is finite.
@@ -221,7 +222,7 @@ def _ranks(check: Check) -> tuple[tuple[int, ...], int]:
 
 
 def _named(check: Check, total: int) -> Iterator[int]:
-    """Iterations that the verdict names, with their neighbours."""
+    """Yield iterations that the verdict names, with their neighbours."""
     named = [row.iteration for row in check.verdict.comparisons] + [total]
     if check.verdict.first_divergence:
         named.append(check.verdict.first_divergence.iteration)

@@ -210,7 +210,7 @@ def _run(run: Run, diverging: int | None, share: int) -> dict[str, object]:
 
 
 def _iterations(trace: Trace, diverging: int | None, share: int) -> list[dict[str, object]]:
-    """Iterations with no more than `share` losses, and the diverging one where it has no more."""
+    """Return iterations with at most `share` losses, the diverging one if it has no more."""
     series = trace.losses
     chosen = list(range(1, bisect_right(series.ends, share, hi=min(len(series), ITERATIONS)) + 1))
     if diverging is not None and len(chosen) < diverging <= len(series):

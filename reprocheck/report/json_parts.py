@@ -9,7 +9,7 @@ from reprocheck.model import Run, SourceLine
 
 
 def attributes(thing: object, *names: str) -> dict[str, object]:
-    """Some attributes of an object, each under its own name."""
+    """Return some attributes of an object, each under its own name."""
     return {name: getattr(thing, name) for name in names}
 
 

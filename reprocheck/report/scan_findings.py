@@ -44,7 +44,9 @@ def what_the_source_shows(check: Check) -> Section | None:
 
 
 def sentence(scan: StaticScan) -> str:
-    """Return `The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first
+    """Return a sentence on the findings of the scan.
+
+    Such as `The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first
     difference; the functions of 2 others ran.`
     """
     where = f"in {count(scan.files, 'file')}"

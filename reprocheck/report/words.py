@@ -183,8 +183,9 @@ def rank_count(check: Check) -> int:
 
 
 def ending(run: Run) -> str:
-    """Return how a run ended: `stopped by reprocheck after iteration 10`, `failed with exit status
-    1`…
+    """Return how a run ended, such as `failed with exit status 1`.
+
+    Another one is `stopped by reprocheck after iteration 10`.
     """
     match run.record.ended:
         case "stopped":

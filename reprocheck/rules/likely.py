@@ -161,7 +161,7 @@ def without_effect(check: Check) -> frozenset[str]:
 
 
 def _useless(check: Check) -> Iterator[str]:
-    """Controls that cannot change anything here."""
+    """Return controls that cannot change anything here."""
     rung = check.first_rung
     facts = chain.from_iterable(facts.items() for facts in _facts(check))
     differs_on_device = rung is not None and _ACCELERATOR.search(rung.measured.device)

@@ -43,7 +43,7 @@ def scan(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Scans files and folders, and the user's modules that they import.
+    """Scan files and folders, and the user's modules that they import.
 
     promise          says what patches fix: those stand above the scan
     select, ignore   codes, beginnings of codes or names; without `select` all

@@ -204,8 +204,9 @@ def _keep(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
 
 
 def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
-    """Findings with what comments say of them, and with findings about comments that answer
-    nothing; each place once, in order.
+    """Return findings with what comments say of them; each place once, in order.
+
+    Findings about comments that answer nothing are added.
     """
     comments = {module.shown: _comments(module) for module in project.asked}
     by_path = {module.shown: module for module in project}

@@ -41,7 +41,7 @@ class Scope:
     outer: set[str] = field(default_factory=set)
 
     def outward(self) -> Iterator[Scope]:
-        """This scope and those around it, up to that of the module."""
+        """Yield the scope and those around it, up to that of the module."""
         at: Scope | None = self
         while at is not None:
             yield at

@@ -117,7 +117,6 @@ def _is_library(order: Order) -> bool:
 
 def sets(variable: str) -> Asking:
     """Return the question whether a program sets an environment variable itself."""
-
     return lambda order: any(order.environment(variable))
 
 

@@ -178,8 +178,9 @@ class _Site:
         )
 
     def _of_night(self, night: Night) -> _Page:
-        """The newest night is drawn from all that is known of it; that of the others does not
-        change, but for their neighbours and for what the overview has.
+        """Draw the newest night from all that is known of it.
+
+        That of the others does not change, but for their neighbours and for what the overview has.
         """
         known: tuple[object, ...] = (self._past.during(night), self._past.beside(night))
         if night == self._past.nights[-1]:

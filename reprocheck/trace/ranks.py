@@ -48,8 +48,8 @@ def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[
 
 
 def _count_starts(trainers: Sequence[Recorded]) -> None:
-    """Number trainers of one origin where one began when the one before had ended: their order is
-    no race and tells them apart.
+    """Give numbers to trainers of one origin that began one after the other: their order is no race
+    and tells them apart.
     """
     groups: dict[tuple[str, ...], list[Recorded]] = defaultdict(list)
     for recorded in trainers:

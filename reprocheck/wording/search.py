@@ -316,7 +316,7 @@ def of_differing(seen: Sample) -> str:
 
 
 def _of_unmodified(seen: Sample) -> str:
-    """Return `All 4 unmodified runs differ from each other.`"""
+    """Return a sentence such as `All 4 unmodified runs differ from each other`."""
     if seen.pairs:
         return _of_pairs(seen)
     runs, odd = seen.runs - seen.insufficient, seen.odd - seen.insufficient

@@ -1,4 +1,4 @@
-"""The recorder: what runs inside the user's process.
+"""The recorder that runs inside the user's process.
 
 Standard library only, Python 3.9 and later.
 """

@@ -1,5 +1,7 @@
-"""Start of the recorder in a process: settings of the run, the recorder, hooks that wait for a
-framework's import, files opened.
+"""Starts the recorder in a process.
+
+It reads the settings of the run, and sets up the recorder, the hooks that wait for the import of a
+framework, and the watch on opened files.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ STAND_IN = os.path.join(
 
 
 def start(folder: str, modules: set[str]) -> None:
-    """Record this process into `folder`; raises OSError or ValueError where the folder does not
-    hold the settings of a run. `modules`: those that were loaded before the recorder.
+    """Record this process into `folder`.
+
+    `modules` are those that were loaded before the recorder. Raises OSError or ValueError where the
+    folder does not hold the settings of a run.
     """
     with open(os.path.join(folder, "recorder.json"), encoding="utf-8") as file:
         settings = json_text.loads(file.read())
@@ -56,7 +60,7 @@ def start(folder: str, modules: set[str]) -> None:
 
 @guarded("putting the patch in place")
 def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
-    """A patch that is tried takes the place of files before the script is read."""
+    """Let a patch under trial replace source files before the script is read."""
     from .process import patched_source
 
     patched_source.start(recorder, files)
@@ -64,7 +68,7 @@ def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
 
 @guarded("watching savers")
 def _start_archives(recorder: events.Recorder) -> None:
-    """Record what is saved and loaded in a check of a resume."""
+    """Record what is saved and loaded, in a check of a resume."""
     from .resume.archives import Savers
 
     recorder.savers = Savers(recorder)
@@ -72,17 +76,15 @@ def _start_archives(recorder: events.Recorder) -> None:
 
 
 @guarded("watching for checkpoints")
-def _start_pauses(recorder: events.Recorder, asked: Mapping[str, Any]) -> None:
-    """A run that is to be resumed later waits behind its checkpoint."""
+def _start_pauses(recorder: events.Recorder, request: Mapping[str, Any]) -> None:
+    """Make a run that is to be resumed later wait after its checkpoint."""
     from .resume import pause
 
-    pause.install(recorder, asked)
+    pause.install(recorder, request)
 
 
 def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> None:
-    """Controls act before anything that is imported later: their own modules are loaded only
-    here.
-    """
+    """Start the controls before any later import; their own modules are loaded only here."""
     try:
         from . import controls
 
@@ -113,11 +115,11 @@ def _installer(recorder: events.Recorder, framework: registry.Framework) -> impo
     def install(module: object) -> None:
         version = str(getattr(module, "__version__", "?"))
         if is_older(version, oldest):
-            said = (
+            template = (
                 "%s %s is older than %s, the first that can be recorded: what"
                 " `reprocheck.log_loss(value)` is given counts alone."
             )
-            text = said % (name, version, ".".join(map(str, oldest)))
+            text = template % (name, version, ".".join(map(str, oldest)))
             recorder.emit({"e": "caveat", "code": "old-framework", "text": text})
             recorder.emit({"e": "framework", "name": name, "version": version, "hooks": {}})
             return
@@ -134,8 +136,9 @@ def _installer(recorder: events.Recorder, framework: registry.Framework) -> impo
 
 @guarded("loading what describes a framework")
 def _make_ready(framework: registry.Framework) -> None:
-    """The first step of a training describes its environment. What that takes is loaded while the
-    framework is imported: a step may be shorter.
+    """Load what describes the environment while the framework is imported.
+
+    The first step of a training describes its environment, and may be shorter than that import.
     """
     from .process import environment
 
@@ -145,8 +148,9 @@ def _make_ready(framework: registry.Framework) -> None:
 
 
 def is_older(version: str, oldest: tuple[int, ...]) -> bool:
-    """Return whether a version such as `2.13.0+cpu` comes before the oldest; one that cannot be
-    read does not.
+    """Return whether a version such as `2.13.0+cpu` comes before the oldest supported one.
+
+    A version that cannot be read does not.
     """
     numbers: list[int] = []
     for part in version.split("+")[0].split(".")[: len(oldest)]:

@@ -1,4 +1,4 @@
-"""Calls a function in a process of its own: what `reprocheck.check(function)` starts for each run.
+"""Calls a function in a process of its own, once for each run of `reprocheck.check(function)`.
 
 Started as `python -m reprocheck_child.call FILE NAME CALL`. FILE and NAME say to a reader what is
 called; CALL is a file with all that is needed (`launch/function.py` writes it). As with
@@ -47,21 +47,21 @@ def with_home(text: str) -> str:
     return text.replace(HOME, json_text.dumps(os.path.expanduser("~"))[1:-1])
 
 
-def paths(asked: list[str], own: list[str], *, whole: bool) -> list[str]:
-    """`sys.path` for the call: that of the process that asked, with the recorder's folder where it
-    stands in every run.
+def paths(wanted: list[str], own: list[str], *, whole: bool) -> list[str]:
+    """Return `sys.path` for the call: that of the process that asked.
 
-    Not `whole`: another interpreter, whose own entries stand behind those that were asked for.
+    The recorder's folder stands where it stands in every run. Without `whole`, the call runs in
+    another interpreter, whose own entries come after those that were asked for.
     """
     recorder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = [
+    entries = [
         entry if os.path.isabs(entry) else os.path.normpath(os.path.join(os.getcwd(), entry))
-        for entry in asked
+        for entry in wanted
     ]
-    found[1:1] = [recorder]
+    entries[1:1] = [recorder]
     if not whole:
-        found += own[1:]  # the first one was put there by -m
-    return list(dict.fromkeys(found))
+        entries += own[1:]  # the first one was put there by -m
+    return list(dict.fromkeys(entries))
 
 
 def prepared(
@@ -75,30 +75,34 @@ def prepared(
     if _PICKLE_MAIN in pickled and (call["main_name"] or call["main_file"]):
         import_main(call["main_name"], call["main_file"])
     load_module(call["module"], call["file"])
-    found: tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]] = loads(pickled)
-    return found
+    function_and_arguments: tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]] = loads(
+        pickled
+    )
+    return function_and_arguments
 
 
 def import_main(name: str, file: str) -> None:
-    """Import the main script of the process that asked, by the name of its module where it was
-    started with -m, as module `__main__`.
+    """Import the main script of the process that asked, as module `__main__`.
+
+    It is imported by the name of its module where it was started with -m.
     """
     import runpy
     from types import ModuleType
 
-    found = ModuleType(MAIN)
+    module = ModuleType(MAIN)
     content = (
         runpy.run_module(name, run_name=MAIN, alter_sys=True)
         if name
         else runpy.run_path(os.path.abspath(file), run_name=MAIN)
     )
-    found.__dict__.update(content)
-    sys.modules["__main__"] = sys.modules[MAIN] = found
+    module.__dict__.update(content)
+    sys.modules["__main__"] = sys.modules[MAIN] = module
 
 
 def load_module(name: str, file: str) -> None:
-    """Import a module, from its file where its name cannot be imported: so are test files, where
-    pytest does not change `sys.path`.
+    """Import a module, from its file where its name cannot be imported.
+
+    Test files are such modules where pytest does not change `sys.path`.
     """
     from importlib import import_module, util
     from types import ModuleType
@@ -124,13 +128,13 @@ def load_module(name: str, file: str) -> None:
 
 
 class CalledInsideError(Exception):
-    """A run came to `reprocheck.check` again."""
+    """A script called `reprocheck.check` inside a run."""
 
     message, fix = INSIDE, GUARD
 
 
 def check(*args: Any, **options: Any) -> None:
-    """Stands in for `reprocheck.check` where the package is not installed."""
+    """Raise CalledInsideError: this stands in for `reprocheck.check` inside a run."""
     raise CalledInsideError(INSIDE + " " + GUARD)
 
 
@@ -138,9 +142,9 @@ def refuse(call: Mapping[str, Any], error: BaseException) -> None:
     """Write down why the function was not called."""
     message, fix = getattr(error, "message", None), getattr(error, "fix", None)
     if not isinstance(message, str) or not isinstance(fix, str):
-        said = (type(error).__name__ + ": " + str(error)).rstrip(": ")
+        reason = (type(error).__name__ + ": " + str(error)).rstrip(": ")
         message, fix = (
-            "%s cannot be imported in a fresh process: %s." % (call["name"], said.rstrip(".")),
+            "%s cannot be imported in a fresh process: %s." % (call["name"], reason.rstrip(".")),
             _IMPORTABLE,
         )
     with open(os.path.join(os.environ["REPROCHECK_CHILD"], REFUSED), "w", encoding="utf-8") as file:

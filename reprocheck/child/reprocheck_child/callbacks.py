@@ -1,4 +1,4 @@
-"""Callbacks that say the losses of a trainer in code, for people who prefer that to hooks.
+"""Callbacks that report the losses of a trainer, for people who prefer them to hooks.
 
 Each name is a class of its trainer's own kind, made when it is first asked for; the trainer is
 imported then, and by nothing else here. Standard library only. Python 3.9 and later, in any
@@ -28,15 +28,11 @@ def __getattr__(name: str) -> "Any":
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     does = getattr(trainer_callbacks, name)
     namespace = {"__module__": "reprocheck", "__doc__": does.__doc__}
-    made = globals()[name] = type(name, (does, _kind(name)), namespace)
-    return made
-
-
-def _kind(name: str) -> "Any":
     from importlib import import_module
 
     module, kind = _KINDS[name]
     older = "pytorch_lightning" in sys.modules and "lightning" not in sys.modules
     if older and module == "lightning.pytorch":
         module = "pytorch_lightning"
-    return getattr(import_module(module), kind)
+    callback = globals()[name] = type(name, (does, getattr(import_module(module), kind)), namespace)
+    return callback

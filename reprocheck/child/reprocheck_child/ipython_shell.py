@@ -85,7 +85,13 @@ class NotebookShell(InteractiveShell):
     def run_cell_magic(self, magic_name: str, line: str, cell: str) -> object:
         """Run `%%name line`, and the cell below it."""
         if magic_name == "capture":
-            self._capture(line, cell)
+            parse: Any = parse_argstring
+            wanted = parse(ExecutionMagics.capture, line)
+            streams = (not wanted.no_stdout, not wanted.no_stderr, not wanted.no_display)
+            with capture_output(*streams) as output:
+                self._run_code(cell)
+            if wanted.output:
+                self.user_ns[wanted.output] = output
             return None
         if magic_name in RUN_CODE:
             if magic_name == "timeit" and statement(line):
@@ -133,16 +139,6 @@ class NotebookShell(InteractiveShell):
     def _run_code(self, cell: str) -> None:
         self.program.execute(cell, self.program.first + 1)
 
-    def _capture(self, line: str, cell: str) -> None:
-        """Run `%%capture [name]` as IPython does, but under the name of the cell."""
-        parse: Any = parse_argstring
-        wanted = parse(ExecutionMagics.capture, line)
-        streams = (not wanted.no_stdout, not wanted.no_stderr, not wanted.no_display)
-        with capture_output(*streams) as output:
-            self._run_code(cell)
-        if wanted.output:
-            self.user_ns[wanted.output] = output
-
 
 def start(program: Any, note: Callable[[str, str], None], module: ModuleType) -> NotebookShell:
     """Start the shell of this process, whose names are those of `module`."""
@@ -160,7 +156,7 @@ def start(program: Any, note: Callable[[str, str], None], module: ModuleType) ->
 
 
 def statement(line: str) -> str:
-    """Return what `%time`, `%timeit` and the like are to run: the line without its options."""
+    """Return the code that `%time`, `%timeit` and the like run: the line without its options."""
     words = line.strip()
     while words.startswith("-"):
         option, _, words = words.partition(" ")
@@ -171,6 +167,6 @@ def statement(line: str) -> str:
 
 
 def installs(command: str) -> bool:
-    """Return whether a command changes what is installed."""
+    """Return whether a command installs or removes packages."""
     begin = _INSTALLERS.match(command)
     return begin is not None and _INSTALLING.search(command, begin.end() - 1) is not None

@@ -30,7 +30,10 @@ NO_IPYTHON = (
 
 
 class Program:
-    """A notebook that is being run. `place`: its path; `names`: what its cells share."""
+    """A notebook that is being run.
+
+    `place` is its path, `names` the variables that its cells share.
+    """
 
     def __init__(self, place: str, names: dict[str, Any]) -> None:
         self.place = place
@@ -56,7 +59,7 @@ class Program:
             exec(compiled, self.names)
 
     def evaluate(self, code: str) -> object:
-        """Run one statement that a magic was given; the value where it is an expression."""
+        """Run one statement that was given to a magic; return the value of an expression."""
         try:
             compiled = compile(code, self.file, "eval", dont_inherit=True)
         except SyntaxError:
@@ -111,8 +114,9 @@ def give_shell(program: Program, module: ModuleType) -> None:
 
 
 def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print a traceback with the source of cells, from the first line of a cell on: the interpreter
-    itself looks for it in files.
+    """Print a traceback that begins in a cell, with the source of the cells.
+
+    The interpreter itself would look for the source in files.
     """
     import traceback
 

@@ -27,7 +27,7 @@ _TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shared", "con
 
 @dataclass(frozen=True)
 class Seeded:
-    """What `seed_all` did.
+    """The account of what `seed_all` did.
 
     Attributes:
         seed: As it was given, 0 to 4294967295.
@@ -57,7 +57,7 @@ class Seeded:
     advice: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return one line for each thing said."""
+        """Return one line for each entry of the account."""
         rows = [
             ("done", self.done),
             ("too late", self.too_late),
@@ -70,8 +70,9 @@ class Seeded:
 
 
 def seed_all(seed: int = 1234, mode: bool = False) -> Seeded:
-    """Fix the randomness of this process, for the frameworks that are imported: call it after the
-    imports, before anything draws.
+    """Fix the randomness of this process, for the frameworks that are imported.
+
+    Call it after the imports, before anything draws.
 
     Args:
         seed: A whole number from 0 to 4294967295.
@@ -130,7 +131,7 @@ def _mode(mode: object) -> bool:
 
 
 class Setter:
-    """Does one thing after another and keeps the account of it."""
+    """The calls that are made and the values that are set, with the account of them."""
 
     def __init__(self, seed: int, mode: bool) -> None:
         self.seed = seed
@@ -143,9 +144,9 @@ class Setter:
         self.advice: list[str] = []
 
     def call(self, text: str, function: Callable[[], Any], *arguments: Any) -> bool:
-        """Call `function()(*arguments)`, written `text`.
+        """Call `function()(*arguments)`, written `text` in the account.
 
-        What it raises is kept: a version may lack it.
+        An error is kept in the account: a version may lack the function.
         """
         try:
             function()(*arguments)
@@ -193,8 +194,9 @@ def _seed_python(setter: Setter) -> None:
 
 
 def _environment_at_start() -> Mapping[str, str]:
-    """Return the environment that this process was started with; what it is now, where the system
-    does not say.
+    """Return the environment variables with which this process was started.
+
+    They are the present ones where the system does not say.
     """
     try:
         with open("/proc/self/environ", "rb") as file:
@@ -205,23 +207,25 @@ def _environment_at_start() -> Mapping[str, str]:
 
 
 def _set_environment(setter: Setter) -> None:
-    """The variables of the control `deterministic`.
+    """Set the environment variables of the control `deterministic`.
 
-    A value that serves as well stays, one that contradicts stays and is said.
+    A user's value that serves as well stays; one that contradicts stays and is listed.
     """
-    row = next(row for row in _controls() if row["name"] == "deterministic")
+    with open(_TABLE, encoding="utf-8") as file:
+        table: list[dict[str, Any]] = json_text.loads(file.read())
+    row = next(row for row in table if row["name"] == "deterministic")
     accepts, at_start = row.get("accepts", {}), _environment_at_start()
     for variable, value in row["environment"].items():
         if variable.startswith("TF_") and "tensorflow" not in sys.modules:
             continue  # unseeded random operators raise under it
         serving = (value.lower(), *accepts.get(variable, ()))
-        found = os.environ.get(variable, "")
-        if found and found.lower() not in serving:
+        present = os.environ.get(variable, "")
+        if present and present.lower() not in serving:
             setter.kept.append(
-                "%s=%s, where deterministic computing needs %s" % (variable, found, value)
+                "%s=%s, where deterministic computing needs %s" % (variable, present, value)
             )
             continue
-        if not found:
+        if not present:
             os.environ[variable] = value
             setter.done.append("os.environ[%r] = %r" % (variable, value))
         reason = "" if at_start.get(variable, "").lower() in serving else _too_late(variable)
@@ -232,16 +236,8 @@ def _set_environment(setter: Setter) -> None:
             )
 
 
-def _controls() -> list[dict[str, Any]]:
-    with open(_TABLE, encoding="utf-8") as file:
-        table: list[dict[str, Any]] = json_text.loads(file.read())
-    return table
-
-
 def _too_late(variable: str) -> str:
-    """Return why a variable that is set now has no effect in this process; "" where it still
-    has.
-    """
+    """Return why a variable that is set now has no effect in this process; "" where it has one."""
     family = variable.partition("_")[0]
     torch = sys.modules.get("torch")
     if family == "CUBLAS" and yes(lambda: torch.cuda.is_initialized()):  # type: ignore[union-attr]
@@ -267,9 +263,7 @@ def _mindspore_communicates() -> bool:
 
 
 def yes(question: Callable[[], Any]) -> bool:
-    """Return whether a question about a framework is answered with yes; its version may not know
-    it.
-    """
+    """Return whether a framework answers a question with yes; its version may not know it."""
     try:
         return bool(question())
     except Exception:  # not imported, or a version without it

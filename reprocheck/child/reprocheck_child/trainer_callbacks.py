@@ -1,4 +1,4 @@
-"""What `reprocheck.KerasCallback` and its like do: each calls `log_loss` once a loss.
+"""The callbacks such as `reprocheck.KerasCallback`: each calls `log_loss` once for each loss.
 
 `callbacks` makes them classes of their trainers' own kinds. Standard library only. Python 3.9 and
 later.
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 class KerasCallback:
-    """`fit(callbacks=[reprocheck.KerasCallback()])`: each batch's own loss, as what it added to the
-    mean that Keras keeps.
+    """Logs the loss of each batch: `fit(callbacks=[reprocheck.KerasCallback()])`.
+
+    The loss is what the batch added to the mean that Keras keeps.
 
     Exact to the last digits of that sum. With `steps_per_execution` above 1: the mean over the
     batches of an execution.
@@ -28,11 +29,12 @@ class KerasCallback:
     model: "Any"
 
     def on_epoch_begin(self, epoch: int, logs: "Any" = None) -> None:
-        """The mean starts again."""
+        """Start the mean anew."""
         self._before = (0.0, 0.0)
 
     def on_train_batch_end(self, batch: int, logs: "Any" = None) -> None:
-        """What this batch added."""
+        """Log what this batch added to the mean."""
+        # private: `logs["loss"]` is the mean of the epoch so far, not the batch's loss (Keras 3)
         tracker = self.model._loss_tracker
         total, count = (float(value) for value in (tracker.total, tracker.count))
         before, self._before = self._before, (total, count)
@@ -41,8 +43,9 @@ class KerasCallback:
 
 
 class LightningCallback:
-    """`Trainer(callbacks=[reprocheck.LightningCallback()])`: each loss that automatic optimization
-    is about to differentiate.
+    """Logs each loss that Lightning's automatic optimization is about to differentiate.
+
+    Used as `Trainer(callbacks=[reprocheck.LightningCallback()])`.
 
     Raises:
         ImportError: From `reprocheck.LightningCallback`, where neither `lightning` nor
@@ -53,13 +56,14 @@ class LightningCallback:
     """
 
     def on_before_backward(self, trainer: "Any", pl_module: "Any", loss: "Any") -> None:
-        """The loss of one batch, divided by `accumulate_grad_batches`."""
+        """Log the loss of one batch, divided by `accumulate_grad_batches`."""
         _log(loss.detach())
 
 
 class MindSporeCallback:
-    """`Model.train(callbacks=[reprocheck.MindSporeCallback()])`: the loss of each step, the first
-    of its outputs.
+    """Logs the loss of each step, which is the first of its outputs.
+
+    Used as `Model.train(callbacks=[reprocheck.MindSporeCallback()])`.
 
     Raises:
         ImportError: From `reprocheck.MindSporeCallback`, where MindSpore is not installed.
@@ -69,14 +73,15 @@ class MindSporeCallback:
     """
 
     def on_train_step_end(self, run_context: "Any") -> None:
-        """The loss that the step returned."""
+        """Log the loss that the step returned."""
         output = run_context.original_args().net_outputs
         _log(output[0] if isinstance(output, (tuple, list)) else output)
 
 
 class TransformersCallback:
-    """`Trainer(callbacks=[reprocheck.TransformersCallback()])`: the `loss` of each output of the
-    model while it trains.
+    """Logs the `loss` of each output of the model while it trains.
+
+    Used as `Trainer(callbacks=[reprocheck.TransformersCallback()])`.
 
     Raises:
         ImportError: From `reprocheck.TransformersCallback`, where Transformers is not installed.
@@ -86,11 +91,11 @@ class TransformersCallback:
     """
 
     def on_train_begin(self, args: "Any", state: "Any", control: "Any", **kwargs: "Any") -> None:
-        """Ask the model for its outputs."""
+        """Set hooks on the model, to see its outputs."""
         self._handle = kwargs["model"].register_forward_hook(self._seen)
 
     def on_train_end(self, args: "Any", state: "Any", control: "Any", **kwargs: "Any") -> None:
-        """Ask no more."""
+        """Take the hook away."""
         self._handle.remove()
 
     @staticmethod

@@ -1,5 +1,6 @@
-"""Stands in for the package where the script's interpreter does not have it, only while reprocheck
-records a run.
+"""Stands in for the package `reprocheck` in an interpreter that does not have it.
+
+It is on the path only while reprocheck records a run.
 """
 
 from reprocheck_child.recorder import events

@@ -54,7 +54,7 @@ class Suite(TyperGroup):
 
 @cache
 def _made(name: str) -> Any:
-    """A command from its module: `command` there is its function, or its group."""
+    """Make a command from its module: `command` there is its function, or its group."""
     module = import_module(f"reprocheck.cli.suite.{name}")
     if isinstance(module.command, typer.Typer):
         return typer.main.get_command(module.command)

@@ -26,7 +26,7 @@ COLUMNS = ("series", "where", "now", "baseline", "ULP", "relative", "beyond")
 
 
 def accepted(baseline: Baseline, previous: Baseline | None) -> None:
-    """A baseline that was accepted, and what it is to the one that it replaces."""
+    """Print a baseline that was accepted, and what it is to the one that it replaces."""
     out = standard_output()
     out.labelled("ACCEPTED", f"{baseline.target} of night {baseline.night}", "bold green")
     _row("why", baseline.why)
@@ -46,12 +46,12 @@ def accepted(baseline: Baseline, previous: Baseline | None) -> None:
 
 
 def recording(target: str, number: int, of: int) -> None:
-    """A deeper recording begins, which takes as long as a run of the training."""
+    """Announce a deeper recording, which takes as long as a run of the training."""
     standard_error().line(f"{number} of {of}  {target}: recording at level module")
 
 
 def left_out(checks: Sequence[TargetCheck]) -> None:
-    """Checks that are not good, where no target was named."""
+    """Print the checks that are not good, where no target was named."""
     for check in checks:
         standard_output().labelled(
             "LEFT OUT",
@@ -73,7 +73,7 @@ def no_baseline() -> None:
 
 
 def shown(baseline: Baseline, asked: Allow | None) -> None:
-    """A baseline with its origin."""
+    """Print a baseline with its origin."""
     standard_output().line(baseline.target, "bold")
     _row("accepted", f"{_date(baseline.when)} by {baseline.who}")
     _row("why", baseline.why)
@@ -86,7 +86,7 @@ def shown(baseline: Baseline, asked: Allow | None) -> None:
 
 
 def without(check: TargetCheck, baseline: Baseline | None) -> None:
-    """A check that cannot be compared."""
+    """Print that a check cannot be compared."""
     out = standard_output()
     if baseline is None:
         out.labelled(check.target, "has no baseline.", "bold")
@@ -101,7 +101,7 @@ def compared(
     differences: Sequence[Difference],
     held: Allowed,
 ) -> None:
-    """A check beside its baseline."""
+    """Print a check beside its baseline."""
     out = standard_output()
     too_far = held.exceeded(differences)
     out.labelled(check.target, _said(differences, too_far), "bold")
@@ -124,12 +124,12 @@ def removed(number: int, targets: Sequence[str]) -> None:
 
 
 def printed(content: bytes) -> None:
-    """An export on standard output."""
+    """Print an export on standard output."""
     standard_output().data(content)
 
 
 def written(file: Path, number: int) -> None:
-    """An export in a file."""
+    """Print that an export was written to a file."""
     standard_output().labelled("EXPORTED", f"{count(number, 'baseline')} to {file}", "bold green")
 
 
@@ -226,7 +226,7 @@ def _facts(baseline: Baseline, now: Mapping[str, str]) -> None:
 
 
 def _table(differences: Sequence[Difference]) -> None:
-    """A row a series that differs."""
+    """Print a row for each series that differs."""
     from rich.table import Table
 
     out = standard_output()

@@ -188,11 +188,11 @@ class View:
         self.err.line(f"{changes} between the nights, at most {checks}", "bold")
 
     def begins(self, number: int, candidate: Candidate) -> None:
-        """A check begins."""
+        """Announce a check."""
         self.err.line(f"  check {number} of {self._most}: {candidate.label}", "dim")
 
     def ended(self, checked: Checked, *, remembered: bool) -> None:
-        """A candidate was judged."""
+        """Print how a candidate was judged."""
         self.checked += 1
         known = ", known from before" if remembered else ""
         reason = f": {checked.reason.partition(chr(10))[0]}" if checked.reason else ""

@@ -97,7 +97,7 @@ def _merge(history: History, suite: Suite, file: Path) -> Merged:
 
 @contextmanager
 def _copied(file: Path) -> Iterator[Path]:
-    """A copy of a SQLite file, with what was written to it last."""
+    """Yield a copy of a SQLite file, with what was written to it last."""
     with tempfile.TemporaryDirectory(prefix="reprocheck-merge-") as folder:
         copy = Path(folder) / file.name
         try:

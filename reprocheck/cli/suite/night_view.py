@@ -63,7 +63,7 @@ class NightView:
         self._told_waiting = False
 
     def begun(self, night: Night, to_do: int, checked: int) -> None:
-        """A night begins, or goes on."""
+        """Announce a night that begins, or goes on."""
         self.night, self.checked, self._to_do = night.id, checked, to_do
         self._began = self._clock()
         before = f", {checked} checked before" if checked else ""
@@ -73,11 +73,11 @@ class NightView:
         self._draw()
 
     def started(self, job: Job) -> None:
-        """A check, or a deeper recording, begins."""
+        """Show a check, or a deeper recording, that begins."""
         self._under_way[job.target.name] = job, self._clock()
 
     def ended(self, check: TargetCheck, *, again: bool) -> None:
-        """A check is in the history."""
+        """Print a check that is in the history now."""
         self._under_way.pop(check.target, None)
         self.checked += 1
         if not again:
@@ -101,7 +101,7 @@ class NightView:
         self._line(f"{count(number, 'deeper recording')} to be made, at level module")
 
     def recorded(self, performed: Performed, why_not: str) -> None:
-        """A deeper recording has ended, or could not be made."""
+        """Print that a deeper recording has ended, or could not be made."""
         name = performed.job.target.name
         self._under_way.pop(name, None)
         self._recorded += 1
@@ -115,7 +115,7 @@ class NightView:
             self._line(f"{at}: recorded, {seconds}")
 
     def lost(self, job: Job, why: str) -> None:
-        """A check did not come to its end; it is started anew."""
+        """Print that a check did not come to its end and is started anew."""
         self._under_way.pop(job.target.name, None)
         self._line(f"{job.target.name} was lost, and is started anew: {why}", AGAIN)
 
@@ -126,7 +126,7 @@ class NightView:
         self._told_waiting = True
 
     def tick(self) -> None:
-        """A line a minute where nothing else is written."""
+        """Print a line a minute where nothing else is written."""
         if self._live is None and self._clock() - self._spoke_at > HEARTBEAT:
             self._line(self._summary())
 
@@ -137,7 +137,7 @@ class NightView:
             self._live = None
 
     def _line(self, text: str, style: str = "") -> None:
-        """A line that stays, above the live table."""
+        """Print a line that stays, above the live table."""
         if self.quiet:
             return
         self._spoke_at = self._clock()

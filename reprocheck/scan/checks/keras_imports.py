@@ -47,7 +47,7 @@ _PACKAGES = re.compile(r"(?:keras|tf_keras)(?=\.|$)|tensorflow\.keras")
 
 
 def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
-    """Imports, and the modules that they name."""
+    """Yield imports, and the modules that they name."""
     for node in module.index.imports:
         match node:
             case ast.Import(names=names):

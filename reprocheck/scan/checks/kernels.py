@@ -379,7 +379,7 @@ def _is_triggered(call: Call, operator: Operator) -> bool:
 
 
 def _is_one(value: Value) -> bool:
-    """An output of size 1 is a mean, and deterministic."""
+    """Return whether an output has size 1: it is a mean, and deterministic."""
     if isinstance(value, Items):
         return all(map(_is_one, value.items))
     return literal(value) in (1, (1, 1), (1, 1, 1))

@@ -295,8 +295,9 @@ def _bases(module: Module, node: ast.AST) -> str:
 
 
 def _uses_in_text(call: Call) -> Iterator[str | None]:
-    """Uses in functions that a library calls: by the name of the variable or attribute that it is
-    assigned to.
+    """Yield uses in functions that a library calls.
+
+    They are known by the name of the variable or attribute that it is assigned to.
     """
     names = set(map(last_word, _holders(call))) - {""}
     for function in call.module.index.functions:

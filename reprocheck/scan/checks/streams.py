@@ -482,8 +482,9 @@ def is_of_tensorflow(module: Module, kind: str) -> bool:
 
 
 def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
-    """torch draws from the generator of the device that it is told; where that is not known, from
-    either.
+    """Return the generators that a draw of torch may use.
+
+    They are those of the device that it is told; where that is not known, either.
     """
     if known.stream == "backend":
         return _OF_KERAS

@@ -50,7 +50,7 @@ class Frame:
         return top
 
     def outward(self) -> Iterator[Frame]:
-        """This frame and those around it, up to that of the module."""
+        """Yield the frame and those around it, up to that of the module."""
         frame: Frame | None = self
         while frame is not None:
             yield frame

@@ -184,7 +184,7 @@ class Machine(ABC):
         self.record(Store(**self._here(node), name=name, value=value, target=target))
 
     def loop(self, node: ast.AST, value: Value) -> None:
-        """Records that a loop begins."""
+        """Record that a loop begins."""
         self.record(Loop(**self._here(node), value=value))
 
     def imports(self, node: ast.AST, name: str, own: Module | None = None) -> None:

@@ -86,7 +86,7 @@ class Pending(Attributes):
                     self.inline(function.node, function)
 
     def run_methods(self, node: ast.AST, value: Instance, *, skip: Collection[Place] = ()) -> None:
-        """The methods of an object that nothing called so far."""
+        """Run the methods of an object that nothing called so far."""
 
         def is_wanted(name: str, method: Function) -> bool:
             return method.place not in skip and method.place not in self.reached
@@ -94,7 +94,7 @@ class Pending(Attributes):
         self._run_methods(node, value, is_wanted)
 
     def _use(self, call: Call, value: Value) -> None:
-        """A library calls a function, or the methods of an object."""
+        """Run a function, or the methods of an object, as a library calls them."""
         use = self._USES.get(type(value))
         if use is None:
             return

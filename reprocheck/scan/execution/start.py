@@ -190,7 +190,7 @@ def _order(module: Module, machine: Interpreter, *, whole: bool, function: str =
 
 
 def _executed(machine: Interpreter, run: Callable[[], object]) -> None:
-    """Runs, with room for deep expressions; what is deeper or more than that cuts the order."""
+    """Run, with room for deep expressions; what is deeper or more than that cuts the order."""
     with deep():
         try:
             run()

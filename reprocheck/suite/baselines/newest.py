@@ -33,7 +33,7 @@ class Checks(Protocol):
         *,
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]:
-        """Checks, oldest first."""
+        """Return checks, oldest first."""
 
 
 def of_night(

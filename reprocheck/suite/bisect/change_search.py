@@ -49,10 +49,10 @@ class Observer(Protocol):
         """Show what is searched, and the most checks that it takes."""
 
     def begins(self, number: int, candidate: Candidate) -> None:
-        """The check `number` of this search begins."""
+        """Tell that the check `number` of this search begins."""
 
     def ended(self, checked: Checked, *, remembered: bool) -> None:
-        """A candidate was judged; `remembered`: by an earlier start of the same search."""
+        """Tell that a candidate was judged; `remembered`: by an earlier start of the search."""
 
     def say(self, text: str) -> None:
         """Show what is under way."""
@@ -203,8 +203,9 @@ class _Search:
         return self._result(now)
 
     def _run_good_end(self) -> None:
-        """The curves of the good end, with the options of the bad night, take the place of those
-        that the good night recorded.
+        """Run the good end with the options of the bad night.
+
+        Its curves take the place of those that the good night recorded.
         """
         candidate = self.checker.plan.candidates[GOOD_END]
         requirements = self.checker.requirements(candidate)

@@ -132,7 +132,7 @@ class Checker:
     def _prepared(
         self, candidate: Candidate, requirements: Requirements | None
     ) -> Iterator[Target]:
-        """The target in a worktree of the commit, with an interpreter that has the packages.
+        """Yield the target in a worktree of the commit, and an interpreter with the packages.
 
         Raises UsageError where one of them cannot be made.
         """
@@ -151,7 +151,7 @@ class Checker:
 
     @contextmanager
     def _at(self, candidate: Candidate, target: Target, python: str) -> Iterator[Target]:
-        """The target in a worktree of the candidate's commit."""
+        """Yield the target in a worktree of the candidate's commit."""
         root = root_of(target.workdir)
         with worktree(
             candidate.commit, root, target.workdir, self.root, self.say, inside=self.inside

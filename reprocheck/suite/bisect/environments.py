@@ -63,11 +63,12 @@ class Environments:
     def used(
         self, requirements: Sequence[str], uv: Uv, making: Callable[[], None]
     ) -> Iterator[Path | Refused]:
-        """The interpreter of the environment with these requirements and nothing else, which stays
-        for as long as the block runs; what uv says where it cannot be made.
+        """Yield the interpreter of the environment with these requirements and nothing else.
 
-        requirements  lines as `uv pip compile` writes them, dependencies among them
-        making        called before one is made anew
+        It stays for as long as the block runs; what uv says where it cannot be made.
+
+        requirements lines as `uv pip compile` writes them, dependencies among them making called
+        before one is made anew
 
         Raises ReportError where the folder cannot be written.
         """
@@ -155,7 +156,7 @@ def _last_use(note: Path) -> float:
 
 @contextmanager
 def _lock(folder: Path, key: str) -> Iterator[int]:
-    """The open file by whose lock searches share an environment; none is held yet."""
+    """Open the file by whose lock searches share an environment; none is held yet."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / f".{key}.lock", os.O_RDWR | os.O_CREAT, 0o600)

@@ -55,7 +55,10 @@ class Uv:
 
 
 def find_uv(python: str, folder: Path) -> Uv:
-    """uv on PATH, or beside this Python. Raises UsageError where it is not installed."""
+    """Return uv on PATH, or beside this Python.
+
+    Raises UsageError where it is not installed.
+    """
     if on_path := shutil.which("uv"):
         return Uv(program=(on_path,), python=python, folder=folder)
     if find_spec("uv") is not None:

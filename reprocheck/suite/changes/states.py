@@ -74,7 +74,7 @@ def classify(known: Known) -> TargetState:
 
 
 def _gone(known: Known) -> Found | None:
-    """The suite does not have it any more."""
+    """Return the change of a target that the suite does not have any more."""
     if known.now is not None or known.target in known.night.targets:
         return None
     return Found(state="gone", reason=reasons.Gone(_night_of(known.last)))
@@ -96,7 +96,7 @@ def _not_run(known: Known) -> Found | None:
 
 
 def _failing(known: Known) -> Found | None:
-    """The check is not what is expected of the target, and chance does not explain it."""
+    """Return the change of a check that is not as expected, which chance does not explain."""
     now = _checked(known)
     if passed(now) or known.chance is not None:
         return None

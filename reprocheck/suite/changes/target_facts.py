@@ -112,9 +112,10 @@ class Known:
 
     @cached_property
     def _verdicts(self) -> Sequence[Verdict]:
-        """The nights as `chance` is judged by: a night fails by its verdict, and where the training
-        is known to vary by its drift as well. (The drift of any other ends when a baseline is
-        accepted, which is no chance.)
+        """Return the nights as `chance` is judged by.
+
+        A night fails by its verdict, and where the training is known to vary by its drift as well.
+        (The drift of any other ends when a baseline is accepted, which is no chance.)
         """
         failed: set[str] = set()
         if self.varies:

@@ -158,7 +158,7 @@ class _Runs:
         return self.runs[self.good] * math.exp(log_as_long) < ALPHA / 2
 
     def summary(self, first: int) -> ComesAndGoes:
-        """The counts, and the first failure."""
+        """Return the counts, and the first failure."""
         failures = self.nights[False]
         return ComesAndGoes(first, failures, failures + self.nights[True])
 

@@ -149,7 +149,7 @@ def resume_words(options: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def option_words(options: Mapping[str, object]) -> tuple[str, ...]:
-    """Settings by their names, as the command line has them; those of OWN_OPTIONS are left out.
+    """Return settings as words of the command line, without those of OWN_OPTIONS.
 
     >>> option_words({"steps": 20, "control": ["seed", "workers"], "draw": False})
     ('--steps', '20', '--no-draw', '--control', 'seed', '--control', 'workers')

@@ -169,7 +169,7 @@ class RayExecutor:
             self._closing.close()
 
     def _end_tasks(self) -> None:
-        """An interrupt for each task, which ends its check; then the end of its worker."""
+        """Interrupt each task, which ends its check; then end its worker."""
         tasks = list(self._running)
         if not tasks:
             return

@@ -79,7 +79,10 @@ def rows_of(
 
 
 def _row(place: Place, check: Check | None, state: State | None) -> OverviewRow:
-    """The columns stand in the order of the queries: names would cost as much as the reading."""
+    """Return a row from columns in the order of the queries.
+
+    Names would cost as much as the reading.
+    """
     night, target = place
     word, failed, drift = "", False, _NO_DRIFT
     if state is not None:

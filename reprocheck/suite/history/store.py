@@ -76,7 +76,7 @@ def _none_yet(where: str) -> HistoryError:
 
 
 def _prepare_file(url: URL, where: str, *, create: bool, wait: float) -> None:
-    """The file of a SQLite history is there, and readers do not lock writers out (WAL)."""
+    """Make the file of a SQLite history, whose readers do not lock writers out (WAL)."""
     file = file_of(url)
     if not create and not file.exists():
         raise _none_yet(where)
@@ -265,7 +265,7 @@ class History:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes."""
+        """Yield a transaction that writes."""
         with self._in_words(), self._engine.connect() as plain:
             connection = plain.execution_options(**WRITES)
             with connection.begin():
@@ -286,7 +286,7 @@ class History:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that reads."""
+        """Yield a transaction that reads."""
         with self._in_words(), self._engine.connect() as connection:
             yield connection
 

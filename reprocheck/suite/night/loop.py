@@ -20,28 +20,34 @@ class Observer(Protocol):
     """What is told of a night on the way."""
 
     def begun(self, night: Night, to_do: int, checked: int) -> None:
-        """A night begins, or goes on: so many targets are to be checked, so many were."""
+        """Tell that a night begins, or goes on: so many targets are to be checked."""
 
     def started(self, job: Job) -> None:
-        """A check, or a deeper recording, begins."""
+        """Tell that a check, or a deeper recording, begins."""
 
     def ended(self, check: TargetCheck, *, again: bool) -> None:
-        """A check is in the history; `again`: the target is checked once more."""
+        """Tell that a check is in the history; `again`: the target is checked once more."""
 
     def recording(self, number: int) -> None:
         """All checks have ended; so many deeper recordings are to be made."""
 
     def recorded(self, performed: Performed, why_not: str) -> None:
-        """A deeper recording has ended; `why_not`: why none was made, "" where one was."""
+        """Tell that a deeper recording has ended.
+
+        `why_not`: why none was made, "" where one was.
+        """
 
     def lost(self, job: Job, why: str) -> None:
-        """A check did not come to its end, through no fault of the target; it is started anew."""
+        """Tell that a check did not come to its end, by no fault of the target.
+
+        It is started anew.
+        """
 
     def waiting(self, job: Job, what_for: str) -> None:
         """Nothing is under way, and a job has to wait for something."""
 
     def tick(self) -> None:
-        """Called several times a second as long as anything is to be done."""
+        """Look around; called several times a second as long as anything is to be done."""
 
 
 def check_all(
@@ -69,8 +75,9 @@ def perform_all(
     observer: Observer,
     done: Callable[[Performed], Job | None],
 ) -> None:
-    """Performs all jobs of a night. `done`: is given each that has ended, and
-    returns one that follows it.
+    """Perform all jobs of a night.
+
+    `done` is given each that has ended, and returns one that follows it.
     """
     waiting = list(jobs)
     losses: Counter[str] = Counter()

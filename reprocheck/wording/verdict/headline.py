@@ -37,7 +37,7 @@ def _own(verdict: Verdict) -> str:
 
 
 def _from(divergence: Divergence) -> str:
-    """`iteration 6 (1.36 against 1.56)`, run 1 first."""
+    """Return `iteration 6 (1.36 against 1.56)`, run 1 first."""
     iteration, reference, value = divergence.iteration, divergence.reference, divergence.value
     if value is None or reference is None:
         detail = divergence.detail

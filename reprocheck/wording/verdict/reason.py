@@ -124,7 +124,7 @@ def _difference(row: Comparison, ranks: int) -> str:
 
 
 def _place(row: Comparison, ranks: int) -> str:
-    """`iteration 2`, with the loss and the rank where there are several."""
+    """Return `iteration 2`, with the loss and the rank where there are several."""
     place = tr("iteration {iteration}", iteration=row.iteration)
     if row.loss_index:
         place += tr(", loss {loss_index}", loss_index=row.loss_index + 1)

@@ -1,8 +1,7 @@
 """Controls: each removes one source of difference from outside.
 
-Imported only where a run is made under some.
-
-`start` acts for Python and what comes with it, `act` for a framework right after its import.
+Imported only where a run is made under some. `start` acts for Python and what comes with it, `act`
+for a framework right after its import.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ PARTS = (
 def start(recorder: Any, settings: Mapping[str, Any]) -> Active:
     """Put the controls of the run in place for this process.
 
-    An error of one is written, and the others act.
+    An error of one control is written to the trace, and the others act.
     """
     from importlib import import_module
 
@@ -50,8 +49,9 @@ def start(recorder: Any, settings: Mapping[str, Any]) -> Active:
 
 
 def act(framework: Any, active: Active, controls: Any) -> None:
-    """Put the controls that are on in place in a framework; one that cannot act says so, and the
-    others act.
+    """Put the controls that are on in place in a framework.
+
+    One that cannot act says so, and the others act.
 
     `controls` is a module with `ACTS`: functions `act(framework, active)` by their names, those of
     modules below it as `module:function`; and the controls that need them, in the order in which

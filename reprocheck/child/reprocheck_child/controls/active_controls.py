@@ -1,5 +1,7 @@
-"""What all controls of a process share: which are on, whose code calls, exact streams of numbers,
-and the account of what was touched.
+"""What all controls of a process share.
+
+That is which controls are on, whose code calls, exact streams of numbers, and the account of what
+was intercepted.
 """
 
 from __future__ import annotations
@@ -106,21 +108,23 @@ class Active:
         return control in self.names
 
     def spares(self, control: str, place: str = "", skip: int = 1) -> bool:
-        """Return whether a control is not to act at a place, which is the line of the user's where
-        none is given.
+        """Return whether a control is not to act at a place.
+
+        Without a place, that is the user's line that is running.
         """
         if not self._spared:
             return False
         return "%s@%s" % (control, place or self.line(skip + 1)) in self._spared
 
     def number(self, control: str, what: str) -> int:
-        """Return the next of an exact stream of 64-bit numbers: the same from run to run, another
-        in each rank, worker, control and `what`.
+        """Return the next number of a reproducible stream of 64-bit numbers.
+
+        It is the same from run to run, and another one for each rank, worker, control and `what`.
         """
         return int.from_bytes(self.bytes(control, what, 8), "little")
 
     def bytes(self, control: str, what: str, size: int) -> bytes:
-        """Return the same as `number`: the next `size` bytes."""
+        """Return the next `size` bytes of a stream, as `number` does."""
         counter = self._counts.get((control, what))
         if counter is None:
             counter = self._counts.setdefault((control, what), count())
@@ -129,29 +133,30 @@ class Active:
         )
 
     def constant(self, control: str, what: str) -> int:
-        """Return the same as `number`, always the same one."""
+        """Return a number as `number` does, but the same one at each call."""
         return int.from_bytes(
             stream(repr((self.seed, self.identity(), control, what)).encode(), 8), "little"
         )
 
     def identity(self) -> tuple[Any, ...]:
-        """Return which process of the run this is, in terms that are the same in every run; () for
-        one that is alone.
+        """Return which process of the run this is, in terms that every run has.
+
+        It is () for a process that is alone.
         """
-        found: tuple[Any, ...] = ()
+        identity: tuple[Any, ...] = ()
         rank = self.rank()
         if rank:
-            found += ("rank", rank)
+            identity += ("rank", rank)
         if self._forks:
-            return (*found, self._starter or "fork", *self._forks)
+            return (*identity, self._starter or "fork", *self._forks)
         # not imported here: a process that it started has it, and knows its name
         processes: Any = sys.modules.get("multiprocessing.process")
         name = _MAIN
         if hasattr(processes, "current_process"):
             name = processes.current_process().name
         if name == _MAIN:
-            return found
-        return (*found, "process", name)
+            return identity
+        return (*identity, "process", name)
 
     def rank(self) -> int:
         """Return the rank of this process as its launcher says, 0 where there is none."""
@@ -161,8 +166,10 @@ class Active:
         return next((int(_environ[name]) for name in RANKS if _environ.get(name, "").isdigit()), 0)
 
     def process_seed(self) -> int:
-        """Return the seed of the default generators here: `seed` in a process that is alone, `seed`
-        + rank in a rank, its own in a worker.
+        """Return the seed of the default generators in this process.
+
+        That is `seed` in a process that is alone, `seed` + rank in a rank, and another one in each
+        worker.
         """
         own = self.identity()
         if not own or (len(own) == 2 and own[0] == "rank"):
@@ -175,27 +182,27 @@ class Active:
         return frame is not None and bool(self._users(frame))
 
     def asked_by_user(self, skip: int = 1, through: tuple[str, ...] = SEEDERS) -> bool:
-        """Return the same as `users_module`, seen through modules that act for whoever calls
-        them.
-        """
+        """Return whether the user's modules call, seen through modules that act for any caller."""
         frame = _above(skip)
         while frame is not None and _within(str(frame.f_globals.get("__name__")), through):
             frame = frame.f_back
         return frame is not None and bool(self._users(frame))
 
     def read_by_user(self, skip: int = 1) -> bool:
-        """Return the same as `users_module`, seen through a configuration that reads a value
-        when it is asked for it.
+        """Return whether the user's modules call, seen through lazy configurations.
+
+        Such a configuration reads a value when it is asked for it.
         """
         return self.asked_by_user(skip + 1, CONFIGURATION)
 
     def line(self, skip: int = 1) -> str:
-        """`file:line` of the innermost frame of the user's code; "" where there is none."""
+        """Return `file:line` of the innermost frame of the user's code; "" where there is none."""
         return self._line(_above(skip))[0]
 
     def _line(self, frame: FrameType | None) -> tuple[str, str]:
-        """Return the same as `line`, from a frame on, with how its library takes a seed there
-        (see `seed_arguments`).
+        """Return the same as `line` from a frame on, and how its library takes a seed there.
+
+        See `seed_arguments`.
         """
         library: list[FrameType] = []
         while frame is not None:
@@ -208,9 +215,7 @@ class Active:
         return "", ""
 
     def for_imports(self, skip: int = 1) -> bool:
-        """Return whether it is the search for modules and packages that calls, or the recorder, and
-        no part of the script.
-        """
+        """Return whether the caller is the import system or the recorder, and not the script."""
         frame = _above(skip)
         while frame is not None and not self._users(frame):
             if _within(str(frame.f_globals.get("__name__")), IMPORTERS):
@@ -219,22 +224,19 @@ class Active:
         return False
 
     def _users(self, frame: FrameType) -> str:
-        """Return the name of the file of the user's whose code runs in a frame, "" for the code of
-        others.
-        """
+        """Return the name of the user's file whose code runs in a frame; "" for other code."""
         file = user_files.file_of(frame)
         name = self._files.get(file)
         if name is None:
-            name = self._files[file] = self._users_file(file)
+            name = self._files[file] = user_files.name_of(
+                file, self._inside, self._foreign, self.recorder.masked
+            )
         if name or file not in _INLINE or self._starter:
             return name
         # `python -c` and standard input
         if frame.f_globals.get("__name__") == "__main__":
             return file
         return ""
-
-    def _users_file(self, file: str) -> str:
-        return user_files.name_of(file, self._inside, self._foreign, self.recorder.masked)
 
     def touched(
         self,
@@ -245,12 +247,12 @@ class Active:
         setting: bool = False,
         draws: bool = False,
     ) -> None:
-        """A control intercepted or set something: `what` is a call, a variable or an attribute.
+        """Note that a control intercepted or set something.
 
         Cheap enough for each call.
 
-        `setting`: it was set, and another touch says whether that changed anything. `draws`: what
-        it acted on draws random numbers.
+        `what` is a call, a variable or an attribute. `setting`: it was set, and another call says
+        whether that changed anything. `draws`: what the control acted on draws random numbers.
         """
         times = self._touches.get((control, what))
         if times is None:
@@ -275,7 +277,7 @@ class Active:
         self._emit(event, {"v": value}, skip + 1)
 
     def overridden(self, control: str, what: str, old: object, new: object, skip: int = 1) -> None:
-        """A value of the user's was replaced; each place, old and new value is written once."""
+        """Write, once for each place, that a value of the user's was replaced."""
         if self._first("override", control, what, repr(old), repr(new)):
             self._emit(
                 {"e": "override", "c": control, "w": what}, {"old": old, "new": new}, skip + 1
@@ -284,22 +286,23 @@ class Active:
     def conflict(
         self, control: str, what: str, value: object, wanted: object, skip: int = 1
     ) -> None:
-        """A value of the user's stands although it contradicts a control; each is written once."""
+        """Write, once each, that a user's value stands although it contradicts a control."""
         if self._first("conflict", control, what, repr(value)):
             self._emit(
                 {"e": "conflict", "c": control, "w": what}, {"v": value, "wanted": wanted}, skip + 1
             )
 
     def unavailable(self, control: str, why: str) -> None:
-        """A control cannot act here; each reason is written once."""
+        """Write, once for each reason, that a control cannot act here."""
         if self._first("unavailable", control, why):
             self.recorder.emit(
                 {"e": "unavailable", "c": control, "why": self.recorder.redacted(why)[:_TEXT]}
             )
 
     def trying(self, control: str, where: str) -> guarded:
-        """Return a context that takes an error in it as the sign that the control cannot act: the
-        error is told and goes no further.
+        """Return a context in which an error means that the control cannot act.
+
+        The error is recorded and not raised.
         """
 
         def tell(where: str, error: Exception) -> None:
@@ -308,7 +311,7 @@ class Active:
         return guarded(where, tell=tell)
 
     def account(self) -> None:
-        """Write how often each was touched, as the process ends."""
+        """Write how often each call or value was intercepted, as the process ends."""
         for (control, what), times in list(self._touches.items()):
             if times[0] != times[1]:
                 times[1] = times[0]
@@ -354,9 +357,7 @@ class Active:
 
 
 def _starter() -> str:
-    """`spawn` or `forkserver` in a process that the standard library started to run a part of the
-    script, else "".
-    """
+    """Return `spawn` or `forkserver` where multiprocessing started this process, else ""."""
     code = " ".join(getattr(sys, "orig_argv", sys.argv)[:20])
     return next(
         (
@@ -369,8 +370,9 @@ def _starter() -> str:
 
 
 def _above(skip: int) -> FrameType | None:
-    """Return the frame `skip` above the caller of the method that asks; None where the stack is not
-    so deep (a call from native code).
+    """Return the frame `skip` above the caller of the method that asks.
+
+    It is None where the stack is not so deep, as in a call from native code.
     """
     try:
         return sys._getframe(skip + 2)

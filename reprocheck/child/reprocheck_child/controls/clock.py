@@ -1,9 +1,10 @@
-"""`clock`: the wall clock that the user's own modules read starts at a fixed instant and advances a
-fixed step a call.
+"""The control `clock`: the user's modules read a wall clock that is the same in every run.
+
+It starts at a fixed instant and advances a fixed step a call.
 
 A value of the configuration that reads the clock when the script asks for it (`${now:%f}` of Hydra)
-counts as read by the script. Sleeping advances it, too, so that a loop that waits for a time of day
-ends. Monotonic clocks, timeouts, files' times and what libraries read stay the system's.
+counts as read by the script. Sleeping advances the clock, too, so that a loop that waits for a time
+of day ends. Monotonic clocks, timeouts, files' times and what libraries read stay the system's.
 `datetime.now` and `utcnow` are replaced within the class itself: a subclass handed to the user's
 modules would no longer be the class that pickles, validators and `type(x) is datetime` know.
 """
@@ -33,8 +34,9 @@ _OF_A_VALUE = 100_003 * _SECOND
 
 
 class Clock:
-    """Nanoseconds since 1970 of this process: the same in every run, offset by less than a
-    millisecond in each rank and worker.
+    """The time of this process, in nanoseconds since 1970: the same in every run.
+
+    Ranks and workers are offset by less than a millisecond each.
     """
 
     def __init__(self, active: Active) -> None:
@@ -52,7 +54,7 @@ class Clock:
         return START + offset + self._slept + next(self._calls) * STEP
 
     def sleep(self, seconds: float) -> None:
-        """So much later."""
+        """Advance the clock as if the process had slept."""
         self._slept += int(seconds * _SECOND)
 
 
@@ -70,7 +72,7 @@ def install(active: Active) -> None:
 
 
 def _reading(active: Active, clock: Clock) -> None:
-    """Functions that give a number."""
+    """Replace the functions that return the time as a number."""
     users = active.read_by_user
 
     def seconds(real: Callable[[], float]) -> Callable[[], float]:
@@ -106,7 +108,7 @@ def _reading(active: Active, clock: Clock) -> None:
 
 
 def _broken_down(active: Active, clock: Clock) -> None:
-    """Functions that take the present where they are given no time."""
+    """Replace the functions that take the present where they are given no time."""
     users, localtime = active.read_by_user, time.localtime
 
     def of_seconds(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -137,7 +139,7 @@ def _broken_down(active: Active, clock: Clock) -> None:
 
 
 def _datetime(active: Active, clock: Clock, module: Any) -> None:
-    """`datetime.now`, `utcnow` and `today`, `date.today`."""
+    """Replace `datetime.now`, `utcnow` and `today`, and `date.today`."""
     kind, users = module.datetime, active.read_by_user
     real_now, real_utcnow = kind.__dict__["now"], kind.__dict__["utcnow"]
     real_today = module.date.__dict__["today"]
@@ -159,8 +161,8 @@ def _datetime(active: Active, clock: Clock, module: Any) -> None:
         return cls.fromtimestamp(clock.now("datetime.today") / _SECOND)
 
     def _at(cls: Any, nanoseconds: int, tz: Any) -> Any:
-        whole = cls.fromtimestamp(nanoseconds // _SECOND, tz)
-        return whole.replace(microsecond=nanoseconds % _SECOND // 1000)
+        instant = cls.fromtimestamp(nanoseconds // _SECOND, tz)
+        return instant.replace(microsecond=nanoseconds % _SECOND // 1000)
 
     for name, method, real in (("now", now, real_now), ("utcnow", utcnow, real_utcnow)):
         _put(kind, name, classmethod(like(method, real)))
@@ -176,9 +178,7 @@ def _bound(descriptor: Any, cls: Any) -> Any:
 
 
 def _put(kind: type, name: str, value: Any) -> None:
-    """Replace an entry of a class, also where that is one of the C types, which do not let
-    themselves be written to.
-    """
+    """Replace an entry of a class, also of a C type, which does not let itself be written to."""
     try:
         setattr(kind, name, value)
     except TypeError:
@@ -186,7 +186,9 @@ def _put(kind: type, name: str, value: Any) -> None:
         import gc
 
         # what the proxy `__dict__` of a C type stands for; methods are cached until told otherwise
-        (entries,) = [found for found in gc.get_referents(kind.__dict__) if type(found) is dict]
+        (entries,) = [
+            referent for referent in gc.get_referents(kind.__dict__) if type(referent) is dict
+        ]
         entries[name] = value
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
     if kind.__dict__[name] is not value:

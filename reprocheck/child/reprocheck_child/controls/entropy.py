@@ -1,4 +1,4 @@
-"""`entropy`: what the user's own modules take from the system's entropy is a fixed stream.
+"""The control `entropy`: the user's modules get a fixed stream as the system's entropy.
 
 `os.urandom` serves `secrets`, `uuid4` and `random.SystemRandom`, which are seen through: they draw
 for whoever calls them. Libraries keep the system's entropy. Generators without a seed are in
@@ -26,7 +26,7 @@ _UUIDS = (("uuid1", 1), ("uuid6", 6), ("uuid7", 7))
 
 
 def install(active: Active) -> None:
-    """Replace what asks the system, and wait for the modules that have ways of their own."""
+    """Replace what asks the system, and wait for the modules that ask it in other ways."""
     real = os.urandom
     replace(os, "urandom", lambda real: _bytes(active, real, "os.urandom"))
     replace(os, "getrandom", lambda real: _bytes(active, real, "os.getrandom"))
@@ -118,7 +118,7 @@ def _plain(value: Any) -> Any:
 
 
 def _numpy(active: Active, module: Any) -> None:
-    """NumPy reads the digits of a seed, past whatever a subclass of int says."""
+    """Take entropy for NumPy where it reads a seed: it passes over a subclass of int."""
 
     def make(real: Callable[..., None]) -> Callable[..., None]:
         def seed(*args: Any, **kwargs: Any) -> None:
@@ -127,7 +127,7 @@ def _numpy(active: Active, module: Any) -> None:
 
         return seed
 
-    held = module.seed
+    real_seed = module.seed
     replace(module, "seed", make)
-    if getattr(module.mtrand, "seed", None) == held:
+    if getattr(module.mtrand, "seed", None) == real_seed:
         module.mtrand.seed = module.seed

@@ -1,8 +1,7 @@
-"""Generators that are made without a seed, or seeded by the system: `private-rng` gives each a
-fixed seed of its own.
+"""The control `private-rng`: a generator made without a seed gets a fixed one.
 
-`entropy` does the same where the user's own module asks for it. One place in NumPy serves all its
-generators: where SeedSequence takes its entropy from.
+So does one that is seeded by the system. `entropy` does the same where the user's own module asks
+for it. One place in NumPy serves all its generators: where SeedSequence takes its entropy from.
 """
 
 from __future__ import annotations
@@ -39,9 +38,7 @@ def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[ob
 
 
 def acting(active: Active, skip: int = 1) -> str:
-    """Return the control that gives a seed to whoever asks here for one from the system; "" where
-    none does.
-    """
+    """Return the control that gives a seed in place of one from the system; "" where none does."""
     if active.on(PRIVATE) and sys._getframe(skip + 1).f_globals.get("__name__") != "tempfile":
         return PRIVATE
     if active.on(ENTROPY) and active.asked_by_user(skip + 1):
@@ -74,8 +71,9 @@ def _python(active: Active, module: Any) -> None:
 
 
 def _system(active: Active, module: Any) -> None:
-    """`random.SystemRandom` of the user's own modules; what `secrets` draws through it is not a
-    generator of anybody's.
+    """Replace `random.SystemRandom` for the user's own modules.
+
+    What `secrets` draws through it belongs to no generator of the user's.
     """
 
     def make(real: Callable[[int], bytes]) -> Callable[[int], bytes]:

@@ -1,5 +1,6 @@
-"""`fill-memory` for NumPy: arrays that the user's own modules leave unfilled hold a fixed pattern
-instead of what the memory held.
+"""The control `fill-memory` for NumPy: unfilled arrays hold a fixed pattern.
+
+It acts on arrays that the user's own modules make, in place of what the memory held.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ def _filling(active: Active, real: Callable[..., Any], what: str) -> Callable[..
     pattern = PATTERN / 4 ** (active.seed % 8)
 
     def empty(*args: Any, **kwargs: Any) -> Any:
-        made = real(*args, **kwargs)
-        if active.users_module() and made.dtype.kind in "fciub":
-            made.fill(pattern if made.dtype.kind in "fc" else 1)
+        array = real(*args, **kwargs)
+        if active.users_module() and array.dtype.kind in "fciub":
+            array.fill(pattern if array.dtype.kind in "fc" else 1)
             active.touched(NAME, what)
-        return made
+        return array
 
     return empty

@@ -1,8 +1,8 @@
-"""`file-order`: folders are listed in the order of their names, also by what lists them through
-`os`: walk, glob, pathlib, shutil.
+"""The control `file-order`: folders are listed in the order of their names.
 
-A call is accounted for where the order of the file system was another one, and the script asks: not
-for a search for modules.
+It also acts on what lists them through `os`: walk, glob, pathlib, shutil. A call is accounted for
+where the order of the file system was another one and the script asks, not for a search for
+modules.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ def install(active: Active) -> None:
         real = getattr(os, name)
         replace(os, name, lambda real, make=make: make(active, real))
         for collection in _COLLECTIONS:
-            held: set[Any] = getattr(os, collection, set())
-            if real in held:
-                held.add(getattr(os, name))
+            collected: set[Any] = getattr(os, collection, set())
+            if real in collected:
+                collected.add(getattr(os, name))
 
 
 def _listdir(active: Active, real: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     def listdir(path: Any = None) -> list[Any]:
-        found = real(path)
-        ordered = sorted(found)
-        if ordered != found and not active.for_imports():
+        names = real(path)
+        ordered = sorted(names)
+        if ordered != names and not active.for_imports():
             active.touched(NAME, "os.listdir")
         return ordered
 
@@ -46,9 +46,9 @@ def _listdir(active: Active, real: Callable[..., list[Any]]) -> Callable[..., li
 def _scandir(active: Active, real: Callable[..., Any]) -> Callable[..., Any]:
     def scandir(path: Any = None) -> Any:
         with real(path) as entries:
-            found = list(entries)
-        ordered = sorted(found, key=_name)
-        if ordered != found and not active.for_imports():
+            listed = list(entries)
+        ordered = sorted(listed, key=_name)
+        if ordered != listed and not active.for_imports():
             active.touched(NAME, "os.scandir")
         return _Entries(ordered)
 
@@ -60,7 +60,7 @@ def _name(entry: Any) -> Any:
 
 
 class _Entries:
-    """What `os.scandir` returns: an iterator that can be closed."""
+    """The iterator that `os.scandir` returns, which can be closed."""
 
     def __init__(self, entries: list[Any]) -> None:
         self._rest: Iterator[Any] = iter(entries)
@@ -72,7 +72,7 @@ class _Entries:
         return next(self._rest)
 
     def close(self) -> None:
-        """No entry follows."""
+        """Return no further entry."""
         self._rest = iter(())
 
     def __enter__(self) -> _Entries:

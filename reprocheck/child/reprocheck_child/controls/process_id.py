@@ -1,6 +1,4 @@
-"""A process id that is itself wherever the system or a comparison asks, and a fixed number wherever
-somebody calculates with it.
-"""
+"""A process id that is real for the system, and a fixed number in calculations."""
 
 from __future__ import annotations
 
@@ -27,20 +25,21 @@ _BINARY = (
 
 
 class ProcessId(int):
-    """An int with the real id as its digits: `os.kill`, equality, hash and text use it; arithmetic
-    and `int()` see `fixed`.
+    """An int with the real id as its digits, which counts as `fixed` in arithmetic.
+
+    `os.kill`, equality, hash and text use the real id; arithmetic and `int()` see `fixed`.
     """
 
     fixed: int
 
     def __new__(cls, real: int, fixed: int) -> ProcessId:
-        """`real` is the id that the system knows."""
-        made = super().__new__(cls, real)
-        made.fixed = fixed
-        return made
+        """Make the id that the system knows as `real`."""
+        process_id = super().__new__(cls, real)
+        process_id.fixed = fixed
+        return process_id
 
     def __reduce__(self) -> Any:
-        """Pickled as the plain id: another process may not know this class."""
+        """Pickle as the plain id: another process may not know this class."""
         return (int, (int.__repr__(self),))
 
 
@@ -52,7 +51,8 @@ def _unary(name: str) -> Callable[[ProcessId], Any]:
 def _binary(name: str) -> Callable[..., Any]:
     operation = getattr(int, name)
     return lambda self, *others: operation(
-        self.fixed, *(other.fixed if type(other) is ProcessId else other for other in others)
+        self.fixed,
+        *(operand.fixed if type(operand) is ProcessId else operand for operand in others),
     )
 
 

@@ -1,4 +1,4 @@
-"""How a library's function that draws could have been given a seed, and was not."""
+"""Finds how a library's function that draws could have been given a seed, and was not."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ _CONSTRUCTORS = ("__init__", "__new__")
 
 
 def left_out(frames: Sequence[FrameType]) -> str:
-    """`reset(seed)`, where the user's line calls `reset` and leaves out its `seed`; `sample.seed`
-    where it calls `sample` of an object that has a method `seed`; `import` where the library is
-    only imported; "" where nothing is known.
+    """Return how the user's line could have given a seed to the library; "" where unknown.
 
-    `frames`: those of the library, the innermost first. What hands its keywords on (a decorator) is
-    looked through.
+    It is `reset(seed)` where the line calls `reset` and leaves out its `seed`; `sample.seed` where
+    it calls `sample` of an object that has a method `seed`; `import` where the library is only
+    imported.
+
+    `frames` are those of the library, the innermost first. What hands its keywords on (a decorator)
+    is looked through.
     """
     if any(frame.f_globals.get("__name__") in _IMPORTERS for frame in frames):
         return IMPORTED
@@ -48,13 +50,13 @@ def _arguments(frame: FrameType) -> tuple[str, ...]:
 
 
 def _called(frame: FrameType) -> str:
-    """Return what the call names: the function, or the class where it makes an object."""
+    """Return the function that is called, or the class where the call makes an object."""
     name = frame.f_code.co_name
     if name not in _CONSTRUCTORS:
         return name
-    made = _first_argument(frame)
+    instance = _first_argument(frame)
     # `__new__` is given the class, `__init__` the object
-    kind: type = made if isinstance(made, type) else type(made)
+    kind: type = instance if isinstance(instance, type) else type(instance)
     return kind.__name__
 
 
@@ -67,7 +69,7 @@ def _by_method(frame: FrameType) -> str:
 
 
 def _first_argument(frame: FrameType) -> Any:
-    """`self` of a method; None for a function without arguments."""
+    """Return `self` of a method; None for a function without arguments."""
     arguments = _arguments(frame)
     if not arguments:
         return None

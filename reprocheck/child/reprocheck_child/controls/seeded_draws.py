@@ -1,4 +1,4 @@
-"""Whether anything was drawn from a generator that `seed` has seeded.
+"""Finds out whether anything was drawn from a generator that the control `seed` has seeded.
 
 If nothing was, the control changed nothing in the run.
 """
@@ -36,17 +36,18 @@ class Drawn:
         os.register_at_fork(before=self._inherited)
 
     def seeded(self) -> None:
-        """The control has seeded it."""
+        """Note that the control has seeded the generator."""
         self._start = self._state()
 
     def look(self) -> None:
-        """Tell of it, once, where it has moved since."""
+        """Report, once, that the generator has moved since it was seeded."""
         if self._start is not None and self._state() != self._start:
             self._tell("numbers drawn from " + self._generator)
 
     def drawing(self, real: Any) -> Any:
-        """Return a function of the generator that tells of each line of the user's which draws by
-        it, wherever in a library that happens, as long as the seed is that of the control.
+        """Wrap a function of the generator to report each user's line that draws by it.
+
+        The line counts wherever in a library it draws, as long as the seed is that of the control.
         """
 
         def draw(*args: Any, **kwargs: Any) -> Any:
@@ -64,7 +65,7 @@ class Drawn:
             self._active.touched(NAME, "numbers drawn from " + self._generator, draws=True)
 
     def watch(self, owner: Any, name: str) -> None:
-        """Be told when the script seeds it by `owner.name`."""
+        """Set hooks on `owner.name`, by which the script seeds the generator."""
         real = getattr(owner, name)
 
         def seed(*args: Any, **kwargs: Any) -> Any:
@@ -77,8 +78,9 @@ class Drawn:
         setattr(owner, name, seed)
 
     def asked(self, owner: Any, name: str) -> None:
-        """Be told when the script reads the seed itself by `owner.name`: what it makes of that is
-        made of the control's number, though nothing is drawn.
+        """Set hooks on `owner.name`, by which the script reads the seed itself.
+
+        What the script makes of that number is made of the control's, though nothing is drawn.
         """
         real = getattr(owner, name)
 
@@ -91,7 +93,10 @@ class Drawn:
         setattr(owner, name, like(read, real))
 
     def _inherited(self) -> None:
-        """A fork begins with the state that the control has set, and may end without a word."""
+        """Look at once after a fork, which begins with the seeded state.
+
+        It may end without an account.
+        """
         if self._start is not None:
             self._quietly(lambda: self._tell("state of %s in a fork" % self._generator))
 

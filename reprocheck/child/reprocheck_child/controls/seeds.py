@@ -1,5 +1,6 @@
-"""`seed`: the default generators of Python and NumPy are seeded right after their import, so before
-anybody can draw from them.
+"""The control `seed`: the default generators of Python and NumPy are seeded at their import.
+
+So nobody can draw from them before.
 
 Python seeds the generator of a forked process from the system: there it is seeded again. A spawned
 process learns which one it is only when it prepares itself: what was seeded before is seeded again
@@ -59,12 +60,8 @@ def _python(active: Active, module: Any) -> None:
     def after_fork() -> None:
         _seed(active, hidden.seed, "random.seed in a forked process", None)
 
-    os.register_at_fork(after_in_child=_guarded_call(active, after_fork))
-
-
-def _guarded_call(active: Active, act: Callable[[], None]) -> Callable[[], None]:
-    callback = _guarded(active, lambda _: act())
-    return lambda: callback(None)
+    callback = _guarded(active, lambda _: after_fork())
+    os.register_at_fork(after_in_child=(lambda: callback(None)))
 
 
 def _numpy(active: Active, module: Any) -> None:
@@ -78,7 +75,7 @@ def _numpy(active: Active, module: Any) -> None:
 
 
 def _drawn(active: Active, module: Any, generator: str, state: Callable[[], bytes]) -> Drawn:
-    """Return what watches a generator, made once: a spawned process is seeded again."""
+    """Return the watch on a generator, made once: a spawned process is seeded again."""
     if generator not in _watched:
         _watched[generator] = Drawn(active, generator, state)
         _watched[generator].watch(module, "seed")
@@ -88,7 +85,10 @@ def _drawn(active: Active, module: Any, generator: str, state: Callable[[], byte
 def _seed(
     active: Active, function: Callable[[int], object], what: str, drawn: Drawn | None
 ) -> None:
-    """`drawn` tells whether that changed anything; where nothing watches, it is taken to have."""
+    """Seed a generator.
+
+    `drawn` finds out whether that changed anything; without it, it is taken to have.
+    """
     if active.spares(NAME, what.partition(".seed")[0]):
         return
     seed = active.process_seed()
@@ -111,7 +111,7 @@ def _spawned(active: Active, module: Any) -> None:
 
 @guarded("seeding a spawned process")
 def _again(active: Active, data: Any) -> None:
-    """The name of this process is known from here on."""
+    """Seed again, once the name of this process is known."""
     sys.modules["multiprocessing.process"].current_process().name = data["name"]
     for name, seeder in (("random", _python_again), ("numpy.random", _numpy)):
         if name in sys.modules:
@@ -119,4 +119,5 @@ def _again(active: Active, data: Any) -> None:
 
 
 def _python_again(active: Active, module: Any) -> None:
+    # private: the functions of `random` are methods of this one object
     _seed(active, module._inst.seed, "random.seed", _drawn(active, module, "random", PythonState()))

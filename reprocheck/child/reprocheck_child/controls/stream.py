@@ -1,4 +1,4 @@
-"""Bytes that follow from a key: the same in every run."""
+"""Bytes that are derived from a key: the same in every run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLOCK = 64
 
 
 def stream(key: bytes, size: int) -> bytes:
-    """`size` bytes that follow from `key`."""
+    """Return `size` bytes that are derived from `key`."""
     if size <= _BLOCK:
         return blake2b(key, digest_size=_BLOCK).digest()[:size]
     start = blake2b(key, digest_size=_BLOCK).digest()

@@ -1,5 +1,6 @@
-"""What controls need of the process as it starts: environment variables, and addresses that are not
-randomised.
+"""What controls need of the process as it starts.
+
+That is environment variables, and addresses that are not randomised.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ ADDR_NO_RANDOMIZE = 0x0040000
 
 
 def install(active: Active) -> None:
-    """Account for the variables that this process was started with; say which control a missing one
-    takes away.
+    """Account for the variables that this process was started with.
+
+    Say which control a missing one takes away.
     """
     with open(TABLE, encoding="utf-8") as file:
         table: list[dict[str, Any]] = json_text.loads(file.read())
@@ -40,15 +42,15 @@ def install(active: Active) -> None:
 
 
 def _account(active: Active, control: str, variable: str, given: dict[str, str]) -> None:
-    held = os.environ.get(variable)
-    wanted = given.get(variable, held)
-    if held is not None and held == wanted:
-        active.touched(control, variable, held)
+    value = os.environ.get(variable)
+    wanted = given.get(variable, value)
+    if value is not None and value == wanted:
+        active.touched(control, variable, value)
         return
     active.unavailable(
         control,
         "%s had another value when a process of the script started: %s"
-        % (variable, held or "none"),
+        % (variable, value or "none"),
     )
 
 

@@ -1,8 +1,9 @@
-"""`single-worker` for Python's own pools: one worker, so that tasks run, finish and hand over
-results in the order of submission.
+"""The control `single-worker`: Python's own pools get one worker.
 
-Of pools only those that the user's own modules make; what `LIBRARIES` names whoever calls it.
-Tasks of a thread pool may wait for each other, or be submitted by each other: a task that a worker
+So tasks run, finish and hand over results in the order of submission.
+
+Of pools only those that the user's own modules make; what `LIBRARIES` names whoever calls it. Tasks
+of a thread pool may wait for each other, or be submitted by each other: a task that a worker
 submits to its own pool runs at once, and where no task has finished for a while the pool gets the
 threads it was to have.
 """
@@ -150,29 +151,24 @@ def _shut_down(real: Callable[..., None]) -> Callable[..., None]:
             real(self, wait, **kwargs)
             return
         real(self, False, **kwargs)
-        _join(self)
+        # CPython iterates over the set itself, which fails where `_watch` adds threads
+        # meanwhile
+        ended: set[Any] = set()
+        while True:
+            threads = set(self._threads) - ended
+            if not threads:
+                return
+            for thread in threads:
+                thread.join()
+            ended |= threads
 
     return shutdown
 
 
-def _join(pool: Any) -> None:
-    """Wait for all threads of a pool.
-
-    CPython iterates over the set itself, which fails where `_watch` adds threads meanwhile.
-    """
-    ended: set[Any] = set()
-    while True:
-        threads = set(pool._threads) - ended
-        if not threads:
-            return
-        for thread in threads:
-            thread.join()
-        ended |= threads
-
-
 def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
-    """Return a task that a task of the same pool submits: its only worker is the one that may wait
-    for it.
+    """Run a task that a task of the same pool submits, and return it.
+
+    The pool's only worker is the one that may wait for it.
     """
     future = module._base.Future()
     future.set_running_or_notify_cancel()
@@ -184,7 +180,7 @@ def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _watch(active: Active, pool: Any) -> None:
-    """Look after a pool with tasks that wait, in a thread that ends with the process."""
+    """Watch a pool whose tasks wait, in a thread that ends with the process."""
     # Nothing public says how many tasks wait, or lets a pool have more threads once it is made. The
     # queue, the limit and `_adjust_thread_count` have been the same since Python 3.9.
     if getattr(pool, "_reprocheck_watched", False):
@@ -213,7 +209,7 @@ def _watch(active: Active, pool: Any) -> None:
 
 
 def _results(active: Active, module: Any) -> None:
-    """Futures are handed out in the order in which they were made, which is that of submission."""
+    """Hand out futures in the order in which they were made, which is that of submission."""
     numbers = count()
 
     def numbered(real: Callable[..., None]) -> Callable[..., None]:
@@ -238,11 +234,11 @@ def _results(active: Active, module: Any) -> None:
         def wait(
             fs: Iterable[Any], timeout: float | None = None, return_when: str = module.ALL_COMPLETED
         ) -> Any:
-            found = real(fs, timeout, return_when)
+            result = real(fs, timeout, return_when)
             if not active.asked_by_user(through=THROUGH):
-                return found
+                return result
             active.touched(NAME, "concurrent.futures.wait")
-            return type(found)(_InOrder(found[0]), _InOrder(found[1]))
+            return type(result)(_InOrder(result[0]), _InOrder(result[1]))
 
         return wait
 
@@ -266,18 +262,19 @@ def _in_turn(module: Any, futures: list[Any], timeout: float | None) -> Iterator
 
 
 def _coroutines(active: Active, module: Any) -> None:
-    """Coroutines run beside each other as ever; their results come in the order in which they were
-    given.
+    """Hand out the results of coroutines in the order in which these were given.
+
+    They still run concurrently.
     """
 
     def completed(real: Callable[..., Any]) -> Callable[..., Any]:
         def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:
             # a set has no order that could be kept, and a limit of time is for the whole
-            kept = timeout is None and not isinstance(fs, (set, frozenset))
-            if not kept or not active.asked_by_user(through=THROUGH):
+            in_order = timeout is None and not isinstance(fs, (set, frozenset))
+            if not in_order or not active.asked_by_user(through=THROUGH):
                 return real(fs, timeout=timeout)
             active.touched(NAME, "asyncio.as_completed")
-            return _Awaited([module.ensure_future(one) for one in fs])
+            return _Awaited([module.ensure_future(future) for future in fs])
 
         return as_completed
 
@@ -285,8 +282,9 @@ def _coroutines(active: Active, module: Any) -> None:
 
 
 class _Awaited:
-    """Futures one after the other: for `for`, which awaits what it is given, and for `async for`
-    of Python 3.13.
+    """Futures one after the other.
+
+    They serve `for`, which awaits what it is given, and `async for` of Python 3.13.
     """
 
     def __init__(self, futures: list[Any]) -> None:

@@ -1,1 +1,1 @@
-"""Levels `module` and `op`: facts with their tensors as hashes and sketches."""
+"""The levels `module` and `op`: tensors are recorded as hashes and sketches."""

@@ -1,6 +1,6 @@
-"""Which of the user's functions have run, and how far those that are under way have come.
+"""Finds which of the user's functions have run, and how far those that are running have come.
 
-What is under way lies on the stack when a fact is recorded. What came and went between two facts is
+What is running lies on the stack when a fact is recorded. What came and went between two facts is
 known where the interpreter counts: up to 3.11, CPython counts the first executions of each code
 object, to know what is worth making faster. Where such a counter proves to be there it is read from
 memory: no trace function is set, nothing is replaced, and the program cannot tell.
@@ -53,7 +53,7 @@ _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 
 
 class Reached:
-    """Says with `news` what was reached since it was last asked.
+    """The user's code that has run, told by `news` piece by piece.
 
     `name_of` gives the name of a user's file, "" for others; `names` holds those that it has given:
     a step asks hundreds of times.
@@ -77,15 +77,14 @@ class Reached:
         self._done: dict[int, CodeType] = {}  # held, so that no other code gets the same id
 
     def news(self, kind: str, frame: Any) -> dict[str, Any] | None:
-        """Return what a fact of this kind shows that was not said before; None where that is
-        nothing.
+        """Return what a fact of this kind shows that was not told before; None for nothing.
 
-        f  files that were imported                    l  lines (`file:line`) that are under way
-        d  functions (by their first lines) that were entered and have been left
+        f files that were imported l lines (`file:line`) that are under way d functions (by their
+        first lines) that were entered and have been left
         """
-        found: dict[str, list[str]] = {}
+        news_by_kind: dict[str, list[str]] = {}
         if len(sys.modules) != self._modules:
-            found["f"] = self._look_around()
+            news_by_kind["f"] = self._look_around()
         left: dict[int, CodeType] = {}
         before, self._series = self._series, _SERIES.get(kind)
         if self._series is None or self._series != before:
@@ -93,26 +92,28 @@ class Reached:
             if stands != self._stood:
                 self._stood = stands
                 was_running = self._running
-                self._running, found["l"] = self._progress(stands)
+                self._running, news_by_kind["l"] = self._progress(stands)
                 left = was_running
         seldom = len(self._waiting) > _MOST_AT_EACH_FACT
         if self._waiting and (kind in _SELDOM or not seldom):
-            left = {**left, **self._entered()}
+            fresh = self._fresh
+            entered = {id(code): code for cell, code in self._waiting if cell.value != fresh}
+            if entered:
+                self._waiting = [
+                    (cell, code) for cell, code in self._waiting if id(code) not in entered
+                ]
+            left = {**left, **entered}
         if left:
-            found["d"] = self._left(left)
-        return {name: value for name, value in found.items() if value} or None
-
-    def _left(self, codes: dict[int, CodeType]) -> list[str]:
-        """Return functions that are no longer under way, and were not said before."""
-        news = codes.keys() - self._running.keys() - self._done.keys()
-        left = [code for key, code in codes.items() if key in news]
-        self._done.update((id(code), code) for code in left)
-        return [self._place(code, code.co_firstlineno) for code in left]
+            news = left.keys() - self._running.keys() - self._done.keys()
+            ended = [code for key, code in left.items() if key in news]
+            self._done.update((id(code), code) for code in ended)
+            news_by_kind["d"] = [self._place(code, code.co_firstlineno) for code in ended]
+        return {name: value for name, value in news_by_kind.items() if value} or None
 
     def _stack(self, frame: Any) -> list[Any]:
         """Return the user's code on the stack, each followed by the line that it is at.
 
-        No `id`: that is an event to whoever audits.
+        `id` is not called: it raises an audit event.
         """
         stands: list[Any] = []
         names = self._names
@@ -127,7 +128,7 @@ class Reached:
         return stands
 
     def _progress(self, stands: list[Any]) -> tuple[dict[int, CodeType], list[str]]:
-        """Return what is under way by its id, and the lines that are further than any before."""
+        """Return what is running by its id, and the lines that are further than any before."""
         running: dict[int, CodeType] = {}
         lines: list[str] = []
         for code, line in zip(stands[::2], stands[1::2]):
@@ -140,29 +141,19 @@ class Reached:
     def _place(self, code: CodeType, line: int) -> str:
         return "%s:%d" % (self._name_of(code.co_filename), line)
 
-    def _entered(self) -> dict[int, CodeType]:
-        """Return functions that were waited for and have been called, by their ids."""
-        fresh = self._fresh
-        entered = {id(code): code for cell, code in self._waiting if cell.value != fresh}
-        if entered:
-            self._waiting = [one for one in self._waiting if id(one[1]) not in entered]
-        return entered
-
     def _look_around(self) -> list[str]:
-        """Return files of the user's that were imported meanwhile; the functions in them are waited
-        for.
-        """
+        """Return user's files that were imported since; their functions are waited for."""
         modules = list(sys.modules.items())
         self._modules = len(modules)
         fresh: list[str] = []
         for name, module in modules:
-            held = _held(module)
-            file = _file(name, held)
+            namespace = _held(module)
+            file = _file(name, namespace)
             shown = file and self._name_of(file)
             if not shown or shown in self._files:
                 continue
             # set by `importlib` while a module is executed
-            if getattr(held.get("__spec__"), "_initializing", False):
+            if getattr(namespace.get("__spec__"), "_initializing", False):
                 self._modules = -1  # it is under way: look again
                 continue
             self._files.add(shown)
@@ -182,7 +173,7 @@ class Reached:
 
 
 def counter() -> Counter | None:
-    """Return how this interpreter counts executions; None where no such counter can be found."""
+    """Return a reader of this interpreter's execution counts; None where there are none."""
     if sys.implementation.name != "cpython":
         return None
     # `co_opcache_flag` of 3.9 and 3.10, `co_warmup` of 3.11: neither can be read from Python, so it
@@ -197,14 +188,14 @@ def counter() -> Counter | None:
         probe()
         looks.append(string_at(id(code), size))
     for width in (c_int16, c_int32):
-        found = list(_rising(looks, width))
-        if len(found) == 1:  # of several, none is known to be the counter
-            return width, *found[0]
+        counters = list(_rising(looks, width))
+        if len(counters) == 1:  # of several, none is known to be the counter
+            return width, *counters[0]
     return None
 
 
 def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
-    """(offset, value before the first call) of the numbers that rise by one with each call."""
+    """Yield (offset, value before the first call) of numbers that rise by one with each call."""
     size = sizeof(width)
     for offset in range(_HEADER, len(looks[0]) - size + 1, size):
         values = [
@@ -216,19 +207,20 @@ def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
 
 
 def _held(module: Any) -> dict[str, Any]:
-    """Return what a module holds. It is not asked for attributes: a lazy one would load what it
-    stands for.
+    """Return the namespace of a module, without asking for attributes.
+
+    A lazy attribute would load what it stands for.
     """
     try:
-        held: dict[str, Any] = object.__getattribute__(module, "__dict__")
+        namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
     except Exception:
         return {}
-    return held
+    return namespace
 
 
-def _file(name: str, held: dict[str, Any]) -> str:
+def _file(name: str, namespace: dict[str, Any]) -> str:
     """Return the source file of a module, "" where it has none."""
-    file = held.get("__file__")
+    file = namespace.get("__file__")
     if not isinstance(file, str) or not file.endswith(".py"):
         return ""
     # only the file of a program is given as it was typed
@@ -236,14 +228,15 @@ def _file(name: str, held: dict[str, Any]) -> str:
 
 
 def _codes(module: Any, file: str) -> Iterator[CodeType]:
-    """Yield the code objects of the functions and methods that a module made from its own file,
-    those nested in others too.
+    """Yield the code of the functions and methods that a module made from its own file.
+
+    Nested ones are included.
     """
-    held = _held(module)
-    for value in list(held.values()):
+    namespace = _held(module)
+    for value in list(namespace.values()):
         members = [value]
         is_class = issubclass(type(value), type)
-        if is_class and value.__dict__.get("__module__") == held.get("__name__"):
+        if is_class and value.__dict__.get("__module__") == namespace.get("__name__"):
             members = list(vars(value).values())
         for code in chain.from_iterable(map(_unwrapped, members)):
             if os.path.abspath(code.co_filename) == file:
@@ -251,9 +244,7 @@ def _codes(module: Any, file: str) -> Iterator[CodeType]:
 
 
 def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
-    """Yield the code behind a function, a method, a property, a partial or what a decorator made of
-    one.
-    """
+    """Yield the code behind a function, a method, a property, a partial or a decorated one."""
     code = _attribute(value, "__code__")
     if hasattr(code, "co_firstlineno"):
         yield code
@@ -269,9 +260,7 @@ def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """Return an attribute that an object or its class holds; nothing that would be computed by code
-    of the user's.
-    """
+    """Return an attribute that an object or its class stores, without running the user's code."""
     if type(value).__module__.partition(".")[0] not in _TRANSPARENT:
         return None
     try:

@@ -1,5 +1,6 @@
-"""What was seen at the deeper levels: one line a fact, in the order of execution, with the states
-of the random generators.
+"""Writes what is seen at the deeper levels, one line a fact, in the order of execution.
+
+The states of the random generators stand beside the facts.
 
 Loaded only where a run is recorded at level `module` or `op`. It draws no random number: states are
 read, never advanced.
@@ -39,7 +40,7 @@ _NUMBERS = frozenset((int, type(None)))
 
 
 class Deep:
-    """Writes `seen` events of one process and knows where its generators stand.
+    """The writer of the `seen` events of one process, which follows its random generators.
 
     One for all frameworks of a process: see `of`.
 
@@ -48,6 +49,32 @@ class Deep:
     fingerprint: it returns the fingerprint once that has arrived from a device, None before that
     unless it is told to wait. The line keeps its place in the order.
     """
+
+    thread = 0
+    """The thread that trains: the first that calls a module or starts a backward pass.
+
+    What other threads do has no order.
+    """
+    seeds = 0
+    """Seeds that were set so far: each has its number, and what is made says how many were set
+    before it.
+    """
+    loss_first = False
+    """Whether a loss is written before the gradients that follow from it.
+
+    Set by the adapter.
+    """
+    loaders = False
+    """Whether a loader has handed out a batch: then the inputs of a module are not taken for
+    one.
+    """
+    fingerprints: Any = None
+    """The fingerprints of the framework's tensors: one cache for all who record them.
+
+    Set by the adapter.
+    """
+    boundary: Any = None
+    """What a resume is judged by, where that is asked for."""
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
@@ -72,11 +99,6 @@ class Deep:
         """
         self.foreign = [*user_files.foreign_folders()]
         """Folders whose code is not the user's. Adapters add the folder of their framework."""
-        self.fingerprints: Any = None
-        """The fingerprints of the framework's tensors: one cache for all who record them.
-
-        Set by the adapter.
-        """
         self.finish: Callable[[], None] = _nothing
         """Completes the fingerprints that were given so far; set by the adapter."""
         self.named: Callable[[Any, str], str] = lambda holder, attribute: ""
@@ -85,27 +107,9 @@ class Deep:
         """
         self.module_path: Callable[[], str] = str
         """Path of the module whose forward runs in this thread, "" outside; set by the adapter."""
-        self.thread = 0
-        """The thread that trains: the first that calls a module or starts a backward pass.
-
-        What other threads do has no order.
-        """
-        self.seeds = 0
-        """Seeds that were set so far: each has its number, and what is made says how many were set
-        before it.
-        """
         self.marks: dict[str, bytes] = {}
         """Generator -> its state when it was seeded, or a weight was made, last: who has moved
         since has drawn since.
-        """
-        self.loss_first = False
-        """Whether a loss is written before the gradients that follow from it.
-
-        Set by the adapter.
-        """
-        self.loaders = False
-        """Whether a loader has handed out a batch: then the inputs of a module are not taken for
-        one.
         """
         self._inside = user_files.folder_of(recorder)
         # file of a code object -> its name in the trace, "" where it is not the user's
@@ -119,8 +123,6 @@ class Deep:
         self._gathered: list[dict[str, Any] | str] = []
         self._last_seeds: dict[str, dict[str, Any]] = {}  # generator -> the fact of its last seed
         self._lock = RLock()
-        self.boundary: Any = None
-        """What a resume is judged by, where that is asked for."""
         if recorder.boundaries is not None:
             from ..resume.boundary import Boundary
 
@@ -153,9 +155,7 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def seen_together(self, r: str, facts: list[tuple[str, Leaves]], **keys: Any) -> None:
-        """Do the same as `seen` of each (place, `out`), where no code of the user's has run
-        between them.
-        """
+        """Write a fact for each (place, `out`), between which no user's code has run."""
         if self.hooks.gone:
             return
         try:
@@ -191,7 +191,7 @@ class Deep:
             self.flush()
 
     def _mask(self, event: dict[str, Any]) -> None:
-        """Take names and secrets of the script's out of the leaves of a fact."""
+        """Mask the script's names and secrets in the leaves of a fact."""
         for name in _VALUES:
             if name in event:
                 event[name] = [
@@ -207,8 +207,9 @@ class Deep:
         return shown
 
     def _leaf(self, path: str, value: Any) -> Any:
-        """Return a text of which something would be masked by its hash, so that it equals itself
-        and no other one; its path may say that it is a secret.
+        """Return a text of which something would be masked as its hash, which equals itself only.
+
+        Its path may say that it is a secret.
         """
         text = value.get("v") if type(value) is dict else None
         if type(text) is not str or "d" in value:  # what is of a kind is named by the recorder
@@ -219,14 +220,15 @@ class Deep:
         return leaves.hashed_text(text)
 
     def _indices(self, value: Any) -> Any:
-        """Indices of samples, which may be names of files."""
+        """Return indices of samples, masked: they may be names of files."""
         if isinstance(value, list):
             return list(map(self._indices, value))
         return self.recorder.named(value) if type(value) is str else value
 
     def seen_again(self, r: str, known: list[tuple[str, Any]], **keys: Any) -> None:
-        """Do the same as `seen` of each (place, value), where the value is that of the last fact
-        `gradient` of the place: one line for all of them.
+        """Write one line for places whose values are those of their last fact `gradient`.
+
+        `seen` would write one line for each (place, value).
         """
         if self.hooks.gone:
             return
@@ -247,9 +249,10 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def before_line(self, line: str) -> bool:
-        """A line is about to be written.
+        """Complete the facts before a line is written.
 
-        A loss waits with the facts before it (then True); others are written behind the facts.
+        Return True for a loss, which waits with the facts before it; other lines are written after
+        the facts.
         """
         if self._gathered:
             if line.startswith(_LOSS):
@@ -281,9 +284,7 @@ class Deep:
             return json_text.dumps(problem) + "\n"
 
     def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
-        """Do the same as `seen`, of keys that `read(wait)` returns once they have arrived from a
-        device.
-        """
+        """Write a fact whose keys `read(wait)` returns once they have arrived from a device."""
         if self.hooks.gone:
             return
         try:
@@ -300,7 +301,7 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def unrecorded(self, where: str, why: str) -> None:
-        """Something could not be recorded; each place and reason is written once."""
+        """Write, once for each place and reason, that something could not be recorded."""
         known = (where, why) in self._unrecorded or len(self._unrecorded) >= 1000
         if not known and not self.hooks.gone:
             self._unrecorded.add((where, why))
@@ -330,13 +331,14 @@ class Deep:
         return False
 
     def goes_on(self, framework: str) -> bool:
-        """A step of the training begins, as a framework tells; returns whether what it holds is
-        asked for here.
+        """Begin a step of the training; return whether its values are to be recorded here.
+
+        Frameworks call it.
         """
         return self.boundary is not None and self.boundary.reached(framework)
 
     def forked(self) -> None:
-        """A forked process counts its own iterations."""
+        """Count the iterations of a forked process from the start."""
         self.thread = 0
         self.grouping = self.recorder.grouping
         self._counts.clear()
@@ -354,7 +356,7 @@ class Deep:
         return event
 
     def _moment(self, r: str, keys: dict[str, Any]) -> int:
-        """A fact is at hand: says which code has run before it, and returns its iteration."""
+        """Record which code has run before a fact, and return the fact's iteration."""
         iteration = self._iteration_of(r, keys)
         self._reach(r, iteration)
         if iteration != self._iteration:
@@ -382,7 +384,7 @@ class Deep:
         return closed
 
     def _reach(self, r: str, iteration: int) -> None:
-        """Before a fact: which code of the user's has run since the last one."""
+        """Record which of the user's code has run since the last fact."""
         reached = self._reached
         if reached is None:
             return
@@ -418,10 +420,11 @@ class Deep:
         self.recorder.later_line(line)
 
     def states(self) -> dict[str, bytes]:
-        """Return the states of all default generators that there are, as bytes: cheap enough for
-        each module call.
+        """Return the states of all default generators that there are, as bytes.
+
+        Cheap enough for each call of a module.
         """
-        found = {}
+        states = {}
         for name, read in list(self.generators.items()):
             try:
                 state = read()
@@ -430,32 +433,30 @@ class Deep:
                 self.unrecorded("generator " + name, "its state could not be read: " + repr(error))
                 continue
             if state:
-                found[name] = state
-        return found
+                states[name] = state
+        return states
 
     @guarded("finding the generator of numpy")
     def _found(self, _: Any) -> None:
-        """`numpy.random` was imported: its state before the script draws.
+        """Record the state of `numpy.random` at its import, before the script draws.
 
-        From Python's generator libraries draw for themselves.
+        Of Python's generator it is not recorded: libraries draw from it for themselves.
         """
         state = self.generators["numpy"]()
         if state:
             self.seen("found", "numpy", call=False, g={"numpy": hashing.digest(state)})
 
     def rng(self) -> dict[str, str]:
-        """Hash of the state of each default generator."""
-        known, found = self._digests, {}
+        """Return the hash of the state of each default generator."""
+        known, digests = self._digests, {}
         for name, state in self.states().items():
             if known.get(name, ("", b""))[1] is not state:
                 known[name] = (hashing.digest(state), state)
-            found[name] = known[name][0]
-        return found
+            digests[name] = known[name][0]
+        return digests
 
     def moved(self, before: dict[str, bytes]) -> dict[str, dict[str, str]]:
-        """`g` and `g2` of the generators that moved since the states `before`; {} where none
-        did.
-        """
+        """Return `g` and `g2` of the generators that moved since `before`; {} where none did."""
         now = self.states()
         if now == before:
             return {}
@@ -474,8 +475,9 @@ class Deep:
         return hashing.digest(data)
 
     def source(self, skip: int = 0) -> str:
-        """`file:line` of the innermost frame of the user's code, `skip` frames above the caller; ""
-        where there is none.
+        """Return `file:line` of the innermost frame of the user's code; "" where there is none.
+
+        `skip` frames above the caller are passed over.
         """
         frame = self.frame(skip + 1)
         if frame is None:
@@ -500,7 +502,7 @@ class Deep:
         return None
 
     def frames(self, most: int) -> Iterator[tuple[Any, str]]:
-        """Yield the frames of the user's code under way and their lines, from the innermost out."""
+        """Yield the running frames of the user's code and their lines, from the innermost out."""
         frame = self.frame(1)
         while frame is not None and most:
             name = self._name_of(frame.f_code.co_filename)
@@ -518,8 +520,9 @@ class Deep:
         return bool(self._name_of(file))
 
     def library(self, frame: Any, own: str) -> str:
-        """Return the package whose code called a function of the package `own` in a frame; "" where
-        that is the user's code.
+        """Return the package whose code called a function of the package `own` in a frame.
+
+        It is "" where that is the user's code.
         """
         while frame is not None:
             package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
@@ -548,4 +551,4 @@ def of(recorder: Any) -> Deep:
 
 
 def _nothing() -> None:
-    """There is nothing to complete."""
+    """Do nothing: there is nothing to complete."""

@@ -1,5 +1,6 @@
-"""Whether weights changed: a checksum of their bytes, without a copy on the host and without
-waiting for a device.
+"""Checksums of weights, which tell whether an update changed them.
+
+Nothing is copied on the host, and nothing waits for a device.
 
 xxh3 of each tensor's bytes, in place, where the interpreter of the script has the package `xxhash`
 (30 GB/s), else CRC-32 (4 GB/s). A device computes the integer sum of each tensor's bit patterns
@@ -16,8 +17,9 @@ except Exception:  # absent, broken, or too old to have it
 
 
 def checksum(tensor: Any) -> int:
-    """Checksum of the bytes of a torch tensor on the CPU; of its local shard if it is distributed.
-    Strided tensors are copied first.
+    """Return a checksum of the bytes of a torch tensor on the CPU.
+
+    It is that of the local shard of a distributed tensor. Strided tensors are copied first.
     """
     tensor = _plain(tensor)
     if not tensor.is_contiguous():
@@ -33,18 +35,19 @@ def on_host(tensor: Any) -> bool:
 
 
 def checksums(tensors: Iterable[Any]) -> List[int]:
-    """Checksums of tensors on the CPU, in order."""
+    """Return checksums of tensors on the CPU, in order."""
     return [checksum(tensor) for tensor in tensors]
 
 
 def first_change(tensors: Iterable[Any], before: List[int]) -> bool:
-    """Return whether any tensor's checksum is not the one it had; stops at the first."""
+    """Return whether any tensor's checksum differs from its old one; stop at the first."""
     return any(checksum(tensor) != old for tensor, old in zip(tensors, before))
 
 
 def device_sums(torch: Any, tensors: Iterable[Any]) -> Any:
-    """Return one int64 vector on the device: for each tensor, the sum of its elements' bit patterns
-    (mod 2^64).
+    """Return one int64 vector on the device, with a sum for each tensor.
+
+    The sum is that of the bit patterns of its elements (mod 2^64).
     """
     integer = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     sums = []

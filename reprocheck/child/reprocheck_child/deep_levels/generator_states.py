@@ -1,5 +1,6 @@
-"""States of the generators of Python and numpy, as bytes: read for each call of a module, so they
-must cost next to nothing.
+"""The states of the generators of Python and numpy, as bytes.
+
+They are read for each call of a module, so they must cost next to nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def numpy() -> Any:
 
 
 class PythonState:
-    """State of a generator of Python: the one that `find` returns.
+    """The state of a generator of Python: the one that `find` returns.
 
     `getstate` makes 625 integers (20 µs). The same words lie in the generator object, the position
     first; they are read there where that proves right, and all of them only where the first ones
@@ -60,8 +61,9 @@ class PythonState:
         return self._words + repr(hidden.gauss_next).encode()  # the second of a pair of draws
 
     def _find(self, hidden: Any) -> int:
-        """Address of the state in the object, proved against `getstate`; 0 where it is not
-        there.
+        """Return the address of the state in the object, proved against `getstate`.
+
+        It is 0 where the state is not there.
         """
         if sys.implementation.name != "cpython":
             return 0
@@ -78,8 +80,10 @@ class PythonState:
 
 
 class NumpyState:
-    """State of a generator of numpy, read in place where it is the Mersenne twister that the one
-    behind the functions of `numpy.random` is by default.
+    """The state of a generator of numpy.
+
+    It is read in place where the generator is a Mersenne twister, as the one behind the functions
+    of `numpy.random` is by default.
     """
 
     WORDS = 625 * 4

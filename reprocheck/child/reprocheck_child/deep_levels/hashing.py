@@ -1,4 +1,6 @@
-"""The exact hash of the bytes of a value: order-sensitive, and named, so that hashes of different
+"""The exact hash of the bytes of a value.
+
+It depends on their order, and bears the name of its algorithm, so that hashes of different
 algorithms are never compared.
 
 xxh3 with 128 bits where the interpreter of the script has the package `xxhash` (30 GB/s), else
@@ -43,6 +45,9 @@ NAME, digest, stream = _choose()
 
 
 def take_portable() -> None:
-    """Hash as any interpreter can from here on. To be called before anything is hashed."""
+    """Hash from here on as any interpreter can.
+
+    Call this before anything is hashed.
+    """
     global NAME, digest, stream
     NAME, digest, stream = "blake2b", _blake2b, _blake2b_stream

@@ -1,5 +1,6 @@
-"""The leaves of a nested value: what was given to a module or returned by it, as tensors, numbers
-and strings with their paths.
+"""Takes nested values apart into leaves: tensors, numbers and strings with their paths.
+
+The values are those that were given to a module or returned by it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ CUT = ["…", {"v": "more than %d leaves, or deeper than %d" % (COUNT, DEPTH)}]
 
 
 def leaves(value: Any, tensor: ReadTensor) -> list[list[Any]]:
-    """[path, fingerprint or plain value] of each leaf.
+    """Return [path, fingerprint or plain value] of each leaf.
+
+    `tensor(value)` gives the fingerprint of a tensor, None for any other value.
 
     `tensor(value)` gives the fingerprint of a tensor, None of what is no tensor.
 
@@ -48,7 +51,7 @@ class _Walk:
         self.cut = False
 
     def visit(self, path: str, value: Any, depth: int, arrays: bool = False) -> None:
-        """Take the leaves of a value; those that are tensors or arrays alone where that is said."""
+        """Take the leaves of a value; only tensors and arrays where that is asked for."""
         if len(self.found) >= COUNT:
             self.cut = True
             return
@@ -77,13 +80,14 @@ class _Walk:
 
 
 def below(path: str, name: object) -> str:
-    """Return the path of a part of what has a path itself."""
+    """Return the path of a part of a value that has a path itself."""
     return "%s.%s" % (path, name) if path else str(name)
 
 
 def plain(value: Any) -> Optional[dict[str, Any]]:
-    """Return a number, a text or other small data as it stands in the trace, a numpy array as its
-    fingerprint; None of anything else.
+    """Return a number, a text or other small data as it stands in the trace.
+
+    A numpy array is returned as its fingerprint, anything else as None.
     """
     for kind in type(value).__mro__:
         read = _PLAIN.get(kind)
@@ -94,14 +98,16 @@ def plain(value: Any) -> Optional[dict[str, Any]]:
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         return array(numpy.asarray(value))
     if isinstance(value, (set, frozenset)):  # their order is that of the hashes of this process
-        return _set(value)
+        if not all(isinstance(part, (bool, int, float, str, bytes)) for part in value):
+            return None
+        return hashed(_encoded(repr(sorted(map(repr, value)))), type(value).__name__)
     if isinstance(value, (complex, range, slice)) or type(value).__module__ in _DATA:
         return hashed(_encoded(repr(value)), type_name(value))
     return None
 
 
 def plain_or_type(value: Any) -> dict[str, Any]:
-    """Return the same as `plain`; of anything else the name of its class."""
+    """Return the same as `plain`, and the name of its class for anything else."""
     return plain(value) or {"h": "", "d": type_name(value)}
 
 
@@ -135,13 +141,6 @@ def _bytes(value: Any) -> dict[str, Any]:
     return hashed(bytes(value), type(value).__name__)
 
 
-def _set(value: Any) -> Optional[dict[str, Any]]:
-    """Return a set by its elements in a fixed order; None where some are no small data."""
-    if not all(isinstance(part, (bool, int, float, str, bytes)) for part in value):
-        return None
-    return hashed(_encoded(repr(sorted(map(repr, value)))), type(value).__name__)
-
-
 _PLAIN: dict[type, Callable[[Any], dict[str, Any]]] = {
     type(None): _verbatim,
     bool: _verbatim,
@@ -166,12 +165,12 @@ def _encoded(text: str) -> bytes:
 
 
 def number(value: float) -> Any:
-    """Return a float as JSON has it: what is not finite as its name."""
+    """Return a float as JSON has it: infinities and NaN by their names."""
     return value if value - value == 0 else repr(value)
 
 
 def type_name(value: Any) -> str:
-    """`module.Class`, `Class` for builtins."""
+    """Return `module.Class`; `Class` for builtins."""
     kind = type(value)
     if kind.__module__ == "builtins":
         return kind.__qualname__
@@ -179,7 +178,7 @@ def type_name(value: Any) -> str:
 
 
 def parts(value: Any) -> Optional[Iterable[tuple[Any, Any]]]:
-    """Named parts of a container, None of what is none."""
+    """Return the named parts of a container, None for any other value."""
     if isinstance(value, (list, tuple)):
         names = getattr(value, "_fields", None) or ()  # of a named tuple
         if len(names) != len(value):
@@ -193,8 +192,8 @@ def parts(value: Any) -> Optional[Iterable[tuple[Any, Any]]]:
         return None
     if _wraps(value):
         return list(value.data.items())
-    held = _attributes(value)
-    return None if held is None else list(held.items())
+    attributes = _attributes(value)
+    return None if attributes is None else list(attributes.items())
 
 
 _OPAQUE = frozenset({"builtins", "types", "_thread"})
@@ -218,38 +217,39 @@ def _wraps(value: Any) -> bool:
 
 
 def _attributes(value: Any) -> Optional[dict[str, Any]]:
-    """Return what an object holds, without running code of its class; None where it has no
-    `__dict__`.
+    """Return what an object stores, without running code of its class.
+
+    It is None where the object has no `__dict__`.
     """
     try:
-        held: dict[str, Any] = object.__getattribute__(value, "__dict__")
+        attributes: dict[str, Any] = object.__getattribute__(value, "__dict__")
     except Exception:
         return None
-    return held
+    return attributes
 
 
 _sketches: Any = None
 
 
 def array(value: Any) -> dict[str, Any]:
-    """Fingerprint of a numpy array; of one of objects the hash of its `repr`."""
+    """Return the fingerprint of a numpy array; of one of objects the hash of its `repr`."""
     global _sketches
     numpy = sys.modules["numpy"]
     dtype = str(value.dtype)
     if value.dtype.hasobject:
         return {"h": "", "d": "numpy.object", "s": list(value.shape)}
     flat = numpy.ascontiguousarray(value).reshape(-1)
-    found: dict[str, Any] = {"h": digest_of(flat), "d": dtype, "s": list(value.shape)}
+    fingerprint: dict[str, Any] = {"h": digest_of(flat), "d": dtype, "s": list(value.shape)}
     if not flat.size or value.dtype.kind not in "fciub":
-        return found
+        return fingerprint
     if _sketches is None:
         _sketches = sketch.ArraySketch(numpy)
-    found["k"], norm = _sketches.of(flat)
-    found["z"] = number(norm)
+    fingerprint["k"], norm = _sketches.of(flat)
+    fingerprint["z"] = number(norm)
     if flat.size <= SMALL:
         # a complex number stands there as two
-        found["v"] = list(map(number, flat.view(flat.real.dtype).tolist()))
-    return found
+        fingerprint["v"] = list(map(number, flat.view(flat.real.dtype).tolist()))
+    return fingerprint
 
 
 def digest_of(flat: Any) -> str:
@@ -260,18 +260,18 @@ def digest_of(flat: Any) -> str:
 
 
 def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]]:
-    """Return one hash a sample, given each leaf of a batch as (length of its first dimension, bytes
-    of sample i).
+    """Return one hash for each sample of a batch.
 
-    Leaves as long as the first one are taken together, so that a sample is known with its label.
-    None where there are no samples.
+    Each leaf of the batch is given as (length of its first dimension, bytes of sample i). Leaves as
+    long as the first one are taken together, so that a sample is known with its label. None where
+    there are no samples.
     """
     if not batch:
         return None
     length, first = batch[0]
     if not 0 < length <= SAMPLES:
         return None
-    reads = [read for one, read in batch if one == length]
+    reads = [read for count, read in batch if count == length]
     digest = hashing.digest
 
     def joined(index: int) -> bytes:
@@ -288,5 +288,5 @@ def array_rows(value: Any) -> Optional[tuple[int, Callable[[int], Any]]]:
         return None
     if not value.ndim or value.dtype.hasobject:
         return None
-    whole = numpy.ascontiguousarray(value)
-    return len(whole), lambda index: whole[index].tobytes()
+    contiguous = numpy.ascontiguousarray(value)
+    return len(contiguous), lambda index: contiguous[index].tobytes()

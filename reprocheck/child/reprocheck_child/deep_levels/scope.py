@@ -1,5 +1,6 @@
-"""The names that a script has for things: the variables of a frame, and the places in lists and
-dicts that they hold.
+"""Finds the names that a script has for objects.
+
+These are the variables of a frame, and places in the lists and dicts that they hold.
 
 Loaded only where a run is recorded at level `module` or `op`.
 """
@@ -34,15 +35,16 @@ Part = Tuple[str, Any]
 
 
 def variable(frame: Any, thing: Any) -> str:
-    """Return the name of the variable that holds `thing` in a frame, itself or in a list or a dict
-    (`weights[0]`); "" where none does.
+    """Return the name of the variable that holds `thing` in a frame; "" where none does.
+
+    It holds the object itself, or in a list or a dict (`weights[0]`).
     """
-    held = list(variables(frame))
-    for name, value in held:
+    named = list(variables(frame))
+    for name, value in named:
         if value is thing:
             return name
     # a place in a list only then: a variable of its own is the better name
-    for name, value in held:
+    for name, value in named:
         inner = place(value, thing)
         if inner:
             return name + inner
@@ -50,7 +52,7 @@ def variable(frame: Any, thing: Any) -> str:
 
 
 def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
-    """Local variables of a frame, the attributes of its `self`, global variables."""
+    """Return the local variables of a frame, the attributes of its `self`, and global variables."""
     if frame is None:
         return
     # copies: the script may go on in another thread, and from Python 3.13 on `f_locals` is a view
@@ -68,7 +70,7 @@ def variables(frame: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def loop_variables(frame: Any) -> Set[str]:
-    """Variables that the loops of a frame's code assign: they hold one thing after the other."""
+    """Return the variables that loops of a frame's code assign: their values change."""
     names: Set[str] = set()
     within = False
     for step in dis.get_instructions(frame.f_code):
@@ -104,27 +106,28 @@ def _is_code(constant: Any) -> bool:
 
 def cells(function: Any) -> Dict[str, Any]:
     """Return the closure of a function by name, without variables that are not filled yet."""
-    found: Dict[str, Any] = {}
+    variables_by_name: Dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         # ValueError: the function around it has given that variable no value yet
         with suppress(ValueError):
-            found[name] = cell.cell_contents
-    return found
+            variables_by_name[name] = cell.cell_contents
+    return variables_by_name
 
 
 def place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
-    """Return the place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or
-    no second one of the kind `several` is.
+    """Return the place of an object in a list, a tuple or a dict, such as `[0]`.
+
+    It is "" where the object is not there, or is the only one of the kind `several`.
     """
-    found = parts(value)
-    for part, one in found:
-        if one is thing:
+    elements = parts(value)
+    for part, element in elements:
+        if element is thing:
             # a list with one module in it is more likely an argument than the place of a layer
-            return part if _has_two(found, several) else ""
-    if depth >= DEPTH or len(found) > NESTED:
+            return part if _has_two(elements, several) else ""
+    if depth >= DEPTH or len(elements) > NESTED:
         return ""
-    for part, one in filter(_is_short, found):
-        inner = place(one, thing, None, depth + 1)
+    for part, element in filter(_is_short, elements):
+        inner = place(element, thing, None, depth + 1)
         if inner:
             return part + inner
     return ""
@@ -135,37 +138,38 @@ def _is_short(part: Part) -> bool:
     return isinstance(part[1], (list, tuple, dict)) and len(part[1]) <= NESTED
 
 
-def _has_two(found: List[Part], kind: Any) -> bool:
-    return kind is None or [isinstance(one, kind) for _, one in found].count(True) > 1
+def _has_two(elements: List[Part], kind: Any) -> bool:
+    return kind is None or [isinstance(element, kind) for _, element in elements].count(True) > 1
 
 
 def parts(value: Any) -> List[Part]:
-    """(subscript, element) of a plain list, tuple or dict."""
+    """Return (subscript, element) of a plain list, tuple or dict."""
     if isinstance(value, (list, tuple)):
-        return [("[%d]" % index, one) for index, one in enumerate(value[:LONGEST])]
+        return [("[%d]" % index, element) for index, element in enumerate(value[:LONGEST])]
     # no subclass: its `items` may be the script's, and run code
     if type(value) is dict:
         items = list(islice(value.items(), LONGEST))
         # other keys may read otherwise in each run, as objects by their address
-        return [("[%r]" % (key,), one) for key, one in items if type(key) in (str, int)]
+        return [("[%r]" % (key,), element) for key, element in items if type(key) in (str, int)]
     return []
 
 
 def attributes(value: Any) -> List[Part]:
-    """(name, value) of the attributes of an object of a script's own class: a net that is no module
-    holds its layers there.
+    """Return (name, value) of the attributes of an object of a script's own class.
+
+    A network that is no module holds its layers there.
     """
-    held = getattr(value, "__dict__", None)
-    if type(held) is not dict or len(held) > NESTED or isinstance(value, (type, FunctionType)):
+    own = getattr(value, "__dict__", None)
+    if type(own) is not dict or len(own) > NESTED or isinstance(value, (type, FunctionType)):
         return []
     # modules of networks have names of their own; an average of the script's may well be called
-    if callable(value) and ("_modules" in held or is_library(value)):
+    if callable(value) and ("_modules" in own or is_library(value)):
         return []
-    return [("." + name, one) for name, one in list(held.items())]
+    return [("." + name, one) for name, one in list(own.items())]
 
 
 def is_count(value: Any) -> bool:
-    """Return whether a value can be a number that a script counts on."""
+    """Return whether a value can be a number that a script counts with."""
     return type(value) is int and abs(value) < LARGEST_COUNT
 
 
@@ -177,31 +181,35 @@ def is_library(value: Any) -> bool:
 
 
 def expressions(frame: Any, wanted: Dict[int, str]) -> Dict[str, str]:
-    """Return how the code of a frame reaches some things, `self.optimizer`: the name that `wanted`
-    has for the `id` of each of them, and the shortest expression.
+    """Return how the code of a frame reaches some objects, such as `self.optimizer`.
+
+    `wanted` has a name for the `id` of each object; the result has the shortest expression for each
+    name.
     """
     local = dict(frame.f_locals)
     outer = {} if frame.f_globals is frame.f_locals else dict(frame.f_globals)
-    waiting = deque((name, value, 1) for one in (local, outer) for name, value in one.items())
-    found: Dict[str, str] = {}
+    waiting = deque(
+        (name, value, 1) for namespace in (local, outer) for name, value in namespace.items()
+    )
+    shortest: Dict[str, str] = {}
     seen: Set[int] = set()
-    while waiting and len(seen) < MOST and len(found) < len(wanted):
+    while waiting and len(seen) < MOST and len(shortest) < len(wanted):
         text, value, depth = waiting.popleft()
         if id(value) in wanted:
-            found.setdefault(wanted[id(value)], text)
+            shortest.setdefault(wanted[id(value)], text)
         if depth < REACH and id(value) not in seen:
             seen.add(id(value))
-            waiting += [(text + part, one, depth + 1) for part, one in _reached(value)]
-    return found
+            waiting += [(text + part, namespace, depth + 1) for part, namespace in _reached(value)]
+    return shortest
 
 
 def _reached(value: Any) -> List[Part]:
     """Return the attributes and elements of an object; of a module of a network its parts, too."""
     if isinstance(value, (type, FunctionType)):
         return []
-    held = getattr(value, "__dict__", None)
-    if type(held) is not dict or len(held) > NESTED:
+    own = getattr(value, "__dict__", None)
+    if type(own) is not dict or len(own) > NESTED:
         return parts(value) if type(value) in (list, tuple, dict) and len(value) <= NESTED else []
-    modules = held.get("_modules")
-    named = {**held, **modules} if type(modules) is dict else held
-    return [("." + name, one) for name, one in list(named.items()) if name not in _OF_FRAMES]
+    modules = own.get("_modules")
+    named = {**own, **modules} if type(modules) is dict else own
+    return [("." + name, part) for name, part in list(named.items()) if name not in _OF_FRAMES]

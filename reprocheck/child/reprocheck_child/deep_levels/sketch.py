@@ -1,5 +1,6 @@
-"""The difference sketch `signs-2`: 64 numbers that are a linear map of a tensor, from which two
-runs' difference is estimated.
+"""The difference sketch `signs-2`: 64 numbers from which two runs' difference is estimated.
+
+They are a linear map of a tensor.
 
 The tensor is read as rows of 1024 elements. Rows are given signs and added up, which leaves 1024
 numbers; each of these is given a sign by 4 sign vectors and added into one of 16 buckets. As the
@@ -46,7 +47,7 @@ _WORD = (1 << 64) - 1
 
 
 def signs(stream: int, count: int) -> array[float]:
-    """`count` fixed signs, as float32 numbers +1 and -1; a multiple of 64 of them.
+    """Return `count` fixed signs, as float32 numbers +1 and -1; a multiple of 64 of them.
 
     Streams are independent of each other.
     """
@@ -60,12 +61,12 @@ def signs(stream: int, count: int) -> array[float]:
 
 
 def row_signs() -> array[float]:
-    """ROWS, of the shape (GROUPS, ROWS)."""
+    """Return ROWS, of the shape (GROUPS, ROWS)."""
     return _balanced(signs(1, GROUPS * ROWS), ROWS, [1.0] * GROUPS)
 
 
 def cycle_signs() -> array[float]:
-    """FLIPS, of the shape (GROUPS, FLIPS)."""
+    """Return FLIPS, of the shape (GROUPS, FLIPS)."""
     rows = row_signs()
     return _balanced(
         signs(2, GROUPS * FLIPS),
@@ -75,9 +76,11 @@ def cycle_signs() -> array[float]:
 
 
 def _balanced(given: array[float], count: int, weights: list[float]) -> array[float]:
-    """(GROUPS, count) signs out of count times GROUPS given ones: the first are all +1, and each
-    later 16 are taken with their signs or all negated, whichever brings the squares of the groups'
-    weighted sums, added up, nearer to what they are for independent signs.
+    """Return (GROUPS, count) balanced signs, made from count times GROUPS given ones.
+
+    The first are all +1. Each later 16 are taken with their signs or all negated, whichever brings
+    the squares of the groups' weighted sums, added up, nearer to what they are for independent
+    signs.
     """
     table = array("f", bytes(4 * GROUPS * count))
     sums = [0.0] * GROUPS
@@ -97,7 +100,7 @@ def _balanced(given: array[float], count: int, weights: list[float]) -> array[fl
 
 
 def column_signs() -> array[float]:
-    """COLUMNS, of the shape (VECTORS, ROW)."""
+    """Return COLUMNS, of the shape (VECTORS, ROW)."""
     return signs(3, VECTORS * ROW)
 
 
@@ -107,8 +110,9 @@ def text(data: Any) -> str:
 
 
 def marked(sketch: str, norm: float, digest: str) -> str:
-    """Return a sketch to which a vector out of a hash is added, as long as the tensor: tensors
-    whose hashes differ are then far apart.
+    """Return a sketch plus a vector that is derived from a hash and as long as the tensor.
+
+    Tensors whose hashes differ are then far apart.
     """
     numbers = array("f", binascii.a2b_base64(sketch))
     bits = int(digest[:16], 16)
@@ -118,7 +122,7 @@ def marked(sketch: str, norm: float, digest: str) -> str:
 
 
 class ArraySketch:
-    """Sketches of numpy arrays."""
+    """The sketch of numpy arrays."""
 
     BLOCK = 128 * ROW
 
@@ -131,8 +135,9 @@ class ArraySketch:
         self.flips: Any = None
 
     def of(self, values: Any) -> tuple[str, float]:
-        """(sketch, L2 norm) of an array of any numeric type; the norm is NaN or infinite where an
-        element is.
+        """Return (sketch, L2 norm) of an array of any numeric type.
+
+        The norm is NaN or infinite where an element is.
         """
         numpy = self.numpy
         flat = numpy.ascontiguousarray(values).reshape(-1)
@@ -160,7 +165,11 @@ class ArraySketch:
             rows, rest = divmod(part.size, ROW)
             taken = self.rows[:, start : start + rows + (rest > 0)]
             if cycle:
-                taken = taken * self._flipped(cycle)
+                if self.flips is None:
+                    self.flips = self.numpy.frombuffer(cycle_signs(), "float32").reshape(
+                        GROUPS, FLIPS
+                    )
+                taken = taken * self.flips[:, cycle % FLIPS, None]
             if rows:
                 matrix = part[: rows * ROW].reshape(rows, GROUPS, COLUMNS).transpose(1, 0, 2)
                 total += self.numpy.matmul(taken[:, None, :rows], matrix).reshape(ROW)
@@ -169,11 +178,6 @@ class ArraySketch:
                     part[rows * ROW :] * self.numpy.repeat(taken[:, rows], COLUMNS)[:rest]
                 )
         return total
-
-    def _flipped(self, cycle: int) -> Any:
-        if self.flips is None:
-            self.flips = self.numpy.frombuffer(cycle_signs(), "float32").reshape(GROUPS, FLIPS)
-        return self.flips[:, cycle % FLIPS, None]
 
     def _parts(self, flat: Any, dtype: str) -> Any:
         for start in range(0, flat.size, self.BLOCK):

@@ -1,5 +1,6 @@
-"""Values on disk: tensors are written as their bytes, whatever holds them, without the framework's
-own savers, which are watched as those of the script.
+"""Writes values to disk: tensors as their bytes, whatever holds them.
+
+The framework's own savers are not used: they are watched as those of the script.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Codec:
-    """Writes and reads values that pickle can hold, and tensors of frameworks anywhere in them."""
+    """A reader and writer of values that pickle can hold, with tensors anywhere in them."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, tuple[Encode, Decode]] = {}
@@ -24,17 +25,23 @@ class Codec:
     def add(self, framework: str, encode: Encode, decode: Decode) -> None:
         """Write tensors of one more framework.
 
-        encode  what stands for a tensor, as a tuple without one; None for anything else
-        decode  the tensor again
+        encode what stands for a tensor, as a tuple without one; None for anything else decode the
+        tensor again
         """
         self._kinds[framework] = encode, decode
 
     def write(self, value: Any, file: Any) -> None:
-        """Write a value to an open file. Raises OSError, and what pickle raises."""
+        """Write a value to an open file.
+
+        Raises OSError, and what pickle raises.
+        """
         self._pickler(file).dump(value)
 
     def read(self, path: str) -> Any:
-        """Read it again. Raises OSError, and what pickle raises."""
+        """Read a value back.
+
+        Raises OSError, and what pickle raises.
+        """
         with open(path, "rb") as file:
             return self._unpickler(file).load()
 
@@ -44,9 +51,9 @@ class Codec:
         class Pickler(pickle.Pickler):
             def persistent_id(self, value: Any) -> Any:
                 for framework, (encode, _) in kinds.items():
-                    held = encode(value)
-                    if held is not None:
-                        return framework, held
+                    encoded = encode(value)
+                    if encoded is not None:
+                        return framework, encoded
                 return None
 
         return Pickler(file, protocol=5)
@@ -56,8 +63,8 @@ class Codec:
 
         class Unpickler(pickle.Unpickler):
             def persistent_load(self, value: Any) -> Any:
-                framework, held = value
-                return kinds[framework][1](held)
+                framework, encoded = value
+                return kinds[framework][1](encoded)
 
         return Unpickler(file)
 
@@ -71,12 +78,13 @@ class Room:
         os.makedirs(folder, exist_ok=True)
 
     def path(self, name: str) -> str:
-        """Return the path of a file in it."""
+        """Return the path of a file in the folder."""
         return os.path.join(self.folder, name)
 
     def put(self, codec: Codec, value: Any, name: str) -> bool:
-        """Write a value, whole or not at all; return whether there was room. Raises OSError, and
-        what pickle raises.
+        """Write a value completely or not at all; return whether there was room.
+
+        Raises OSError, and what pickle raises.
         """
         draft = self.path("." + name)
         try:
@@ -94,11 +102,11 @@ class Room:
 
 
 class _Full(Exception):  # noqa: N818 - no error of anybody's
-    """There is no more room."""
+    """Raised where there is no more room."""
 
 
 class _Limited:
-    """A file that takes so many bytes at most, as far as pickle needs one."""
+    """A file that takes so many bytes at most, with the methods that pickle needs."""
 
     def __init__(self, write: Callable[[bytes], object], most: int) -> None:
         self._write = write

@@ -1,1 +1,1 @@
-"""The files that a process opens, reads, writes and moves, whichever language does it."""
+"""Watches the files that a process opens, reads, writes and moves, in whichever language."""

@@ -1,5 +1,6 @@
-"""Copies of files that somebody else has changed since the run began, made before the script
-overwrites them: a user who saves a file while his training runs does not lose it.
+"""Copies files that the user changed during the run, before the script overwrites them.
+
+So a user who saves a file while the training runs does not lose it.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ _PER_PROCESS = 1_000_000
 
 
 class Copies:
-    """The copies that this process makes in `folder`, of files below `inside` but not in one of the
-    folders `own`.
+    """The copies that this process makes in `folder`.
 
-    began  when the run began, in Unix seconds; infinite where nobody else works in the folder
+    They are of files below `inside` but not in one of the folders `own`.
+
+    began when the run began, in Unix seconds; infinite where nobody else works in the folder
     """
 
     def __init__(self, folder: str, inside: str, own: tuple[str, ...], began: float) -> None:
@@ -35,8 +37,9 @@ class Copies:
         self.count = 0
 
     def copy(self, path: str) -> Optional[int]:
-        """Copy what stands at a path that is about to be written to, and return the number of the
-        copy; 0 where nobody has changed it meanwhile, None where that has been asked before.
+        """Copy the file at a path that is about to be written to; return the number of the copy.
+
+        It is 0 where nobody has changed the file since, None where that has been asked before.
         """
         if self.began == float("inf") or path in self.asked or len(self.asked) >= MOST_PATHS:
             return None
@@ -50,7 +53,10 @@ class Copies:
             if facts.st_ctime < self.began or not (is_file or S_ISLNK(facts.st_mode)):
                 return 0
             if not self.count:
-                _make_folder(self.folder)
+                try:
+                    os.mkdir(self.folder)
+                except FileExistsError:  # another process of the run made it
+                    pass
             self.count += 1
             number = os.getpid() * _PER_PROCESS + self.count
             target = os.path.join(self.folder, str(number))
@@ -63,16 +69,9 @@ class Copies:
         return number
 
     def rename(self, source: str, target: str) -> None:
-        """Take note that a file gets another name: it is asked there as little as it was before."""
+        """Note that a file gets another name, which counts as asked for where the old one was."""
         if source not in self.asked:
             self.asked.discard(target)
-
-
-def _make_folder(folder: str) -> None:
-    try:
-        os.mkdir(folder)
-    except FileExistsError:  # another process of the run made it
-        pass
 
 
 def _copy(source: str, target: str) -> None:

@@ -1,5 +1,4 @@
-"""What the files hold that a process reads: size and time of each, and a hash, at its first
-opening.
+"""Records the size, time and hash of each file that a process reads, at its first opening.
 
 Of a large file the hash is that of some blocks, spread over it: weights that were made anew differ
 everywhere. Two runs of a pair can then be told apart by what they were given. Cheap: so many files
@@ -32,7 +31,7 @@ _open, _read, _pread, _close, _stat = os.open, os.read, os.pread, os.close, os.s
 
 
 class Inputs:
-    """Tells of each file once."""
+    """The files that a process has read, each recorded once."""
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder
@@ -45,7 +44,7 @@ class Inputs:
         self._inside = user_files.folder_of(recorder)
 
     def read(self, path: str, name: str) -> None:
-        """A file at `path` is opened to be read; `name` is how a trace names it."""
+        """Record a file at `path` that is opened to be read; `name` is its name in the trace."""
         if path in self._seen or len(self._seen) >= MOST_FILES or self._is_foreign(path):
             return
         self._seen.add(path)
@@ -71,7 +70,7 @@ class Inputs:
         self._recorder.emit(event)
 
     def line(self) -> str:
-        """`file:line` of the innermost frame of the user's code; "" where there is none."""
+        """Return `file:line` of the innermost frame of the user's code; "" where there is none."""
         return user_files.innermost_line(*self._asking())
 
     def _asking(self) -> Any:
@@ -85,26 +84,26 @@ class Inputs:
 
 
 def _hash(path: str, blocks: Callable[[int], Iterator[bytes]]) -> str:
-    """Return the hash of the blocks that are read of a file."""
+    """Return the hash of those blocks of a file that are read."""
     from hashlib import blake2b
 
-    held = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     number = _open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         for block in blocks(number):
-            held.update(block)
+            digest.update(block)
     finally:
         _close(number)
-    return held.hexdigest()
+    return digest.hexdigest()
 
 
 def _whole(number: int) -> Iterator[bytes]:
-    """Return all blocks of a small file."""
+    """Yield all blocks of a small file."""
     return iter(lambda: _read(number, 1 << 16), b"")
 
 
 def _spread(number: int) -> Iterator[bytes]:
-    """Blocks that stand equally far apart in a large file."""
+    """Yield blocks at equal distances in a large file."""
     size = os.fstat(number).st_size
     for block in range(BLOCKS):
         yield _pread(number, BLOCK, (size - BLOCK) * block // (BLOCKS - 1))

@@ -1,5 +1,6 @@
-"""Files that C++ or Rust code opens, moves or removes by itself, for which the interpreter has no
-event.
+"""Watches files that C++ or Rust code opens, moves or removes by itself.
+
+The interpreter has no event for these; they are seen where Python hands over their names.
 
 They are told of where Python hands over their names.
 
@@ -45,8 +46,8 @@ def _installer(function: str, of_arguments: bool, tell: Tell) -> import_hook.Cal
             else:
                 opened_files.opened(path, mode)
 
-    def say_found(found: Any, *_: Any, **__: Any) -> None:
-        say(found)
+    def say_found(paths: Any, *_: Any, **__: Any) -> None:
+        say(paths)
 
     if of_arguments:
         return hooking_in(function, lambda owner, name: around(owner, name, WHAT, before=say))
@@ -54,8 +55,9 @@ def _installer(function: str, of_arguments: bool, tell: Tell) -> import_hook.Cal
 
 
 def hooking_in(function: str, put: Callable[[Any, str], object]) -> import_hook.Callback:
-    """Return a callback that finds a function or method in the module that it is given, and hands
-    its owner and its name on, to put another in its place.
+    """Return a callback that finds a function or method in the module that it is given.
+
+    It hands the owner and the name on, to put another function in its place.
     """
     *path, name = function.split(".")
 
@@ -72,9 +74,9 @@ def hooking_in(function: str, put: Callable[[Any, str], object]) -> import_hook.
 
 
 def text_of(name: object) -> Any:
-    """Return a path as text or bytes; None where it is empty, lies in the cloud, or is no path yet.
+    """Return a path as text or bytes; None where it is empty, in the cloud, or not yet known.
 
-    A tensor of a graph is none before the graph runs.
+    A tensor of a graph is not known before the graph runs.
     """
     name = _value(name)
     if not isinstance(name, (str, bytes, os.PathLike)) or _ELSEWHERE in os.fsdecode(name):
@@ -83,8 +85,9 @@ def text_of(name: object) -> Any:
 
 
 def _value(name: Any) -> Any:
-    """Return a name that TensorFlow holds in a tensor, as bytes or an array of them; any other as
-    is.
+    """Return a name that TensorFlow holds in a tensor, as bytes or an array of them.
+
+    Any other name is returned as it is.
     """
     if hasattr(name, "numpy") and getattr(name, "dtype", None) == "string":
         return name.numpy()
@@ -92,7 +95,7 @@ def _value(name: Any) -> Any:
 
 
 def missing(folder: object) -> Iterable[str]:
-    """Yield a folder and those above it that do not exist yet: who makes the one makes all."""
+    """Yield a folder and those above it that do not exist yet and will be made with it."""
     path = os.path.abspath(os.fsdecode(folder))  # type: ignore[arg-type]
     while not os.path.lexists(path):
         yield path
@@ -114,13 +117,13 @@ _H5PY = {"a": "r+", "r+": "r+"}
 def _h5py(
     _: object, name: object, mode: str = "r", driver: object = None, *__: object, **___: object
 ) -> Names:
-    """h5py also takes an open file, or names of what is in memory."""
+    """Set hooks on h5py, which also takes an open file, or names of what is in memory."""
     if driver in _ON_DISK and isinstance(name, (str, bytes, os.PathLike)):
         yield name, _H5PY.get(mode, mode[:1])
 
 
 def _tensorflow(_: object, name: object, mode: str, *__: object, **___: object) -> Names:
-    """A file is opened when it is first read from or written to."""
+    """Set hooks on TensorFlow, which opens a file when it is first read from or written to."""
     yield name, mode.replace("b", "")
 
 
@@ -148,14 +151,14 @@ def _moved(source: object, target: object, *_: object, **__: object) -> Names:
 
 
 def _saved_dataset(_: object, path: object, *__: object, **___: object) -> Names:
-    """Yield a folder with a folder for each time that the data are saved."""
+    """Yield the folder of a saved dataset, which has a folder for each time it was saved."""
     name = text_of(path)
     if name:
         yield from _with_folders(name, "tree")
 
 
 def _snapshot(_: object, path: object, *__: object, **___: object) -> Names:
-    """Yield what an earlier run wrote below the folder is read in place of the data themselves."""
+    """Yield what an earlier run wrote below the folder, which is read in place of the data."""
     yield from _saved_dataset(None, path)
     folder = os.fsdecode(text_of(path) or b"")
     if os.path.isdir(folder):
@@ -176,7 +179,7 @@ def _with_folders(name: Any, how: str) -> Names:
 
 
 def _checkpoint(prefix: object) -> Names:
-    """TensorFlow's checkpoints are files that begin alike: an index, and the values."""
+    """Yield the files of a TensorFlow checkpoint, which begin alike: an index, and the values."""
     from glob import escape, glob  # here alone: it is no module that each process would import
 
     name = os.fsdecode(prefix)  # type: ignore[arg-type]
@@ -186,16 +189,14 @@ def _checkpoint(prefix: object) -> Names:
 
 
 def _saved_checkpoint(_: object, file_prefix: object, *__: object, **___: object) -> Names:
-    """Told of before it is written, as the first of its files."""
+    """Yield the first file of a checkpoint, before it is written."""
     name = text_of(file_prefix)
     if name:
         yield os.fsdecode(name) + ".index", "w"
 
 
 def _records(filenames: Any, *_: object, **__: object) -> Names:
-    """Yield one name or several; as a tensor where it holds its values, and not where it stands for
-    some.
-    """
+    """Yield one name or several; none for a tensor that does not hold its values yet."""
     filenames = _value(filenames)
     if hasattr(filenames, "ravel"):  # of a tensor with several names
         filenames = filenames.ravel().tolist()
@@ -206,9 +207,9 @@ def _records(filenames: Any, *_: object, **__: object) -> Names:
             yield path, "r"
 
 
-def _listed(found: object) -> Names:
-    """Yield a name, or a list of names."""
-    yield from _records(found)
+def _listed(names: object) -> Names:
+    """Yield a name, or the names in a list."""
+    yield from _records(names)
 
 
 _FILE_IO = "tensorflow.python.lib.io._pywrap_file_io"

@@ -1,4 +1,4 @@
-"""Files that C++ code writes by itself, under names that Python gives it only in part.
+"""Watches files that C++ code writes by itself, under names that Python gives it only in part.
 
 That is the prefix of a checkpoint, or the folder of a log. What stands under such names is looked
 at before and after the call that writes, or at the end of the process where the writing comes
@@ -59,7 +59,7 @@ def _looking(recorder: Any, real: Any, begins: Begins, later: bool) -> Any:
 
 
 class Family:
-    """All files of one folder whose names begin alike, as they stand when this is made."""
+    """All files of one folder whose names begin alike, as they are when this is made."""
 
     def __init__(self, recorder: Any, begins: Any) -> None:
         self._recorder = recorder
@@ -69,13 +69,16 @@ class Family:
         self._before = self._stand()
 
     def read(self) -> None:
-        """Tell that all of them are read."""
+        """Report that all of them are read."""
         for path in self._before:
             opened_files.opened(path, "r")
 
     @guarded("looking at what a saver wrote")
     def tell(self) -> None:
-        """Tell of what was written since. Never raises."""
+        """Report what was written since.
+
+        Never raises.
+        """
         for path, state in self._stand().items():
             if self._before.get(path) != state:
                 opened_files.wrote(path, new=path not in self._before)
@@ -83,13 +86,13 @@ class Family:
     def _stand(self) -> Stood:
         if not os.path.isdir(self._folder):
             return {}
-        found = {}
+        stamps = {}
         with os.scandir(self._folder) as entries:
             for entry in entries:
                 if entry.name.startswith(self._start) and entry.is_file():
                     state = entry.stat()
-                    found[entry.path] = (state.st_ino, state.st_mtime_ns, state.st_size)
-        return found
+                    stamps[entry.path] = (state.st_ino, state.st_mtime_ns, state.st_size)
+        return stamps
 
 
 def _checkpoint(_: object, file_prefix: object, *__: object, **___: object) -> object:
@@ -108,7 +111,7 @@ def _event_log(_: object, logdir: object, *__: object, **___: object) -> object:
 
 
 def _cache(_: object, __: object, filename: object, *___: object, **____: object) -> object:
-    """None where the cache is kept in memory."""
+    """Return the files of a dataset's cache; None where the cache is kept in memory."""
     return native_readers.text_of(filename)
 
 

@@ -1,4 +1,4 @@
-"""Which files a process opens, and what it writes, from the interpreter's own audit events.
+"""Records the files that a process opens and writes, from the interpreter's audit events.
 
 An audit hook sees every opening through Python, whoever imported `open` before and whatever a
 script replaces it with; it changes neither. Files that C++ code opens by itself are not seen,
@@ -69,8 +69,9 @@ ON_OPENING: list[Callable[[Any, str], object]] = []
 
 
 def watch(recorder: Any, settings: Mapping[str, Any]) -> None:
-    """Emit `open` for the first opening of each file in each mode and `wrote` for each path that is
-    first written to, up to LIMIT.
+    """Emit `open` for each file and mode, and `wrote` for each path, the first time.
+
+    Up to LIMIT events are emitted.
     """
     global WATCHED
     workdir = settings.get("workdir")
@@ -88,8 +89,9 @@ def watch(recorder: Any, settings: Mapping[str, Any]) -> None:
 
 
 def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
-    """An adapter tells of a path that C++ code is about to write; `new` where it has written it
-    already. Never raises.
+    """Record a path that C++ code is about to write; adapters call it.
+
+    `new` where it has written the path already. Never raises.
     """
     if how == "open" and new is None:
         _about_to_open(path, "w")
@@ -100,8 +102,9 @@ def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
 
 
 def opened(path: Any, mode: str) -> None:
-    """An adapter tells of a file that C++ code is about to open; `r+` reads it and writes to it.
-    Never raises.
+    """Record a file that C++ code is about to open; adapters call it.
+
+    The mode `r+` reads the file and writes to it. Never raises.
     """
     _about_to_open(path, mode)
     if WATCHED is None:
@@ -112,12 +115,12 @@ def opened(path: Any, mode: str) -> None:
 
 
 def _about_to_open(path: Any, mode: str) -> None:
-    for told in ON_OPENING:
-        told(path, mode)
+    for callback in ON_OPENING:
+        callback(path, mode)
 
 
 class Files:
-    """What a process has told of its files.
+    """The files of a process that were recorded.
 
     `since`: the start of the first run of the pair, in Unix seconds. `began`: that of this run,
     infinite where nobody else works in the folder.
@@ -144,9 +147,7 @@ class Files:
         self.inputs = Inputs(recorder)
 
     def quietly(self, take: Any, *arguments: Any) -> None:
-        """Call `take`, in which no event counts; an error of ours is told of and goes no
-        further.
-        """
+        """Call `take` with audit events left out; an error of ours is recorded and not raised."""
         me = self.thread()
         if me in self.busy:
             return
@@ -160,10 +161,10 @@ class Files:
 
     @guarded("looking at open files")
     def held_open(self) -> None:
-        """Files that the process holds open for writing: at its start those that it was given.
+        """Record files that the process has open for writing.
 
-        `python train.py > log` in a script of the shell gives one. At its end: those that a library
-        opened by itself, too.
+        At its start those that it was given: `python train.py > log` in a shell script gives one.
+        At its end those that a library opened by itself, too.
         """
         for path in held_for_writing():
             if path.startswith("/") and os.path.lexists(path):
@@ -172,9 +173,9 @@ class Files:
     def written(
         self, path: Any, how: str = "open", new: bool | None = None, *, loses: bool = True
     ) -> None:
-        """Tell of a path that is about to be written to, made, moved or removed.
+        """Record a path that is about to be written to, made, moved or removed.
 
-        `new`: whether nothing stood there. None: it is looked up. `loses`: whether the content that
+        `new`: whether nothing stood there; None: it is looked up. `loses`: whether the content that
         stands there is lost.
         """
         path = absolute(path)
@@ -184,10 +185,10 @@ class Files:
         if not _first(self.told_written, path, how) and not copy:
             return
         path = without_links(path)
-        told = self._name(path)
-        if not told:
+        name = self._name(path)
+        if not name:
             return
-        event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
+        event: dict[str, Any] = {"e": "wrote", "p": name, "m": how}
         line = self.inputs.line()
         if line:
             event["l"] = line
@@ -202,15 +203,13 @@ class Files:
     def written_through(
         self, path: Any, how: str = "open", new: bool | None = None, *, loses: bool = True
     ) -> None:
-        """Tell of a path that is about to be written to; of a link, also of the file that it leads
-        to.
-        """
+        """Record a path that is about to be written to; of a link, its target too."""
         self.written(path, how, new, loses=loses)
         if os.path.islink(path):
             self.written(os.path.realpath(path), how, new, loses=loses)
 
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
-        """An `open` event."""
+        """Handle an `open` event."""
         path = absolute(path)
         if path.endswith(".pyc"):
             # that the interpreter keeps what it compiled is nothing that the script writes
@@ -233,21 +232,21 @@ class Files:
             self._tell(os.path.realpath(path), kind)
 
     def _tell(self, path: str, kind: str) -> None:
-        told = self._name(path)
-        if told and _first(self.told_read, told, kind):
-            event = {"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9}
+        name = self._name(path)
+        if name and _first(self.told_read, name, kind):
+            event = {"e": "open", "p": name, "m": kind, "time": time_ns() / 1e9}
             if self.recorder.boundaries is not None and self.recorder.deep is not None:
                 event["l"] = self.recorder.deep.source()  # the line that reads a checkpoint
             self.recorder.emit(event)
 
     def _read(self, path: str) -> None:
-        """A file is read: what it holds is an input, unless it is code."""
+        """Record a file that is read as an input, unless it is code."""
         name = self._name(path)
         if name and not path.endswith(CODE):
             self.inputs.read(path, name)
 
     def changed(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """An event of `WRITES`."""
+        """Handle an event of `WRITES`."""
         how = HOW.get(event, "change")
         places = (*arguments, NOWHERE)
         for place, start, loses in WRITES[event]:
@@ -262,7 +261,7 @@ class Files:
             )
 
     def database(self, path: Any) -> None:
-        """A database that is opened is read, and may be written to."""
+        """Handle the opening of a database, which is read and may be written to."""
         path = os.fsdecode(path)
         if path.startswith("file:"):
             path = path[len("file:") :].partition("?")[0]
@@ -273,8 +272,9 @@ class Files:
             self.written(path + end)
 
     def _name(self, path: str) -> str:
-        """Return a path as a trace says it: from the working directory on, or the whole path,
-        masked; "" for what no run can find again.
+        """Return the name of a path in a trace; "" for a path that no run can find again.
+
+        It starts from the working directory, or is the whole path, masked.
         """
         if path.startswith(self.own):
             return ""
@@ -293,7 +293,7 @@ class Files:
 
 
 def held_for_writing() -> Iterator[str]:
-    """Yield what the process holds open for writing, as the system names it."""
+    """Yield the names that the system has for the files open for writing here."""
     import fcntl
 
     if not os.path.isdir("/proc/self/fd"):
@@ -309,8 +309,10 @@ def held_for_writing() -> Iterator[str]:
 
 
 def _hook(files: Files) -> Any:
-    """Return the audit hook. It is called for each `id()` of the script, too: what is of no
-    interest costs one look into a table.
+    """Return the audit hook.
+
+    It is called for each `id()` of the script, too: an event that does not matter costs one look
+    into a table.
     """
 
     def changed(event: str) -> Any:
@@ -332,10 +334,10 @@ def _hook(files: Files) -> Any:
     return hook
 
 
-def _first(told: dict[tuple[str, str], None], path: str, kind: str) -> bool:
-    if (path, kind) in told or len(told) >= LIMIT:
+def _first(events: dict[tuple[str, str], None], path: str, kind: str) -> bool:
+    if (path, kind) in events or len(events) >= LIMIT:
         return False
-    told[(path, kind)] = None
+    events[(path, kind)] = None
     return True
 
 
@@ -346,8 +348,9 @@ def _unless_ignored(name: str) -> str:
 
 
 def without_links(path: str) -> str:
-    """Return a path whose folders are no links: that of the file itself, which may be one; "" of
-    "".
+    """Return a path whose folders are no links; the file itself may be one.
+
+    "" gives "".
     """
     if not path:
         return ""
@@ -356,8 +359,9 @@ def without_links(path: str) -> str:
 
 
 def _source(path: str) -> str:
-    """Return the module that a file of bytecode was compiled from: who imports the one reads what
-    the other held. Empty where it lies in no cache.
+    """Return the module that a file of bytecode was compiled from; "" outside of a cache.
+
+    Who imports the bytecode reads what the source held.
     """
     folder, name = os.path.split(path)
     parent, cache = os.path.split(folder)
@@ -367,16 +371,14 @@ def _source(path: str) -> str:
 
 
 def writes(mode: Any, flags: Any) -> bool:
-    """Return whether a file is opened so that it can be written to, from the arguments of an `open`
-    audit event.
-    """
+    """Return whether an `open` audit event opens a file so that it can be written to."""
     if isinstance(mode, str):
         return not WRITING.isdisjoint(mode)
     return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
 
 
 def absolute(path: Any, folder: Any = NOWHERE) -> str:
-    """Return a path of an audit event in full; "" where it is none."""
+    """Return the full path of an audit event; "" where it has none."""
     if isinstance(path, int):
         path = os.readlink("/proc/self/fd/%d" % path)
     name: str = os.fsdecode(path)
@@ -393,9 +395,7 @@ def absolute(path: Any, folder: Any = NOWHERE) -> str:
 
 
 def _mode(mode: Any, flags: Any) -> str:
-    """`r`, `w` or `a` from the arguments of an `open` audit event; a file opened for update counts
-    as read.
-    """
+    """Return `r`, `w` or `a` of an `open` audit event; a file opened for update counts as read."""
     if isinstance(mode, str):
         if "a" in mode:
             return "a"

@@ -1,1 +1,1 @@
-"""What adapters share that read tensors through host memory: weights, facts, fingerprints."""
+"""The shared part of adapters that read tensors through host memory."""

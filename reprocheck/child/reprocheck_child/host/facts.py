@@ -1,4 +1,4 @@
-"""The facts that every adapter writes: first values of weights, batches, gradients and updates.
+"""Writes the facts of every adapter: first values of weights, batches, gradients and updates.
 
 What weights are called, and when they are looked at, is the adapter's business.
 """
@@ -15,7 +15,7 @@ Birth = Tuple[Any, Dict[str, Any]]
 
 
 class Facts:
-    """Writes facts on weights, batches, gradients and updates."""
+    """The writer of facts on weights, batches, gradients and updates."""
 
     def __init__(self, deep: Any, prints: Fingerprints) -> None:
         self.deep = deep
@@ -26,42 +26,42 @@ class Facts:
         self._left: Dict[object, str] = {}
 
     def born(self, weight: Any, line: str, states: Dict[str, str], seeds: int) -> None:
-        """A weight was made: the line of the script, the states that its values were drawn from,
-        and how many seeds were set before.
+        """Record that a weight was made.
+
+        That is the line of the script, the states that its values were drawn from, and how many
+        seeds were set before.
         """
         if len(self.births) >= LIMIT and id(weight) not in self.births:
             return
-        made: Dict[str, Any] = {"sn": seeds}
+        birth: Dict[str, Any] = {"sn": seeds}
         if line:
-            made["l"] = line
+            birth["l"] = line
         if states:
-            made["g"] = states
-        self.births[id(weight)] = (weakref.ref(weight), made)
+            birth["g"] = states
+        self.births[id(weight)] = (weakref.ref(weight), birth)
 
     def birth(self, weight: Any) -> Dict[str, Any]:
         """Return where a weight was made, as keys of a fact; {} where that is not known."""
-        reference, made = self.births.get(id(weight), (None, {}))
+        reference, birth = self.births.get(id(weight), (None, {}))
         if reference is None or reference() is not weight:
             return {}
-        return dict(made)
+        return dict(birth)
 
-    def first_value(self, name: str, weight: Any, made: Dict[str, Any], buffer: bool) -> None:
-        """A weight as it is before its first update; `buffer`: one that no optimizer updates."""
+    def first_value(self, name: str, weight: Any, birth: Dict[str, Any], buffer: bool) -> None:
+        """Record a weight before its first update; a `buffer` is updated by no optimizer."""
         if buffer:
-            made["b"] = True
+            birth["b"] = True
         out = [["", self.prints.of(weight)]]
-        self.deep.seen("weights", name, call=False, out=out, **made)
+        self.deep.seen("weights", name, call=False, out=out, **birth)
 
     def first_forward(self) -> None:
-        """States of generators, at the very first."""
+        """Record the states of generators, at the very first forward pass."""
         if not self._begun:
             self._begun = True
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
 
     def written(self, key: object, name: str, weight: Any) -> None:
-        """Something else than an optimizer may have changed a weight since its update: looked at
-        once after each of them.
-        """
+        """Record, once after each update, weights that something else may have changed since."""
         left = self._left.pop(key, None)
         if left is None:
             return
@@ -70,30 +70,35 @@ class Facts:
             self.deep.seen("written", name, out=[["", now]])
 
     def differentiated(self, losses: Iterable[Any]) -> None:
-        """What is differentiated."""
+        """Record the value that is differentiated."""
         for loss in losses:
             self.deep.seen("root", "loss", out=[["", self.prints.of(loss)]])
 
     def gradients(
         self, kind: str, named: Iterable[Tuple[str, Any]], index: Optional[int] = None
     ) -> None:
-        """Gradients by the names of their weights, the last first: nearer to the order of the
-        backward pass, which hands out all at once.
+        """Record gradients by the names of their weights, the last first.
+
+        That is nearer to the order of the backward pass, which hands out all at once.
         """
         for name, gradient in reversed(list(named)):
             out = [["", self.prints.of(gradient)]]
             self.deep.seen(kind, name, out=out, **_of_optimizer(index))
 
     def updated(self, name: str, value: Any, index: Optional[int], key: object = None) -> None:
-        """A weight, or a state of an optimizer, after an update. `key` stands for the weight."""
-        found = self.prints.of(value)
-        self.deep.seen("update", name, out=[["", found]], **_of_optimizer(index))
+        """Record a weight or a state of an optimizer after an update.
+
+        `key` stands for the weight.
+        """
+        fingerprint = self.prints.of(value)
+        self.deep.seen("update", name, out=[["", fingerprint]], **_of_optimizer(index))
         if key is not None:
-            self._left[key] = found.get("h", "")
+            self._left[key] = fingerprint.get("h", "")
 
     def batch(self, place: str, batch: Any, **states: Dict[str, str]) -> None:
-        """A batch that a loader has handed out or that was given, whole and by sample, with the
-        states of the generators that it is drawn from.
+        """Record a batch that a loader has handed out or that was given, as a whole and by sample.
+
+        The states of the generators that it is drawn from stand beside it.
         """
         samples = of_samples(self.prints.samples(batch))
         self.deep.seen("batch", place, out=self.prints.leaves(batch), **samples, **states)
@@ -105,8 +110,9 @@ def of_samples(hashes: Optional[List[str]]) -> Dict[str, Any]:
 
 
 class Places:
-    """Names of data sets: their class and a number. Those of a class are counted in the order in
-    which they are first used.
+    """Names of data sets: their class and a number.
+
+    Those of a class are counted in the order in which they are first used.
     """
 
     def __init__(self) -> None:
@@ -117,7 +123,7 @@ class Places:
         return dataset in self._known
 
     def of(self, dataset: Any) -> str:
-        """`MapDataset[0]`."""
+        """Return the name of a data set, such as `MapDataset[0]`."""
         known = self._known.get(dataset)
         if known is not None:
             return known

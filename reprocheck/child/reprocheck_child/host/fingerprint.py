@@ -1,5 +1,6 @@
-"""Fingerprints of tensors that are read through host memory: exact hash, sketch, norm, small
-values.
+"""Fingerprints of tensors that are read through host memory.
+
+A fingerprint is the exact hash, sketch and norm of a tensor, and the values of a small one.
 
 Nothing here imports a framework: what its tensors are, and how they become arrays of numpy, an
 adapter says in a class of its own. Values are read anew each time, unless that class knows better:
@@ -18,7 +19,10 @@ Rows = Tuple[int, Callable[[int], Any]]
 
 
 class Fingerprints:
-    """Reads tensors and the values that hold them. Never raises."""
+    """The fingerprints of tensors and of values that hold them.
+
+    Never raises.
+    """
 
     PARTS: Dict[str, Tuple[str, ...]] = {}
     """Classes of sparse values and what they consist of, the values first."""
@@ -33,18 +37,23 @@ class Fingerprints:
         raise NotImplementedError
 
     def array(self, value: Any) -> Any:
-        """Return a tensor as an array of numpy; what is none may be handed back."""
+        """Return a tensor as an array of numpy; any other value may be handed back."""
         raise NotImplementedError
 
     def read(self, tensor: Any) -> Fingerprint:
         """Return the fingerprint of a tensor or array; raises whatever the framework does."""
         names = self.PARTS.get(type(tensor).__name__)
         if names is not None:
-            return self._of_parts(tensor, names)
+            fingerprints: List[Fingerprint] = []
+            for part in attrgetter(*names)(tensor):
+                several = isinstance(part, (list, tuple))  # the row splits of a ragged tensor
+                fingerprints += map(self.of, part if several else [part])
+            digest = hashing.digest("".join(part["h"] for part in fingerprints).encode())
+            return {**fingerprints[0], "h": digest, "d": type(tensor).__name__}
         return of_array(self.array(tensor))
 
     def unread(self, tensor: Any) -> Fingerprint:
-        """Return what stands for a tensor that cannot be read."""
+        """Return what is recorded in place of a tensor that cannot be read."""
         dtype = str(getattr(tensor, "dtype", "")).rsplit(".", 1)[-1].lower()
         shape = [int(size) for size in getattr(tensor, "shape", ())]
         return {"h": "", "d": dtype, "s": shape}
@@ -74,10 +83,10 @@ class Fingerprints:
         return self.leaves({name: value for name, value in given.items() if value is not None})
 
     def samples(self, batch: Any) -> Optional[List[str]]:
-        """Hash of each sample of a batch; None where it has none."""
+        """Return the hash of each sample of a batch; None where it has none."""
         try:
-            found = map(self._rows, flat(batch))
-            return leaves.samples([rows for rows in found if rows is not None])
+            row_hashes = map(self._rows, flat(batch))
+            return leaves.samples([rows for rows in row_hashes if rows is not None])
         except Exception as error:
             self.deep.unrecorded("samples of a batch", "they could not be read: %r" % error)
             return None
@@ -90,7 +99,7 @@ class Fingerprints:
             self.deep.recorder.emit({"e": "fingerprints", **names})
 
     def _forked(self) -> None:
-        """The file of a forked process names the algorithms again."""
+        """Name the algorithms again in the file of a forked process."""
         self._announced = False
 
     def _leaf(self, value: Any) -> Optional[Fingerprint]:
@@ -103,23 +112,13 @@ class Fingerprints:
             return None
         return leaves.array_rows(self.array(leaf))
 
-    def _of_parts(self, tensor: Any, names: Tuple[str, ...]) -> Fingerprint:
-        found: List[Fingerprint] = []
-        for part in attrgetter(*names)(tensor):
-            several = isinstance(part, (list, tuple))  # the row splits of a ragged tensor
-            found += map(self.of, part if several else [part])
-        digest = hashing.digest("".join(part["h"] for part in found).encode())
-        return {**found[0], "h": digest, "d": type(tensor).__name__}
-
     def _refused(self, value: Any, error: Exception) -> None:
         what = "a value of class " + type(value).__name__
         self.deep.unrecorded(what, "it could not be read: %r" % error)
 
 
 def of_array(value: Any) -> Fingerprint:
-    """Return the fingerprint of an array of numpy, also of types that numpy does not calculate
-    with.
-    """
+    """Return the fingerprint of an array of numpy, also of types numpy cannot calculate with."""
     if value.dtype.hasobject:  # strings
         text = repr(value.tolist()).encode("utf-8", "surrogatepass")
         return {"h": hashing.digest(text), "d": "string", "s": list(value.shape)}
@@ -128,9 +127,9 @@ def of_array(value: Any) -> Fingerprint:
     # bfloat16 and the 8-bit floats: numpy has no such types, and `ml_dtypes` and MindSpore each
     # register theirs as void with a cast to float32, which holds every one of their values
     plain = sys.modules["numpy"].ascontiguousarray(value).reshape(-1)
-    found = leaves.array(plain.astype("float32"))
-    found.update(h=leaves.digest_of(plain), d=str(value.dtype), s=list(value.shape))
-    return found
+    fingerprint = leaves.array(plain.astype("float32"))
+    fingerprint.update(h=leaves.digest_of(plain), d=str(value.dtype), s=list(value.shape))
+    return fingerprint
 
 
 def flat(batch: Any) -> Iterator[Any]:

@@ -1,5 +1,6 @@
-"""Where a script seeds generators: the functions of Python and numpy, and those that an adapter
-adds.
+"""Records where a script seeds generators.
+
+It watches the functions of Python and numpy, and those that an adapter adds.
 """
 
 import sys
@@ -12,7 +13,7 @@ from ..recorder.lines import of_line
 
 
 class Seeds:
-    """Watches the functions that seed a generator: Python's, numpy's, and those that are added."""
+    """The watch on functions that seed a generator: Python's, numpy's, and those that are added."""
 
     def __init__(self, deep: Any) -> None:
         self.deep = deep
@@ -24,9 +25,7 @@ class Seeds:
         self.left: Dict[str, bytes] = {}
 
     def hook(self) -> None:
-        """Watch `seed` of the modules random and numpy.random, where no other adapter has done
-        so.
-        """
+        """Watch `seed` of the modules random and numpy.random, unless another adapter does."""
         for generator, name in (("python", "random"), ("numpy", "numpy.random")):
             module = sys.modules.get(name)
             seed = getattr(module, "seed", None)

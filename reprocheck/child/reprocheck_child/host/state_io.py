@@ -1,5 +1,6 @@
-"""Variables of a framework as values: taken by the continued run, and put back into a resumed one
-by the framework's own assignment.
+"""Reads the variables of a framework in the continued run, and writes them in a resumed one.
+
+They are written by the framework's own assignment.
 """
 
 import re
@@ -19,9 +20,8 @@ _NUMBER = re.compile(r"_\d+(?=[.:]|$)")
 class Variables:
     """The variables of one rung.
 
-    each   them by their names
-    read   one as an array of numpy
-    write  gives one the values of an array
+    each the variables by their names read returns a variable as an array of numpy write gives a
+    variable the values of an array
     """
 
     def __init__(
@@ -37,44 +37,44 @@ class Variables:
         self.write = write
 
     def take(self) -> Dict[str, Any]:
-        """Their values."""
+        """Return the values of the variables."""
         return {name: self.read(variable) for name, variable in self.each()}
 
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        """Give them the values that are kept; of another shape nothing is put back."""
+    def put(self, values: Dict[str, Any]) -> List[str]:
+        """Write the kept values; one of another shape is not written."""
         named = list(self.each())
-        names = renamed(list(kept), [name for name, _ in named])
+        names = renamed(list(values), [name for name, _ in named])
         changed = []
         for name, variable in named:
-            wanted = kept.get(names[name])
-            if wanted is not None and self._changes(variable, wanted):
+            wanted = values.get(names[name])
+            if wanted is None:
+                continue
+            now = self.read(variable)
+            if now.shape == wanted.shape and not same(now, wanted):
                 self.write(variable, wanted)
                 changed.append(name)
         return changed
 
-    def _changes(self, variable: Any, wanted: Any) -> bool:
-        now = self.read(variable)
-        return bool(now.shape == wanted.shape) and not same(now, wanted)
 
-
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Return whether two arrays hold the same in every bit."""
-    if (one.dtype, one.shape) != (other.dtype, other.shape):
+    if (first.dtype, first.shape) != (second.dtype, second.shape):
         return False
-    return bool(one.tobytes() == other.tobytes())
+    return bool(first.tobytes() == second.tobytes())
 
 
-def renamed(kept: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
-    """Return the name -> the name that it has among those that are kept: a model that was built
-    again may have got other numbers, as `dense_2.kernel` for `dense.kernel`.
+def renamed(kept_names: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
+    """Return name -> the name of the same variable among those that are kept.
+
+    A model that was built again may have other numbers, as `dense_2.kernel` for `dense.kernel`.
     """
-    found = dict(zip(names, names))
-    lost = [name for name in kept if name not in found]
-    known = set(kept)
+    translation = dict(zip(names, names))
+    lost = [name for name in kept_names if name not in translation]
+    known = set(kept_names)
     more = [name for name in names if name not in known]
     if list(map(_without_number, lost)) == list(map(_without_number, more)):
-        found.update(zip(more, lost))
-    return found
+        translation.update(zip(more, lost))
+    return translation
 
 
 def _without_number(name: str) -> str:
@@ -82,7 +82,7 @@ def _without_number(name: str) -> str:
 
 
 class Unsettable:
-    """A generator whose state shows and cannot be set: where it stands elsewhere, that is said."""
+    """A generator whose state can be read and not set; where it differs, that is reported."""
 
     rung = GENERATORS
 
@@ -92,20 +92,18 @@ class Unsettable:
         self.values = values
 
     def take(self) -> Dict[str, Any]:
-        """Return its state, as far as it shows."""
+        """Return its state, as far as it can be read."""
         return {self.name: self.values.recorder.deep.states().get(self.name)}
 
-    def put(self, kept: Dict[str, Any]) -> List[str]:
+    def put(self, values: Dict[str, Any]) -> List[str]:
         """Put nothing back."""
-        if self.take() != kept:
+        if self.take() != values:
             self.values.unavailable(GENERATORS, self.why)
         return []
 
 
 class Batches:
-    """Batches that each step of a training is given: those of the continued run are handed out in
-    their place.
-    """
+    """The batches that each step is given, replaced by those of the continued run."""
 
     def __init__(self, values: Any, read: Callable[[Any], Any] = array) -> None:
         self.values = values
@@ -115,18 +113,19 @@ class Batches:
 
     @guarded("a batch of the continued run")
     def instead(self, leaves: Sequence[Any]) -> Optional[List[Any]]:
-        """Return what is to be used, as arrays, in place of the tensors of a batch; None where they
-        stay: where nothing of their form was kept.
+        """Return the arrays to use in place of the tensors of a batch; None to leave them.
+
+        They are left where nothing of their form was kept.
         """
         given = list(map(self.read, leaves))
         if not given:
             return None
-        kept = self.values.step(BATCH, (BATCH,), lambda: given)
-        if kept is None or list(map(_form, kept)) != list(map(_form, given)):
+        batch = self.values.step(BATCH, (BATCH,), lambda: given)
+        if batch is None or list(map(_form, batch)) != list(map(_form, given)):
             return None
-        differs = not all(map(same, kept, given))
+        differs = not all(map(same, batch, given))
         self.values.acted(BATCH, ["batch %d" % next(self.count)] * differs)
-        return list(kept)
+        return list(batch)
 
 
 def _form(value: Any) -> Tuple[Any, Any]:

@@ -23,7 +23,10 @@ _WITHOUT_VALUE = frozenset({"Tracer", "KerasTensor", "SymbolicTensor"})
 
 
 class Prints(Fingerprints):
-    """Reads tensors and variables. Never raises."""
+    """The fingerprints of tensors and variables.
+
+    Never raises.
+    """
 
     PARTS = _PARTS
 
@@ -36,7 +39,7 @@ class Prints(Fingerprints):
         return array(value)
 
     def unread(self, tensor: Any) -> Fingerprint:
-        """Return its class alone: asked for a shape, a tensor of a graph may raise."""
+        """Return the class of a tensor alone: asked for a shape, one of a graph may raise."""
         return {"h": "", "d": leaves.type_name(tensor)}
 
     def arguments(self, args: Tuple[Any, ...], named: Dict[str, Any]) -> List[List[Any]]:
@@ -58,8 +61,9 @@ def _is_tensor_class(kind: type) -> bool:
 
 
 def concrete(value: Any) -> bool:
-    """Return whether a tensor holds a value: one of a graph, of a program that is being traced, or
-    without data does not.
+    """Return whether a tensor holds a value.
+
+    One of a graph, of a program that is being traced, or without data does not.
     """
     kind = type(value)
     if not _WITHOUT_VALUE.isdisjoint(base.__name__ for base in kind.__mro__):

@@ -1,5 +1,6 @@
-"""What the deeper levels of TensorFlow and of Keras share: names of weights, where they were made,
-and the facts around an update.
+"""The shared part of the deeper levels of TensorFlow and Keras.
+
+That is names of weights, where they were made, and the facts around an update.
 """
 
 import os
@@ -18,14 +19,14 @@ _facts: List["VariableFacts"] = []
 
 
 def of(recorder: Any) -> "VariableFacts":
-    """Return the one of this process."""
+    """Return the `VariableFacts` of this process."""
     if not _facts:
         _facts.append(VariableFacts(recorder))
     return _facts[0]
 
 
 class VariableFacts(Facts):
-    """Writes facts on weights that are variables of TensorFlow or of Keras."""
+    """The writer of facts on weights that are variables of TensorFlow or of Keras."""
 
     def __init__(self, recorder: Any) -> None:
         deep = deeper.of(recorder)
@@ -43,7 +44,7 @@ class VariableFacts(Facts):
         deep.foreign.append(os.path.join(tempfile.gettempdir(), "__autograph_generated_file"))
 
     def foreign(self, name: str) -> None:
-        """The code of a package is not the user's."""
+        """Treat the code of a package as a library's, not the user's."""
         file = getattr(sys.modules.get(name), "__file__", None)
         if not file:
             return
@@ -52,16 +53,15 @@ class VariableFacts(Facts):
             self.deep.foreign.append(folder)
 
     def root(self, name: str) -> str:
-        """Return what the paths in a model begin with: the first that is called needs nothing,
-        others their names.
+        """Return what the paths in a model begin with.
+
+        It is nothing for the first model that is called, and the name of any other.
         """
         prefix = name if self.roots else ""
         return self.roots.setdefault(name, prefix)
 
     def begin(self, weights: Iterable[Any], frame: Any = None) -> None:
-        """Record the first values of new weights, and those written to since their update; at the
-        very first, states of generators.
-        """
+        """Record new weights, those written to since their update, and generators at first."""
         for weight in weights:
             if concrete(weight):
                 self._look_at(weight, frame)
@@ -78,12 +78,13 @@ class VariableFacts(Facts):
             return
         self.unmade.discard(name)
         # an initializer of Keras fills the variable of the backend, or that of Keras
-        made = self.birth(weight) or self.birth(getattr(weight, "_value", None))
-        self.first_value(name, weight, made, buffer=not getattr(weight, "trainable", True))
+        birth = self.birth(weight) or self.birth(getattr(weight, "_value", None))
+        self.first_value(name, weight, birth, buffer=not getattr(weight, "trainable", True))
 
     def name(self, weight: Any, frame: Any = None) -> str:
-        """Return the name of a weight: that of Keras, the one that it was given, or the variable
-        that holds it in the script.
+        """Return the name of a weight.
+
+        It is that of Keras, the one that it was given, or the variable that holds it in the script.
         """
         known = self.names.get(key(weight))
         if known is not None:
@@ -99,13 +100,13 @@ class VariableFacts(Facts):
     def _wanted(self, weight: Any, frame: Any) -> str:
         if hasattr(weight, "path"):
             return self.dotted(weight.path)
-        own = _own_name(weight)
-        if own:
-            return own
+        own = str(getattr(weight, "name", "") or "").split(":")[0]
+        if own and not own.startswith("Variable"):  # TensorFlow's name for one that was given none
+            return own.replace("/", ".")
         return scope.variable(frame or self.deep.frame(2), weight) or "variable"
 
     def dotted(self, path: str) -> str:
-        """`dense.kernel` for `sequential/dense/kernel` of the model `sequential`."""
+        """Return `dense.kernel` for `sequential/dense/kernel` of the model `sequential`."""
         first, _, rest = path.partition("/")
         prefix = self.roots.get(first)
         if rest and prefix is not None:
@@ -119,13 +120,13 @@ class VariableFacts(Facts):
         gradients: Sequence[Any],
         index: Optional[int] = None,
     ) -> None:
-        """Gradients of weights, as far as there are any."""
+        """Record the gradients of weights, as far as there are any."""
         pairs = zip(weights, gradients)
-        found = [(self.name(one), given) for one, given in pairs if given is not None]
-        self.gradients(kind, found, index)
+        named = [(self.name(weight), given) for weight, given in pairs if given is not None]
+        self.gradients(kind, named, index)
 
     def all_updated(self, named: Sequence[Tuple[str, Any]], index: Optional[int]) -> None:
-        """Weights and states of an optimizer after an update."""
+        """Record the weights and states of an optimizer after an update."""
         for name, value in named:
             is_state = ":" in name
             self.updated(name, value, index, key=None if is_state else name)
@@ -138,10 +139,8 @@ def has_value(weight: Any) -> bool:
     """Return whether a weight can be read.
 
     A variable of TensorFlow that is made while a function is traced is empty until the function
-    runs.
-
-    Where the function makes variables, TensorFlow fills them after the first tracing and traces
-    again before anything runs.
+    runs. Where the function makes variables, TensorFlow fills them after the first tracing and
+    traces again before anything runs.
     """
     shape = getattr(getattr(weight, "_value", weight), "shape", None)
     fits = getattr(shape, "is_compatible_with", None)  # shapes of other frameworks are tuples
@@ -154,17 +153,12 @@ def has_value(weight: Any) -> bool:
 
 
 def key(weight: Any) -> int:
-    """Return what stands for a weight: variables of Keras hold one of TensorFlow, and may be given
-    as either.
+    """Return the identity of a weight: that of the TensorFlow variable inside a variable of Keras.
+
+    A weight may be given as either.
     """
+    # private: the variable of TensorFlow that a variable of Keras holds
     inner = getattr(weight, "_value", None)
     if hasattr(inner, "assign"):
         return id(inner)
     return id(weight)
-
-
-def _own_name(weight: Any) -> str:
-    name = str(getattr(weight, "name", "") or "").split(":")[0]
-    if name.startswith("Variable"):  # what TensorFlow calls one that was given no name
-        return ""
-    return name.replace("/", ".")

@@ -1,1 +1,1 @@
-"""What is known of the process itself: its rank, its threads, its environment, the user's files."""
+"""Facts about the process itself: its rank, its threads, its environment, the user's files."""

@@ -1,5 +1,4 @@
-"""The environment of a training process as flat facts, and the experiment trackers that it has
-loaded.
+"""Describes the environment of a training process as flat facts, and finds experiment trackers.
 
 Looks only at what is there: imports no framework, initialises no device, changes no thread count,
 draws no random number, opens no socket. Standard library only, Python 3.9 and later.
@@ -37,8 +36,9 @@ _JSON = (type(None), bool, int, float, str)
 def facts(
     modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] | None = None
 ) -> dict[str, object]:
-    """Return the facts as JSON values under flat keys such as `python.version`, `package.numpy`,
-    `variable.OMP_NUM_THREADS`, sorted by key.
+    """Return the facts about the environment as JSON values under flat keys, sorted by key.
+
+    Keys are such as `python.version`, `package.numpy`, `variable.OMP_NUM_THREADS`.
 
     `modules` are the modules looked at (default `sys.modules`); a framework that is not among them
     is not touched. `mask` hides home, user and host names in texts (default: those of this
@@ -46,14 +46,14 @@ def facts(
     """
     loaded = sys.modules if modules is None else modules
     hide = mask or _masker()
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for part in (_python, _machine, _packages, _variables):
-        found.update(_tolerant(part()))
+        values.update(_tolerant(part()))
     for framework in registry.FRAMEWORKS:
         module = loaded.get(framework.name)
         if module is not None and framework.environment:
-            found.update(_tolerant(_of_framework(framework, module)))
-    shown = {key: value for key, value in sorted(found.items()) if value is not None}
+            values.update(_tolerant(_of_framework(framework, module)))
+    shown = {key: value for key, value in sorted(values.items()) if value is not None}
     for key, value in shown.items():
         if isinstance(value, str) and not key.startswith(_VERSIONS):
             shown[key] = hide(value)
@@ -69,16 +69,14 @@ def _tolerant(part: Iterator[Fact]) -> Iterator[Fact]:
 
 
 def probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
-    """Yield each probe by itself: an interface that this version does not have costs one fact, not
-    the rest.
+    """Yield the facts of each probe that works.
+
+    An interface that this version does not have costs one fact, not the rest.
     """
     for key, probe in probes:
         with suppress(Exception):
-            yield prefix + key, _plain(probe())
-
-
-def _plain(value: object) -> object:
-    return value if isinstance(value, _JSON) else str(value)
+            value = probe()
+            yield prefix + key, (value if isinstance(value, _JSON) else str(value))
 
 
 def _masker() -> Callable[[str], str]:
@@ -106,8 +104,9 @@ def _yes() -> bool:
 
 
 def _hash_seed() -> str:
-    """Return the seed that string hashes really use: that of the environment this process was
-    started with, whatever the script set later.
+    """Return the seed that string hashes really use.
+
+    That is the one of the environment this process was started with, whatever the script set later.
     """
     if not sys.flags.hash_randomization:
         return "0"
@@ -210,7 +209,7 @@ def _head(path: str, size: int) -> str | None:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """`[0, 1, 2, 5]` as `0-2,5`."""
+    """Return `0-2,5` for `[0, 1, 2, 5]`."""
     spans: list[list[int]] = []
     for number in numbers:
         if spans and number == spans[-1][1] + 1:
@@ -227,7 +226,7 @@ _SEPARATORS = re.compile(r"[-_.]+")
 
 
 def _packages() -> Iterator[Fact]:
-    """Installed packages; of one that is there twice, the first that an import would find."""
+    """Return the installed packages; of several copies the first that an import would find."""
     versions: dict[str, str] = {}
     for folder in dict.fromkeys(sys.path):
         for package, version in packages_in(os.path.abspath(folder)):
@@ -237,8 +236,9 @@ def _packages() -> Iterator[Fact]:
 
 
 def look_ahead() -> None:
-    """Read beforehand what does not change any more: the first step of a training may be shorter
-    than that takes.
+    """Read beforehand what does not change any more.
+
+    That takes longer than the first step of a training may take.
     """
     for folder in dict.fromkeys(sys.path):
         packages_in(os.path.abspath(folder))
@@ -246,8 +246,10 @@ def look_ahead() -> None:
 
 @cache
 def packages_in(folder: str) -> tuple[tuple[str, str], ...]:
-    """Packages and versions that a folder has, by the names of their metadata folders:
-    `importlib.metadata` would open every file. None where it cannot be read.
+    """Return the packages and versions in a folder; None where it cannot be read.
+
+    They are read from the names of their metadata folders: `importlib.metadata` would open every
+    file.
     """
     try:
         names = sorted(os.listdir(folder))
@@ -258,7 +260,7 @@ def packages_in(folder: str) -> tuple[tuple[str, str], ...]:
 
 
 def _package(metadata: str) -> tuple[str, str]:
-    """`scikit_learn-1.5.0.dist-info` as `("scikit-learn", "1.5.0")`."""
+    """Return `("scikit-learn", "1.5.0")` for `scikit_learn-1.5.0.dist-info`."""
     package, _, version = metadata.rsplit(".", 1)[0].partition("-")
     version = _TAG.sub("", version)
     return _SEPARATORS.sub("-", package).lower(), version or "installed"
@@ -276,8 +278,8 @@ def _variables() -> Iterator[Fact]:
 
 def numpy(numpy: Any) -> Iterator[Fact]:
     def dependency(kind: str) -> str:
-        found = numpy.__config__.CONFIG["Build Dependencies"][kind]
-        return f"{found['name']} {found['version']}"
+        build = numpy.__config__.CONFIG["Build Dependencies"][kind]
+        return f"{build['name']} {build['version']}"
 
     def features() -> str:
         loaded = sys.modules
@@ -300,13 +302,9 @@ def numpy(numpy: Any) -> Iterator[Fact]:
 
 def _of_framework(framework: registry.Framework, module: Any) -> Iterator[Fact]:
     if framework.environment == registry.VERSION:
-        yield from _version(framework.name, module)
+        yield from probed(f"{framework.name}.", (("version", lambda: module.__version__),))
     else:
         yield from registry.found(framework.environment)(module)
-
-
-def _version(name: str, module: Any) -> Iterator[Fact]:
-    return probed(f"{name}.", (("version", lambda: module.__version__),))
 
 
 _OFF = {"1", "true", "yes", "on"}
@@ -328,8 +326,9 @@ _TRACKERS: tuple[tuple[str, str, str, str, set[str]], ...] = (
 
 
 def trackers(modules: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
-    """Caveats (code, text) for the experiment trackers among `modules`; none for one whose offline
-    switch is on.
+    """Return caveats (code, text) for the experiment trackers among `modules`.
+
+    There is none for a tracker whose offline switch is on.
 
     Every library of Hugging Face loads its hub client, so the hub is named only where a token would
     let it upload.
@@ -355,7 +354,7 @@ def _mlflow_has_a_server() -> bool:
 
 
 def _hub_token() -> bool:
-    """Return whether a token is there; its value is not read."""
+    """Return whether there is a token of the hub; its value is not read."""
     if os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"):
         return True
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

@@ -1,5 +1,6 @@
-"""Which rank a process is, as the variables of its launcher say; a framework knows it better once
-it has been told.
+"""Reads from the launcher's environment variables which rank a process is.
+
+A framework knows it better once it has been told.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ VARIABLES = (
 
 
 def world() -> tuple[int | None, int]:
-    """(rank, number of ranks): (None, 1) where no launcher says a rank, and a number of 1 where it
-    is not known.
+    """Return (rank, number of ranks).
+
+    It is (None, 1) where no launcher names a rank; a number that is not known is 1.
     """
     for rank, size in VARIABLES:
         own, ranks = _integer(rank), _integer(size)

@@ -1,4 +1,4 @@
-"""Where a process comes from, in words that do not depend on which process of a run was faster.
+"""Names a process by where it comes from, not by which process of a run was faster.
 
 Processes of `multiprocessing` carry a number that their parent gave them when it made the object. A
 worker of a pool has one too, but which task it gets is a race: there the number of the task counts,
@@ -27,30 +27,28 @@ _WORKERS = {
 
 
 def _process() -> object:
-    """This process as `multiprocessing` knows it; None where the script has not imported that."""
+    """Return this process as `multiprocessing` knows it; None where the script does not use it."""
     processes = sys.modules.get("multiprocessing.process")
     return getattr(processes, "current_process", _nothing)()
 
 
 def _nothing() -> None:
-    """No process."""
+    """Return None: this is no process of `multiprocessing`."""
 
 
 def process_name() -> str:
-    """Return the name of this process: that which its parent gave it."""
+    """Return the name that the parent gave this process."""
     return str(getattr(_process(), "name", "MainProcess"))
 
 
 def identity() -> list[int]:
-    """Return the numbers of this process and of its ancestors among the `multiprocessing` processes
-    of their parents; empty for the first.
-    """
+    """Return the `multiprocessing` numbers of this process and its ancestors; () for the first."""
     # private, and the same from Python 3.9 to 3.14
     return list(map(int, getattr(_process(), "_identity", ())))
 
 
 def worker_frame() -> FrameType | None:
-    """Return where this thread runs a task of a pool: the frame of the worker's loop."""
+    """Return the frame of the worker's loop, where this thread runs a task of a pool."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         modules = _WORKERS.get(frame.f_code.co_name, ())
@@ -61,39 +59,47 @@ def worker_frame() -> FrameType | None:
 
 
 def task(worker: FrameType | None) -> str:
-    """Return the task that a worker is at: `0.3`, job and part of a pool, or `3`, the item of an
-    executor; empty between tasks, and where there is no worker.
+    """Return the task that a worker runs: `0.3` in a pool, `3` in an executor.
+
+    They are job and part, and the number of the item. It is empty between tasks, and where there is
+    no worker.
     """
     if worker is None:
         return ""
-    held = worker.f_locals
-    job, part = held.get("job"), held.get("i")
-    item = getattr(held.get("call_item"), "work_id", None)
-    _let_go(held)
+    variables = worker.f_locals
+    job, part = variables.get("job"), variables.get("i")
+    item = getattr(variables.get("call_item"), "work_id", None)
+    _let_go(variables)
     if item is not None:
         return str(item)
     return "" if job is None else "%s.%s" % (job, part)
 
 
 def item(worker: FrameType) -> object:
-    """Return what a thread of an executor works at, which has no number; None in other workers."""
-    held = worker.f_locals
-    item = held.get("work_item")
-    _let_go(held)
+    """Return the item that a thread of an executor runs; None in other workers.
+
+    The item has no number.
+    """
+    variables = worker.f_locals
+    item = variables.get("work_item")
+    _let_go(variables)
     return item
 
 
-def _let_go(held: object) -> None:
-    """Up to Python 3.12 the variables of a frame are a copy, kept by the frame: it would keep the
-    arguments of the task alive. From 3.13 on they are a view (PEP 667).
+def _let_go(variables: object) -> None:
+    """Drop the variables of a frame, which would keep the arguments of the task alive.
+
+    Up to Python 3.12 the frame keeps a copy of them; from 3.13 on they are a view (PEP 667).
     """
-    if type(held) is dict:
-        held.clear()
+    if type(variables) is dict:
+        variables.clear()
 
 
 def executor(worker: FrameType | None) -> str:
-    """Return what all workers of an executor share and those of no other, which counts its items
-    alike; "" where that is not seen.
+    """Return a name that all workers of an executor share; "" where it cannot be found.
+
+    Each executor counts its items from the start, so the number alone does not tell whose item it
+    is.
 
     A forked worker stands on the frames of its parent: there the executor knows the workers that it
     had before this one. The others were given a queue whose lock has a name. A pool needs neither:
@@ -105,10 +111,12 @@ def executor(worker: FrameType | None) -> str:
     while frame is not None:
         module = frame.f_globals.get("__name__")
         if frame.f_code.co_name == "_spawn_process" and module in _WORKERS["_process_worker"]:
-            earlier = [list(one._identity) for one in frame.f_locals["self"]._processes.values()]
+            earlier = [
+                list(process._identity) for process in frame.f_locals["self"]._processes.values()
+            ]
             return "workers from %s on" % min([*earlier, identity()])
         frame = frame.f_back
-    held = worker.f_locals
-    lock = getattr(getattr(held.get("call_queue"), "_rlock", None), "_semlock", None)
-    _let_go(held)
+    variables = worker.f_locals
+    lock = getattr(getattr(variables.get("call_queue"), "_rlock", None), "_semlock", None)
+    _let_go(variables)
     return str(getattr(lock, "name", None) or "")

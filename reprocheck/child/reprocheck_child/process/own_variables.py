@@ -1,6 +1,6 @@
-"""The environment variables that the program sets in its own process, each with the line that does.
+"""Records the environment variables that the program sets for itself, each with its line.
 
-They are no input of a run: with what it was started stands in its environment.
+They are no input of a run: the variables that it was started with stand in its environment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BETWEEN = (type(os.environ).__setitem__.__code__.co_filename, _RECORDER + "file
 
 
 class OwnVariables:
-    """Tells of each write to `os.environ` of a variable that bears on numbers."""
+    """The writes to `os.environ` of variables that bear on numbers."""
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder
@@ -30,7 +30,7 @@ class OwnVariables:
         self._temporary = os.environ.get("TMPDIR") or "\0"
 
     def written(self, key: bytes, value: bytes) -> None:
-        """An `os.putenv` event of the interpreter (PEP 578), before the variable is set."""
+        """Handle an `os.putenv` event (PEP 578), which comes before the variable is set."""
         if not self._left:
             return
         from ..shared import variables  # with `re`: only where a script sets any

@@ -1,4 +1,4 @@
-"""Gives Python the text of a patch in place of a file of the user's, which stays as it is.
+"""Gives Python the patched text of a user's file, which stays as it is on disk.
 
 Whatever reads the file to run it, or to show what ran, gets the new text under the old name:
 
@@ -37,9 +37,9 @@ CURRENT: Patched | None = None
 
 
 def start(recorder: Any, files: Mapping[str, str]) -> None:
-    """Read the files (real paths) from others from here on.
+    """Read files (real paths) from their patched copies from here on.
 
-    Raises OSError where one of these cannot be read.
+    Raises OSError where one of the copies cannot be read.
     """
     global CURRENT
     texts = {}
@@ -51,7 +51,7 @@ def start(recorder: Any, files: Mapping[str, str]) -> None:
 
 
 class Patched:
-    """The new texts, by the real paths of the files whose place they take."""
+    """The patched texts, by the real paths of the files that they replace."""
 
     def __init__(self, recorder: Any, texts: Mapping[str, bytes]) -> None:
         self._recorder = recorder
@@ -60,13 +60,13 @@ class Patched:
         self._script = ""
 
     def text(self, path: object) -> bytes | None:
-        """Return the new text of a file; None for one that is as it is."""
+        """Return the patched text of a file; None for a file without one."""
         if not isinstance(path, str) or path.startswith("<") or path.endswith(".pyc"):
             return None
         return self._texts.get(os.path.realpath(path))
 
     def given(self, path: object) -> bytes | None:
-        """Likewise, for somebody who is about to run it."""
+        """Return the same as `text`, and record that it is about to be run."""
         text = self.text(path)
         if text is not None and path not in self._told:
             self._told.add(str(path))
@@ -74,7 +74,7 @@ class Patched:
         return text
 
     def put_in_place(self) -> None:
-        """Stands between the files and those who read them."""
+        """Set hooks on everything that reads source files."""
         self._for_imports()
         self._for_paths()
         import_hook.when_imported("linecache", self._for_lines)
@@ -114,8 +114,8 @@ class Patched:
         def new_lines(filename: str, module_globals: Any = None) -> list[str]:
             text = self.text(filename)
             if text is None:
-                found: list[str] = updatecache(filename, module_globals)
-                return found
+                cached: list[str] = updatecache(filename, module_globals)
+                return cached
             from importlib.util import decode_source
 
             lines = decode_source(text).splitlines(True)
@@ -136,8 +136,9 @@ class Patched:
         return _Main(path)
 
     def run_script(self, names: dict[str, Any]) -> None:
-        """Run the new text of the script in `names`, those of `__main__`, as the interpreter would
-        begin it.
+        """Run the patched text of the script as the interpreter would begin it.
+
+        `names` are the variables of `__main__`.
         """
         from importlib.machinery import SourceFileLoader
 
@@ -158,7 +159,7 @@ class Patched:
 
 
 class _Main:
-    """Finds and loads the module `__main__` of a script, as if it were a folder."""
+    """The finder and loader of the module `__main__` of a script, as if it were a folder."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""The other processes of a run that train, or may yet: for programs whose processes have no ranks.
+"""Waits for the other processes of a run that train, or may yet, where they have no ranks.
 
 Such processes may share weights, and then the losses of one depend on how far the others are. One
 that has come to its stop therefore goes on, unrecorded, until all others that train have come to
@@ -49,15 +49,15 @@ def reached(folder: str) -> None:
 
 
 def processor_ticks(pid: int) -> int | None:
-    """Ticks of processor time that a process has used; None where it has ended."""
+    """Return the ticks of processor time that a process has used; None once it has ended."""
     fields = _fields(pid)
     if not fields:
         return None
     return int(fields[11]) + int(fields[12])
 
 
-class Company:
-    """The others, as seen from a process that has come to its stop."""
+class Peers:
+    """The other processes, as seen from one that has come to its stop."""
 
     def __init__(self, folder: str, longest: float) -> None:
         self._folder = folder
@@ -68,7 +68,7 @@ class Company:
         self._busy: dict[int, float] = {}  # when each of them was last seen to use the processor
 
     def left_behind(self, *, at_once: bool = False) -> bool:
-        """Return whether this process may end, as far as the others go.
+        """Return whether this process may end, as far as the others are concerned.
 
         Costs next to nothing when asked again and again.
         """
@@ -83,12 +83,20 @@ class Company:
         training = marks[_BEGAN] & running.keys()
         behind = training - marks[_REACHED] - {_getpid()}
         may_begin = _may_begin(running, training)
-        self._note_busy(running, behind | may_begin, now)
+        for pid in behind | may_begin:
+            ticks = running[pid][1]
+            if self._ticks.get(pid) != ticks:
+                self._ticks[pid] = ticks
+                self._busy[pid] = now
         if any(now - self._busy[pid] < _STUCK for pid in behind):
             return False
         if now - self._start >= _LONGEST_START:
             return True
-        waiting_for_this = _ancestors(running)
+        waiting_for_this: set[int] = set()
+        ancestor = _getpid()
+        while ancestor in running and running[ancestor][0] not in waiting_for_this:
+            ancestor = running[ancestor][0]
+            waiting_for_this.add(ancestor)
         return not any(
             now - self._busy[pid] < self._patience(pid, waiting_for_this) for pid in may_begin
         )
@@ -102,34 +110,26 @@ class Company:
             return _ON_ITS_WAY
         return _SETTLED
 
-    def _note_busy(self, running: dict[int, tuple[int, int]], others: set[int], now: float) -> None:
-        for pid in others:
-            ticks = running[pid][1]
-            if self._ticks.get(pid) != ticks:
-                self._ticks[pid] = ticks
-                self._busy[pid] = now
-
 
 def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[int]:
-    """Processes that do not train so far, and are no helpers of one that does, such as data
-    workers.
+    """Return processes that do not train so far, and are no helpers of one that does.
+
+    Data workers are such helpers.
     """
     trainers = training | {_getpid()}
     apart = {pid for pid in running.keys() - trainers if not _serves(pid, running, trainers)}
-    return apart | ((_children() & running.keys()) - training)
-
-
-def _ancestors(running: dict[int, tuple[int, int]]) -> set[int]:
-    found: set[int] = set()
-    pid = _getpid()
-    while pid in running and running[pid][0] not in found:
-        pid = running[pid][0]
-        found.add(pid)
-    return found
+    # data workers are not among them: they are daemons
+    processes = sys.modules.get("multiprocessing.process")
+    children = {
+        child.pid
+        for child in list(getattr(processes, "_children", ()))
+        if child.pid and not child.daemon
+    }
+    return apart | ((children & running.keys()) - training)
 
 
 def _may_train(pid: int) -> bool:
-    """Return whether it is a Python of the user's."""
+    """Return whether a process is a Python of the user's."""
     try:
         if not os.path.basename(_readlink("/proc/%d/exe" % pid)).startswith("python"):
             return False
@@ -147,21 +147,8 @@ def _serves(pid: int, running: dict[int, tuple[int, int]], trainers: set[int]) -
     return False
 
 
-def _children() -> set[int]:
-    """Processes that this one has started and will wait for.
-
-    Data workers are none: they are daemons.
-    """
-    processes = sys.modules.get("multiprocessing.process")
-    return {
-        child.pid
-        for child in list(getattr(processes, "_children", ()))
-        if child.pid and not child.daemon
-    }
-
-
 def _running() -> dict[int, tuple[int, int]]:
-    """Processes of this session and their descendants: parent, and ticks of processor time.
+    """Return the processes of this session and their descendants: parent and processor ticks.
 
     Empty where the system does not say.
     """
@@ -181,7 +168,7 @@ def _running() -> dict[int, tuple[int, int]]:
 
 
 def _fields(pid: int) -> list[bytes]:
-    """Return what the system says of a process, from its state on; empty where it is gone."""
+    """Return the fields that the system has on a process, from its state on; () once it is gone."""
     try:
         fields = _content("/proc/%d/stat" % pid).rpartition(b")")[2].split()
     except OSError:
@@ -200,16 +187,16 @@ def _content(path: str) -> bytes:
 
 
 def _marks(folder: str) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = {_BEGAN: set(), _REACHED: set()}
+    marks: dict[str, set[int]] = {_BEGAN: set(), _REACHED: set()}
     try:
         names = _listdir(folder)
     except OSError:
-        return found
+        return marks
     for name in names:
-        for mark, pids in found.items():
+        for mark, pids in marks.items():
             if name.startswith(mark):
                 pids.add(int(name[len(mark) :]))
-    return found
+    return marks
 
 
 def _path(folder: str, mark: str, pid: int) -> str:

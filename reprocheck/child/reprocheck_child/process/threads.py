@@ -1,4 +1,4 @@
-"""The threads and asynchronous tasks of a process: their names, and how far they have trained."""
+"""Names the threads and asynchronous tasks of a process, and counts how far they have trained."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SETTLED = 1.0
 
 
 class Threads:
-    """Those other than the main thread that had an event, and what trains in them."""
+    """The threads that had an event, other than the main one, and what trains in them."""
 
     def __init__(self) -> None:
         self.trainings = Trainings()
@@ -35,8 +35,9 @@ class Threads:
         self._newest = 0.0  # time of the last update
 
     def name(self) -> str:
-        """Return the task or the thread that calls; "" for the main thread, and for one that Python
-        did not start.
+        """Return the name of the task or the thread that calls.
+
+        It is "" for the main thread, and for one that Python did not start.
         """
         owner = _thread()
         if len(self._owners) < MOST:
@@ -45,7 +46,9 @@ class Threads:
             return owner or ""
         name = self._names.get(owner)
         if name is None:
-            called = _called(owner)
+            # the items of an executor have no name
+            has_method = hasattr(owner, "get_name")
+            called = str(owner.get_name() if has_method else getattr(owner, "name", "task"))
             self._alike[called] = number = self._alike.get(called, 0) + 1
             name = "%s #%d" % (called, number) if number > 1 else called
             self._names[owner] = name
@@ -59,8 +62,9 @@ class Threads:
             self._note_update(thread)
 
     def update(self, thread: str, optimizer: int) -> int:
-        """Count an update: the number of those of this optimizer; 0 while only the main thread
-        trains.
+        """Count an update, and return how many this optimizer has made.
+
+        It is 0 while only the main thread trains.
         """
         self._note_update(thread)
         if not self.train:
@@ -74,13 +78,14 @@ class Threads:
         self._newest = monotonic()
 
     def over(self, last: float) -> set[Any]:
-        """Return the threads and optimizers of the trainings that are behind iteration `last`."""
+        """Return the threads and optimizers of trainings that have passed iteration `last`."""
         groups = self.trainings.groups if self.train else []
         return set().union(*(group for group in groups if self._made(group) >= last))
 
     def all_over(self, last: float) -> bool:
-        """Return whether nothing further is to be expected before iteration `last`: all trainings
-        are there or have ended, and no other has begun for a while.
+        """Return whether no event is to be expected any more before iteration `last`.
+
+        All trainings are there or have ended, and no other has begun for a while.
         """
         if not self.train:
             return True
@@ -90,11 +95,12 @@ class Threads:
         return not any(map(self._lives, chain.from_iterable(behind)))
 
     def _made(self, training: set[Any]) -> int:
-        """Return the iterations of a training: each of its optimizers has made them; where it has
-        none, its losses.
+        """Return the iterations of a training: each of its optimizers has made them.
+
+        Without an optimizer, they are its losses.
         """
-        made = self._updates or self.trainings.losses
-        return min(made[member] for member in training & made.keys())
+        counts = self._updates or self.trainings.losses
+        return min(counts[member] for member in training & counts.keys())
 
     def _lives(self, member: str | int) -> bool:
         """Return whether a thread or a task may train on."""
@@ -109,7 +115,7 @@ class Threads:
 
 
 def _task() -> Any:
-    """Return the asynchronous task that this thread is at."""
+    """Return the asynchronous task that this thread runs."""
     loops = sys.modules.get("_asyncio")
     if loops is None or loops._get_running_loop() is None:
         return None
@@ -117,7 +123,7 @@ def _task() -> Any:
 
 
 def _item() -> Any:
-    """Return what a thread of a pool works at: the item of an executor, or the name of a task."""
+    """Return what a thread of a pool runs: the item of an executor, or the name of a task."""
     worker = origin.worker_frame()
     if worker is None:
         return None
@@ -130,14 +136,8 @@ def _thread() -> Any:
     threading = sys.modules.get("threading")
     if threading is None:
         return None
+    # private: `current_thread` would make an object for a thread that Python did not start
     thread = threading._active.get(get_ident())
     if isinstance(thread, (threading._MainThread, threading._DummyThread)):
         return None
     return thread
-
-
-def _called(owner: Any) -> str:
-    """Return the name of a task or of a thread; the items of an executor have none."""
-    if hasattr(owner, "get_name"):
-        return str(owner.get_name())
-    return str(getattr(owner, "name", "task"))

@@ -1,6 +1,4 @@
-"""Which files are the user's, how a trace names them, and which of them is the program that trains,
-however it was started.
-"""
+"""Finds which files are the user's, their names in a trace, and the program that trains."""
 
 from __future__ import annotations
 
@@ -19,8 +17,10 @@ _abspath, _join = os.path.abspath, os.path.join
 
 
 def foreign_folders() -> tuple[str, ...]:
-    """Return the recorder, the commands of this environment, and the standard library: where it is
-    and where its files say they come from.
+    """Return the folders that are not the user's.
+
+    They are those of the recorder, of the commands of this environment, and of the standard
+    library: where it is and where its files say they come from.
     """
     import sysconfig
 
@@ -39,8 +39,9 @@ def folder_of(recorder: Any) -> str:
 
 
 def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[str], str]) -> str:
-    """Return the name of a file of the user's, "" for others: relative to the working directory
-    (`inside`, with a slash) where it lies in it.
+    """Return the name of a user's file, "" for other files.
+
+    It is relative to the working directory (`inside`, with a slash) where the file lies in it.
     """
     if file.startswith(_MADE_FROM_TEXT):
         return ""
@@ -67,7 +68,7 @@ def innermost_line(
 def imports_a_library(
     frame: FrameType | None, inside: str, foreign: Iterable[str], masked: Callable[[str], str]
 ) -> bool:
-    """Return whether the innermost frame of the user's code waits for a library to be imported."""
+    """Return whether the innermost frame of the user's code is importing a library."""
     while frame is not None and not name_of(frame.f_code.co_filename, inside, foreign, masked):
         if frame.f_code.co_filename.startswith(_IMPORTING):
             return True
@@ -92,15 +93,15 @@ def file_of(frame: FrameType) -> str:
 
 
 def has_line(frame: FrameType) -> bool:
-    """Return whether the line of a frame is one of its file: code that was made from text counts
-    its own lines.
+    """Return whether the line of a frame is a line of its file.
+
+    Code that was made from text counts its own lines.
     """
     return file_of(frame) == frame.f_code.co_filename
 
 
 def line_of(recorder: Any, error: BaseException) -> str:
-    """`file:line` of the innermost line of the user's that an exception came from; "" where it came
-    from none.
+    """Return `file:line` of the innermost user's line that an exception came from; "" for none.
 
     Code that cannot be parsed was never run: the exception itself names its line.
     """
@@ -136,8 +137,8 @@ def program(recorder: Any, frame: Any) -> str:
     file = getattr(main, "__dict__", {}).get("__file__")
     if isinstance(file, str) and name(file):
         return name(file)
-    found = ""
+    script = ""
     while frame is not None:
-        found = name(frame.f_code.co_filename) or found
+        script = name(frame.f_code.co_filename) or script
         frame = frame.f_back
-    return found
+    return script

@@ -1,1 +1,1 @@
-"""The recorder of one process: what hooks report becomes the lines of a trace file."""
+"""Turns what hooks report in one process into the lines of a trace file."""

@@ -1,4 +1,4 @@
-"""The recorder of this process, for those that nobody hands one."""
+"""Holds the recorder of this process, for code that is not handed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The early stop: output is flushed, then the process ends at once.
+"""Stops the process early: output is flushed, then the process ends at once.
 
 An exception would be swallowed by a bare `except`, and would make another rank abort in a
 collective; `os._exit` does neither. With several ranks each leaves a mark when it begins to train
@@ -33,8 +33,9 @@ last collective before it.
 
 
 def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
-    """End this process with status 0 once every rank of this machine has come to its stop, or after
-    `wait` seconds.
+    """End this process with status 0 once every rank of this machine has come to its stop.
+
+    It waits no longer than `wait` seconds.
     """
     rank, size = world
     if rank is not None and size > 1:
@@ -45,7 +46,13 @@ def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
             stream.flush()  # type: ignore[union-attr]
         except Exception:
             pass
-    _end_workers()
+    # they would outlive this process for seconds, and their tracebacks say nothing
+    processes = sys.modules.get("multiprocessing.process")
+    for child in list(getattr(processes, "_children", ())):
+        try:
+            _kill(child.pid, 9)
+        except Exception:
+            pass
     _exit(0)
 
 
@@ -61,21 +68,19 @@ def mark(folder: str, rank: int | None) -> None:
 
 
 def uncaught() -> BaseException | None:
-    """Return the exception that nobody caught; None where there was none, or where it is that of an
-    exit.
-    """
+    """Return the exception that ended the script; None where there was none or only an exit."""
     # `last_exc` is new in Python 3.12, which still sets the older name, too
     return getattr(sys, "last_value", None)
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return the name of an exception and the first line of what it says."""
+    """Return the name of an exception and the first line of its message."""
     name = type(error).__name__
     try:
-        said = name + ": " + str(error).strip().partition("\n")[0]
+        line = name + ": " + str(error).strip().partition("\n")[0]
     except Exception:
         return name
-    return said[:_READ].removesuffix(": ")
+    return line[:_READ].removesuffix(": ")
 
 
 def cut(text: str) -> str:
@@ -102,13 +107,14 @@ def _wait_for_others(folder: str, size: int, deadline: float) -> None:
 
 
 def _after(mark: str, names: list[str]) -> list[str]:
-    """Return what stands behind a mark, in the names of files that begin with it."""
+    """Return the rest of the names of files that begin with a mark."""
     return [name[len(mark) :] for name in names if name.startswith(mark)]
 
 
 def _alive(pid: str) -> bool:
-    """Return whether a process of this machine runs; one that its parent has not yet asked about
-    does not.
+    """Return whether a process of this machine runs.
+
+    One that has ended does not, even before its parent has asked about it.
     """
     try:
         descriptor = _open("/proc/%s/stat" % pid, os.O_RDONLY | os.O_CLOEXEC)
@@ -121,20 +127,8 @@ def _alive(pid: str) -> bool:
 
 
 def leave_mark(path: str) -> None:
-    """Make an empty file, which needs hardly any room; where that cannot be, nothing happens."""
+    """Make an empty file, which needs hardly any room; ignore a failure."""
     try:
         _close(_open(path, os.O_WRONLY | os.O_CREAT, 0o644))
     except OSError:
         pass
-
-
-def _end_workers() -> None:
-    """Data workers would outlive this process for seconds: end those that `multiprocessing` knows,
-    without their tracebacks.
-    """
-    processes = sys.modules.get("multiprocessing.process")
-    for child in list(getattr(processes, "_children", ())):
-        try:
-            _kill(child.pid, 9)
-        except Exception:
-            pass

@@ -1,5 +1,6 @@
-"""Level `auto`: the iterations that the checks take are recorded at level `module`; then the deeper
-hooks take themselves away, and the rest of the training runs as at level `loss`.
+"""Level `auto`: the first iterations are recorded at level `module`, the rest at level `loss`.
+
+The first ones are those that the checks take. Then the deeper hooks take themselves away.
 
 The level is left earlier where it would not be neutral (code is about to be compiled or captured),
 or where it is too dear: a device has no memory for fingerprints, or recording takes longer than the
@@ -27,7 +28,7 @@ TOO_DEAR = "recording took %.1f of the %.1f seconds of iteration %d"
 
 
 class FirstIterations:
-    """When level `module` is left in this process, and what is put back then.
+    """The decision when level `module` is left in this process.
 
     One for a process. Nothing here raises.
     """
@@ -45,7 +46,7 @@ class FirstIterations:
         recorder.on_fork.append(self._forked)
 
     def timed(self, work: Callable[..., Any]) -> Callable[..., Any]:
-        """`work`, whose time counts as time of recording."""
+        """Wrap `work` so that its time counts as time of recording."""
 
         def run(*args: Any, **named: Any) -> Any:
             began = perf_counter()
@@ -57,7 +58,7 @@ class FirstIterations:
         return run
 
     def look(self) -> None:
-        """After an event of the training: leave the level where the checks have what they need."""
+        """Leave the level after an event, once the checks have what they need."""
         grouping = self.recorder.grouping
         closed = len(grouping.ends)
         if self.left or closed == self._closed:
@@ -79,11 +80,11 @@ class FirstIterations:
     def _too_dear(self, closed: int) -> str:
         """Return why recording the last iteration was too dear; "" where it was not."""
         now = perf_counter()
-        whole, self._began = now - self._began, now
+        duration, self._began = now - self._began, now
         spent, self._spent = self._spent, 0.0
-        if spent < DEAR or spent < whole / 2:
+        if spent < DEAR or spent < duration / 2:
             return ""
-        return TOO_DEAR % (spent, whole, closed)
+        return TOO_DEAR % (spent, duration, closed)
 
     @guarded("leaving level module")
     def leave(self, why: str = "") -> None:
@@ -98,5 +99,5 @@ class FirstIterations:
         self.on_leave.clear()
 
     def _forked(self) -> None:
-        """A forked process has iterations of its own; where the level was left, it stays so."""
+        """Count a forked process's own iterations; a level that was left stays left."""
         self._moved_in, self._closed = 0, 0

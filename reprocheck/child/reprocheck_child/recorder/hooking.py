@@ -1,5 +1,4 @@
-"""The one way into a framework: functions put in the place of others, and errors of the recorder
-kept from the script.
+"""The one way to hook a framework: puts functions in place of others, and contains errors.
 
 What the user's own function raises passes through untouched; what the recorder raises becomes a
 `problem` in the trace, and the script goes on.
@@ -37,8 +36,10 @@ def problem(what: str, error: Exception) -> None:
 
 
 class guarded:  # noqa: N801
-    """`with guarded("what")`, or `@guarded("what")` on a function: an error in there is a problem
-    of the recorder's and goes no further. The function then returns `otherwise`.
+    """Contain errors: one in a `with` block or a decorated function becomes a `problem`.
+
+    Used as `with guarded("what")`, or as `@guarded("what")` on a function, which then returns
+    `otherwise`.
 
     `what` says in the trace where that was: "before an update". `tell` is given it and the error.
     """
@@ -79,10 +80,10 @@ class guarded:  # noqa: N801
 
 
 def install(framework: Any, steps: Mapping[str, Callable[[], object]]) -> dict[str, str]:
-    """Run the steps that put the hooks of a framework in place; one that this version lacks leaves
-    the others be.
+    """Run the steps that put the hooks of a framework in place.
 
-    Returns for each `"ok"`, or why it is not there.
+    One that this version lacks does not keep the others from it. Returns for each `"ok"`, or why it
+    is not there.
     """
     return {name: attempt(framework, step) for name, step in steps.items()}
 
@@ -98,21 +99,24 @@ def attempt(framework: Any, step: Callable[[], object]) -> str:
 
 
 class Builtin:
-    """Stands for a function written in C: held in a class, it is not bound to instances, as a
-    function written in Python would be.
+    """The stand-in for a function written in C.
+
+    Held in a class, it is not bound to instances, as a function written in Python would be.
     """
 
     def __repr__(self) -> str:
         return "<built-in function %s>" % self.__name__  # type: ignore[attr-defined]
 
     def __reduce__(self) -> str:
-        """Pickled and copied by name, as functions are."""
+        """Pickle and copy by name, as functions are."""
         return str(self.__qualname__)  # type: ignore[attr-defined]
 
 
 def like(wrapper: Any, real: Any) -> Any:
-    """`wrapper` as it stands in the place of `real`: with its names, documentation, attributes and
-    signature, and unbound where that is.
+    """Return `wrapper` in a form that can take the place of `real`.
+
+    It has the names, documentation, attributes and signature of `real`, and is unbound where that
+    is.
     """
     if isinstance(real, (type(len), Builtin)):
         wrapper = type(
@@ -122,8 +126,9 @@ def like(wrapper: Any, real: Any) -> Any:
 
 
 def named_like(wrapper: Any, real: Any) -> Any:
-    """`wrapper` with all that `functools.wraps` gives it, which Python loads only for some
-    scripts.
+    """Return `wrapper` with all that `functools.wraps` gives it.
+
+    Python loads `functools` only for some scripts.
     """
     for name in _NAMED:
         try:
@@ -167,8 +172,9 @@ def around(
     also: Iterable[Any] = (),
     put: Callable[..., None] = setattr,
 ) -> None:
-    """Call `before` with what `owner.name` is given, and `after` with what it returned and was
-    given. Both are guarded by `what`.
+    """Call `before` with the arguments of `owner.name`, and `after` with its result and arguments.
+
+    Errors of both are contained and named by `what`.
 
     `before` may return a function: it is called with what the real one returned. Raises
     AttributeError where `owner` has no such function.
@@ -219,8 +225,8 @@ _ABSENT = object()
 class Removable:
     """Hooks of one process that are taken away again, all at once.
 
-    What a script has kept of a wrapper goes on to be called: a wrapper asks `gone` first, and then
-    only calls what it stands for.
+    A script may have kept a wrapper and call it later: a wrapper asks `gone` first, and then only
+    calls what it stands for.
     """
 
     def __init__(self) -> None:
@@ -245,7 +251,7 @@ class Removable:
             self._handles.append(handle)
 
     def quiet(self, look: Callable[..., Any] | None) -> Callable[..., Any] | None:
-        """`look`, which is no longer called once the hooks are gone."""
+        """Wrap `look`, so that it is no longer called once the hooks are gone."""
         if look is None:
             return None
 

@@ -1,5 +1,6 @@
-"""Callbacks that run right after a module's own import, without touching the module's spec, loader
-class or name.
+"""Runs callbacks right after a module's own import.
+
+The module's spec, loader class and name stay as they are.
 
 One finder stands first in `sys.meta_path`. It asks the other finders for the real spec and wraps
 `exec_module` of that one loader instance; the wrapper removes itself before it calls the real one.
@@ -48,9 +49,9 @@ def provide(name: str, path: str) -> None:
 
 
 def added() -> str:
-    """Return the names of the modules that are here since this was asked last because the recorder
-    imported them, and that neither it nor the script had imported before; of a package its own
-    alone.
+    """Return the modules that only the recorder has imported since the last call.
+
+    Neither it nor the script had imported them before; of a package only its own are named.
     """
     new = {name for name in _added if name in sys.modules and not name.startswith("_")}
     _added.clear()
@@ -58,8 +59,9 @@ def added() -> str:
 
 
 def install(before: set[str]) -> None:
-    """Put the finder first; a second call changes nothing. `before`: the modules that were here
-    before those of the recorder.
+    """Put the finder first; a second call changes nothing.
+
+    `before`: the modules that were here before those of the recorder.
     """
     _added.update(name for name in sys.modules.keys() - before if not name.startswith(_OURS))
     _added.discard("sitecustomize")
@@ -75,7 +77,10 @@ class _Finder:
         if _OURS not in sys.modules:
             _put_back(_package)
         if name.partition(".")[0] == _OURS:
-            return _spec_of_loaded(name)
+            module = sys.modules.get(name)
+            if module is None:
+                return None
+            return _Spec(name, _Loaded(module), is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
         if name in self._busy:
             return None
         if _is_asked_by_recorder():
@@ -91,8 +96,9 @@ class _Finder:
         return None
 
     def _asked(self, name: str, path: Any, target: Any) -> Any:
-        """Return the spec that the other finders give, which may ask for the same module; else that
-        of the file which is provided.
+        """Return the spec that the other finders give, else that of a provided file.
+
+        The other finders may ask for the same module.
         """
         self._busy.add(name)
         try:
@@ -116,10 +122,10 @@ class _Finder:
 
 
 def _is_asked_by_recorder() -> bool:
-    """Return whether an import that is under way stands in a module of the recorder.
+    """Return whether a module of the recorder holds the import statement under way.
 
-    Not whether it stands in one that such an import loads: each import of a framework would take as
-    many steps as it has frames above it, 12 ms in all.
+    An import further up the stack does not count: each import of a framework would take as many
+    steps as it has frames above it, 12 ms in all.
     """
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_IMPORTING):
@@ -132,7 +138,7 @@ def _none(*_: Any) -> None:
 
 
 class _Loaded:
-    """Loads a module that is loaded already: the same object again."""
+    """The loader of a module that is loaded already: the same object again."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -151,16 +157,6 @@ def _put_back(module: Any) -> None:
     for name, below in list(vars(module).items()):
         if isinstance(below, _Module) and below.__name__ == prefix + name:
             _put_back(below)
-
-
-def _spec_of_loaded(name: str) -> Any:
-    """Return the spec of a module of the recorder that is loaded; None for one that is to be loaded
-    from its file.
-    """
-    module = sys.modules.get(name)
-    if module is None:
-        return None
-    return _Spec(name, _Loaded(module), is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
 
 
 def _wrap(loader: Any, name: str) -> None:

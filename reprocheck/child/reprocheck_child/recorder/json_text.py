@@ -1,7 +1,7 @@
-"""JSON text by the C accelerator of the standard library alone: importing `json` costs 10 ms a
-process, for `re`.
+"""Reads and writes JSON with the C accelerator of the standard library alone.
 
-Where an interpreter has no such accelerator, `json` itself.
+Importing `json` costs 10 ms a process, for `re`. Where an interpreter has no such accelerator, it
+is `json` itself.
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ try:
             raise ValueError("not JSON") from None
 
     def dumps(value: Any) -> str:
-        """Return one line of ASCII JSON; objects that JSON does not know are written as their
-        repr.
-        """
+        """Return one line of ASCII JSON; values that JSON does not know become their repr."""
         return "".join(_encode(value, 0))
 
 except (ImportError, TypeError):
@@ -50,7 +48,5 @@ except (ImportError, TypeError):
         return json.loads(text)
 
     def dumps(value: Any) -> str:
-        """Return one line of ASCII JSON; objects that JSON does not know are written as their
-        repr.
-        """
+        """Return one line of ASCII JSON; values that JSON does not know become their repr."""
         return json.dumps(value, default=repr, separators=(",", ":"))

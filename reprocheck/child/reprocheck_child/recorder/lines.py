@@ -1,7 +1,6 @@
-"""The lines of the two events that a trace holds most of, losses and updates; the key of a line of
-the script.
+"""Formats losses and updates, the two events that a trace holds most of.
 
-See `docs/reference/trace-format.md`.
+It also has the key of a line of the script. See `docs/reference/trace-format.md`.
 """
 
 from __future__ import annotations
@@ -23,8 +22,9 @@ _JSON = {True: "true", False: "false", None: "null"}
 def loss_line(
     values: list[float], dtype: str | list[str], kind: str, numel: int, thread: str
 ) -> str:
-    """Return a `loss` event: the roots of one backward pass; `numel` and `thread` stand in it where
-    they are not 1 and the main thread.
+    """Return a `loss` event: the roots of one backward pass.
+
+    `numel` and `thread` are written where they are not 1 and the main thread.
     """
     usual = (len(values), numel, thread, type(dtype)) == _USUAL
     if usual and type(values[0]) is float and values[0] - values[0] == 0.0:
@@ -42,8 +42,9 @@ def loss_line(
 
 
 def exact_text(value: Any) -> str:
-    """Return a number that a double does not hold (a large integer, a `longdouble`), as a fraction
-    of two hexadecimal integers; else empty.
+    """Return a number that a double cannot hold as a fraction of two hexadecimal integers.
+
+    Such are a large integer or a `longdouble`. Any other number gives "".
     """
     ratio = getattr(value, "as_integer_ratio", None)
     if type(value) is float or ratio is None:
@@ -76,8 +77,9 @@ def finite(value: float) -> float | str:
 
 
 def update_line(changed: bool | None, index: int, closed: int, thread: str) -> str:
-    """Return an `update` event of optimizer `index`, after which `closed` iterations are closed;
-    `thread` stands in it where it is not the main one.
+    """Return an `update` event of optimizer `index`, after which `closed` iterations are closed.
+
+    `thread` is written where it is not the main one.
     """
     if thread:
         event = {"e": "update", "o": index, "c": changed, "i": closed, "t": thread}
@@ -86,7 +88,5 @@ def update_line(changed: bool | None, index: int, closed: int, thread: str) -> s
 
 
 def of_line(line: str) -> dict[str, Any]:
-    """Return the key `l` of a fact that belongs to a line of the script's; {} where none is
-    known.
-    """
+    """Return the key `l` of a fact that belongs to a line of the script; {} where none is known."""
     return {"l": line} if line else {}

@@ -1,5 +1,6 @@
-"""Every framework that the recorder knows, one record each: all that other modules look up by the
-name of a framework stands here.
+"""Every framework that the recorder knows, one record each.
+
+All that other modules look up by the name of a framework stands here.
 
 Nothing of a framework is imported before the script has imported it.
 """
@@ -12,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class Framework:
-    """What is to be done for one framework. What is not there stays "".
+    """The record of one framework.
+
+    What is not there stays "".
+
+    What is not there stays "".
 
     name         the top-level module whose import by the script triggers all of it
     oldest       the first version that the adapter knows; an older one is left alone
@@ -104,8 +109,9 @@ FRAMEWORKS = (
 
 
 def found(reference: str, package: str = "") -> Any:
-    """Return what `module:name`, or `module`, stands for below `package` (default: that of the
-    recorder, `reprocheck_child`).
+    """Return what `module:name`, or `module`, stands for below `package`.
+
+    By default that is the package of the recorder, `reprocheck_child`.
     """
     from importlib import import_module
 

@@ -1,8 +1,8 @@
-"""Series: numbers that the training computes and reports itself, beside its losses.
+"""Records series: numbers that the training computes and reports itself, beside its losses.
 
-They are taken where the training hands them to somebody (a tracker, a scheduler, a clipping
-function, `reprocheck.log`), and never computed for us. A value that lies on a device is read when
-it has arrived, as losses are.
+They are taken where the training hands them to a tracker, a scheduler, a clipping function or
+`reprocheck.log`, and never computed for us. A value that lies on a device is read when it has
+arrived, as losses are.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Series:
         self._put(name, value, step, by, always=True)
 
     def add_all(self, values: Mapping[Any, Any], step: Any = None, by: str = "") -> None:
-        """The values of several series, as a tracker is given them in one dictionary."""
+        """Add the values of several series, as a tracker is given them in one dictionary."""
         for name, value in values.items():
             self.add(name, value, step, by)
 
@@ -60,17 +60,17 @@ class Series:
         self._put(name, value, None, by, always=False)
 
     def _put(self, name: object, value: Any, step: Any, by: str, *, always: bool) -> None:
-        """Record a value, now or once it has arrived: `always`, or where it is another one."""
+        """Record a value, now or once it has arrived: `always`, or where it has changed."""
         try:
-            found = self._read(value)
-            if found is None:
+            reading = self._read(value)
+            if reading is None:
                 return
             head = self._head(name, step, by)
-            if not callable(found):
-                if always or self._changed(name, by, found):
-                    self._recorder.line(_line(head, found))
+            if not callable(reading):
+                if always or self._changed(name, by, reading):
+                    self._recorder.line(_line(head, reading))
                 return
-            read = found
+            read = reading
 
             def line(wait: bool) -> str | None:
                 number = read(wait)
@@ -85,7 +85,7 @@ class Series:
             self._recorder.problem("a value of a series", error)
 
     def _changed(self, name: object, by: str, number: Number) -> bool:
-        """Return whether a value is another than the last of its series, which it then becomes."""
+        """Return whether a value differs from the last one of its series, and remember it."""
         key = (by, str(name))
         if self._last.get(key) == number:
             return False
@@ -125,9 +125,10 @@ class Series:
 
 
 def plain_number(value: Any) -> Number | None:
-    """Return a value of an array library that is one number: of numpy, an eager one of TensorFlow,
-    JAX or MindSpore; None for anything else, such as a text, an image, or a value that is only
-    traced.
+    """Return a value of an array library that is one number; None for anything else.
+
+    It is of numpy, JAX or MindSpore, or an eager one of TensorFlow. Texts, images and values that
+    are only traced are none.
     """
     if isinstance(value, (bool, str, bytes)):
         return None
@@ -159,9 +160,7 @@ def _line(head: str, number: Number) -> str:
 
 
 def _step(step: Any) -> float | None:
-    """Return the place on a tracker's axis, which may be a tensor; None where it is no finite
-    number.
-    """
+    """Return the place on a tracker's axis, which may be a tensor; None where it is not finite."""
     if step is None or isinstance(step, (bool, str)):
         return None
     try:

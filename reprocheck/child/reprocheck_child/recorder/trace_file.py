@@ -1,5 +1,6 @@
-"""The file that a process writes its trace to: one `os.write` a line at first, a shared mapping
-once it trains.
+"""The file that a process writes its trace to.
+
+It takes one `os.write` a line at first, and is a shared mapping once the process trains.
 
 A line in a shared mapping survives the process however that ends, without a system call (a write
 costs a training step 40 µs when the caches are cold) and without a descriptor that the script could
@@ -24,7 +25,7 @@ _control = fcntl.fcntl
 
 
 class TraceFile:
-    """Appends lines to `path`, which is made with the first of them.
+    """The file of lines at `path`, which is made with the first of them.
 
     Not safe in threads by itself.
     """
@@ -46,7 +47,15 @@ class TraceFile:
         elif self._mapped and self._grow(len(line)):
             self.write(line)
         else:
-            self._append(line)
+            descriptor, written = self._descriptor(), 0
+            try:
+                while written < len(line):
+                    written += _write(descriptor, line[written:])
+            except OSError:
+                if written:
+                    cut_off(self.path, self._length)
+                raise
+            self._length += written
 
     def map(self) -> None:
         """Write lines into a shared mapping from now on."""
@@ -59,20 +68,8 @@ class TraceFile:
         if self._length:
             cut_off(self.path, self._length)
 
-    def _append(self, line: bytes) -> None:
-        """Write a whole line, or nothing of it."""
-        descriptor, written = self._descriptor(), 0
-        try:
-            while written < len(line):
-                written += _write(descriptor, line[written:])
-        except OSError:
-            if written:
-                cut_off(self.path, self._length)
-            raise
-        self._length += written
-
     def _grow(self, needed: int) -> bool:
-        """Map the next blocks of the file; False, for good, where that cannot be done."""
+        """Map the next blocks of the file; return False, for good, where that fails."""
         try:
             # not cut off before: on a busy disk that takes as long as a step
             self._unmap()
@@ -93,8 +90,9 @@ class TraceFile:
             self._block, self._used = None, 0
 
     def _descriptor(self) -> int:
-        """Return the descriptor for writing; opened again where a daemon closed it or its number
-        now names another file.
+        """Return the descriptor for writing.
+
+        It is opened again where a daemon closed it or its number now names another file.
         """
         descriptor, device, inode = self._file
         try:

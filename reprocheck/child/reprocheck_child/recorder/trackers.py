@@ -1,4 +1,4 @@
-"""What a training hands to its trackers: each value becomes one of a series.
+"""Records what a training hands to its experiment trackers, each value in its series.
 
 Each tracker has one function that all its other ways lead through. A wrapper looks at what it is
 given, or at what it returns; the function itself gets what it was given. Nothing is imported that
@@ -41,8 +41,8 @@ def _watching(
         for name, value, step in take(*args, **kwargs):
             series.add(name, value, step, by)
 
-    def say_returned(found: Any, *_: Any, **__: Any) -> None:
-        say(found)
+    def say_returned(values: Any, *_: Any, **__: Any) -> None:
+        say(values)
 
     if returned:
         return hooking_in(
@@ -97,13 +97,13 @@ def _wandb(
 
 
 def _flat(data: Mapping[object, object], depth: int) -> Iterable[tuple[object, object]]:
-    """Names and values of dictionaries inside each other: `a/b`."""
+    """Yield names and values of nested dictionaries: `a/b`."""
     for name, value in data.items():
         if not isinstance(value, dict):
             yield name, value
         elif depth:
-            for inner, found in _flat(value, depth - 1):
-                yield f"{name}/{inner}", found
+            for inner, number in _flat(value, depth - 1):
+                yield f"{name}/{inner}", number
 
 
 def _mlflow_metric(
@@ -143,8 +143,8 @@ def _mindspore(_: object, plugin: object, name: object, value: object) -> Values
         yield name, value, None
 
 
-def _metrics(found: Mapping[object, object]) -> Values:
-    for name, value in found.items():
+def _metrics(values: Mapping[object, object]) -> Values:
+    for name, value in values.items():
         yield name, value, None
 
 

@@ -1,7 +1,7 @@
-"""The lines of a process's trace, in order: one whose value still lies on a device holds back those
-behind it.
+"""Writes the lines of a process's trace, in order.
 
-No error here reaches the script.
+A line whose value still lies on a device holds back those behind it. No error here reaches the
+script.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ model make at level `module`.
 
 
 def nothing_gathered(line: str) -> bool:
-    """There are no deeper levels, which would gather lines."""
+    """Do nothing: there are no deeper levels, which would gather lines."""
     return False
 
 
 class Writer:
-    """Writes events as lines.
+    """The writer of events as lines.
 
     `mask` says what paths and names to leave out of texts. All methods are safe in threads and
     never raise.
@@ -90,8 +90,9 @@ class Writer:
         return text
 
     def redacted(self, text: str) -> str:
-        """Return `text` without names and without secrets: for what a script, not the recorder, has
-        put into words.
+        """Return `text` without names and without secrets.
+
+        It is for what a script, not the recorder, has put into words.
         """
         if not text:
             return ""
@@ -104,14 +105,15 @@ class Writer:
         return Redactor(known).text(self.masked(text))
 
     def plain(self, text: str) -> str:
-        """Take names out of a text of the script's, and secrets where it may hold some."""
+        """Return a text of the script without names, and without secrets where it may hold some."""
         from ..shared.masking import may_hold_secret
 
         return self.redacted(text) if may_hold_secret(text) else self.masked(text)
 
     def named(self, name: str) -> str:
-        """Take out of a name or a key of the script's what `plain` does; where that is a secret,
-        its digest tells it from others.
+        """Return a name or a key of the script, masked as `plain` does.
+
+        Where it is a secret, its digest tells it from others.
         """
         masked, shown = self.masked(name), self.plain(name)
         if shown == masked:
@@ -121,9 +123,7 @@ class Writer:
         return "%s %s" % (shown, digest(name.encode("utf-8", "surrogatepass"))[:8])
 
     def arguments(self, words: Sequence[str]) -> list[str]:
-        """Return the words of a command line, without names and without the values of secret
-        options.
-        """
+        """Return the words of a command line, without names and values of secret options."""
         from ..shared.masking import may_hold_secret
 
         masked = [self.masked(word) for word in words]
@@ -134,30 +134,32 @@ class Writer:
         return Redactor().arguments(masked)
 
     def later_line(self, read: Deferred) -> None:
-        """Write the line that `read(wait)` returns once it has arrived from a device; events behind
-        it wait.
+        """Write the line that `read(wait)` returns once it has arrived from a device.
+
+        Later events wait for it.
         """
         with self._lock:
             self._put(read)
 
     def note(self, code: str, text: str) -> None:
-        """Something was changed to observe. Each code is written once."""
+        """Write, once for each code, that something was changed to observe."""
         self._once("note", code, text)
 
     def caveat(self, code: str, text: str) -> None:
-        """Something the report must mention. Each code is written once."""
+        """Write, once for each code, something that the report must mention."""
         self._once("caveat", code, text)
 
     def problem(self, where: str, error: BaseException | str) -> None:
-        """An error of the recorder's own, written once a place and kind."""
-        said = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
-        if "problem" + where + said[:40] not in self._said:
-            self._said.add("problem" + where + said[:40])
-            self.emit({"e": "problem", "where": where, "error": self.redacted(said)[:2000]})
+        """Write an error of the recorder's own, once for each place and kind."""
+        message = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
+        if "problem" + where + message[:40] not in self._said:
+            self._said.add("problem" + where + message[:40])
+            self.emit({"e": "problem", "where": where, "error": self.redacted(message)[:2000]})
 
     def lines(self, take: Callable[[], str]) -> None:
-        """Write the lines that `take` returns, behind those that wait for a device, and none of
-        another thread between.
+        """Write the lines that `take` returns, with none of another thread between them.
+
+        They come behind those that wait for a device.
         """
         with self._lock:
             lines = take()
@@ -177,9 +179,7 @@ class Writer:
             self._write(line)
 
     def _unmute(self) -> None:
-        """Write again. What the deeper levels have gathered meanwhile is asked for first, and left
-        out.
-        """
+        """Write again after a muted time, without what the deeper levels gathered meanwhile."""
         if self._muted:
             self.before_line("")
         self._muted = False
@@ -191,8 +191,9 @@ class Writer:
         self._queue.append((self.grouping.closed, line))
 
     def _drain(self, closed: int | None) -> None:
-        """Write what waits: all of it (None), or what is older than the iteration before `closed`
-        and has arrived.
+        """Write lines that wait: all of them (`closed` is None), or the older ones that arrived.
+
+        Older are those from before the iteration that precedes `closed`.
         """
         while self._queue:
             iteration, read = self._queue[0]
@@ -227,8 +228,9 @@ class Writer:
             self._write("")
 
     def _write(self, line: str) -> None:
-        """Append a line, and those that came about while one was appended: by an event of the file
-        that was opened for it, or in a handler of a signal.
+        """Append a line, and those that came about while one was appended.
+
+        An event of the file that was opened for it, or a handler of a signal, may cause such lines.
         """
         with self._lock:
             self._to_append.append(line)
@@ -242,8 +244,10 @@ class Writer:
                 self._appending = False
 
     def _append(self, line: str) -> None:
-        """Where a line is lost, the next that can be written says so before itself; a mark beside
-        the trace says so, too, since there may be none.
+        """Append a line to the file; count one that is lost.
+
+        The next line that can be written says so before itself; a mark beside the trace says so,
+        too, since there may be no such line.
         """
         text = line.encode("ascii", "backslashreplace")
         if self._lost:

@@ -1,1 +1,1 @@
-"""What a check of a resume needs in the process: checkpoints, boundaries, and the values there."""
+"""The part of a check of a resume that runs in the process: checkpoints, boundaries and values."""

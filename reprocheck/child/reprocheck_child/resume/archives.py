@@ -1,5 +1,7 @@
-"""What the files of a training hold: under which key a saver was given which part of it, what of a
-file was loaded again and by whom, and the lines of the script that did so.
+"""Records what the files of a training hold.
+
+That is under which key a saver was given which part of it, what of a file was loaded again and by
+whom, and the lines of the script that did so.
 
 Only in a check of a resume: `boundaries` of the recorder.
 """
@@ -67,9 +69,9 @@ _PLAIN = (int, bool, float, str, type(None))
 
 
 class Save:
-    """One call of a saver: all that is written while it is under way belongs to it.
+    """One call of a saver: all that is written during the call belongs to it.
 
-    holds  kinds of what it was given: `optimizer`, `weights`…
+    holds kinds of what it was given: `optimizer`, `weights`…
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class Save:
 
 
 class Savers:
-    """The savers that are known by name, watched in this process."""
+    """The known savers, watched in this process."""
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder
@@ -97,7 +99,7 @@ class Savers:
         """Called at the end of a save, with what the saver returned."""
 
     def install(self) -> None:
-        """Watch from now on."""
+        """Start the watch."""
         for module, function, name, given in SAVERS:
             import_hook.when_imported(module, self._watcher(function, name, given))
         for module, function in LOADERS:
@@ -127,7 +129,10 @@ class Savers:
     def _begin(
         self, name: str, given: Given, args: tuple[Any, ...], named: dict[str, Any]
     ) -> Callable[[Any], None] | None:
-        """A saver begins; returns what is called at its end. One inside another is a part of it."""
+        """Begin a save, and return what is called at its end.
+
+        A save inside another is a part of it.
+        """
         me = get_ident()
         is_part = me in self._saving
         if not is_part:
@@ -148,19 +153,25 @@ class Savers:
         archives = self.archives
         if archives is not None and threading.current_thread() is threading.main_thread():
             archives.saved(save, content, file)
-        for told in self.on_end:
-            told(save, returned)
+        for callback in self.on_end:
+            callback(save, returned)
 
     def _named(self, given: list[Any]) -> str:
-        """Return the file that a saver is given, as a trace names it; "" where that is none."""
-        paths = (getattr(one, "name", one) for one in given if not isinstance(one, dict))
-        path = next((one for one in paths if isinstance(one, (str, os.PathLike))), None)
+        """Return the name in the trace of the file that a saver is given; "" for no file."""
+        paths = (
+            getattr(argument, "name", argument)
+            for argument in given
+            if not isinstance(argument, dict)
+        )
+        path = next(
+            (argument for argument in paths if isinstance(argument, (str, os.PathLike))), None
+        )
         if path is None:
             return ""
-        whole, inside = os.path.abspath(path), user_files.folder_of(self._recorder)
-        if inside and whole.startswith(inside):
-            return whole[len(inside) :]
-        return str(self._recorder.masked(whole))
+        absolute, inside = os.path.abspath(path), user_files.folder_of(self._recorder)
+        if inside and absolute.startswith(inside):
+            return absolute[len(inside) :]
+        return str(self._recorder.masked(absolute))
 
     def _watch_loader(self, owner: Any, attribute: str) -> None:
         def after(returned: Any, *_: Any, **__: Any) -> None:
@@ -171,7 +182,7 @@ class Savers:
 
 
 class Archives:
-    """Writes what files hold: `saved` facts, and `names` of the parts of a training.
+    """The writer of what files hold: `saved` facts, and `names` of the parts of a training.
 
     One for all frameworks of a process.
     """
@@ -189,29 +200,32 @@ class Archives:
         self._keys: dict[int, str] = {}  # id of something that was loaded -> its place in the file
 
     def saved(self, save: Save, content: list[Entry], file: str) -> None:
-        """Something was saved."""
+        """Record that something was saved."""
         keys = {"in": content[:MOST], "fr": self.frames(), **of_line(self._deep.source(1))}
         self._deep.seen("saved", file, call=False, k=save.by, **keys)
 
     @guarded("looking at what is saved", otherwise=[])
     def contents(self, value: Any) -> list[Entry]:
-        """Return what a file is given: `[place, {"d": kind, "v": name or number}]` of each part."""
-        found: list[Entry] = []
-        self._describe("", value, found, 0)
-        return found
+        """Return the parts of what a file is given.
 
-    def _describe(self, place: str, value: Any, found: list[Entry], depth: int) -> None:
-        if len(found) >= MOST:
+        Each is `[place, {"d": kind, "v": name or number}]`.
+        """
+        entries: list[Entry] = []
+        self._describe("", value, entries, 0)
+        return entries
+
+    def _describe(self, place: str, value: Any, entries: list[Entry], depth: int) -> None:
+        if len(entries) >= MOST:
             return
         kind, name = self._kind(value)
         is_list = type(value) in (list, tuple) and len(value) <= LONGEST
         if not kind and depth < DEPTH and (is_list or isinstance(value, dict)):
-            for part, one in scope.parts(value if is_list else dict(value)):
-                self._describe(place + part, one, found, depth + 1)
+            for part, element in scope.parts(value if is_list else dict(value)):
+                self._describe(place + part, element, entries, depth + 1)
             return
         if not kind and type(value) in _PLAIN and not isinstance(value, str):
             name = value
-        found.append([place, {"d": kind or type(value).__name__, "v": name}])
+        entries.append([place, {"d": kind or type(value).__name__, "v": name}])
 
     def _kind(self, value: Any) -> tuple[str, Any]:
         if type(value) in _PLAIN:
@@ -226,17 +240,18 @@ class Archives:
         return "", ""
 
     def _generator(self, shared: str, value: Any) -> str:
-        """Whose state a value is: the shared generator of that form, or one of the script's own."""
+        """Return whose state a value is: a shared generator's or one of the script's own."""
         from . import script_generators
 
         for name, generator in self.generators().items():
-            if _same(script_generators.taken(generator), value):
+            state = script_generators.taken(generator)
+            if isinstance(state, (dict, tuple)) and repr(state) == repr(value):
                 return name
         return shared
 
     @guarded("looking at what was loaded")
     def read(self, value: Any) -> None:
-        """A file was read: what it holds is known by its key from now on.
+        """Remember a file that was read by its content, so that its key is known later.
 
         By identity, without a reference: what was loaded may be large, and goes when the script
         drops it.
@@ -252,42 +267,44 @@ class Archives:
             return
         self._keys.setdefault(id(value), place)
         if isinstance(value, (dict, list, tuple)) and depth < DEPTH:
-            for part, one in scope.parts(dict(value) if isinstance(value, dict) else value):
-                self._remember(place + part, one, depth + 1)
+            for part, element in scope.parts(dict(value) if isinstance(value, dict) else value):
+                self._remember(place + part, element, depth + 1)
 
     def key_of(self, value: Any) -> str:
-        """Return the place in the file of what a part of the training is given: of itself, or of
-        what it was made of; "" where that is not known.
+        """Return the key in the file of a value that a part of the training is given.
+
+        It is that of the value itself or of what it was made of; "" where it is not known.
         """
         known = self._keys.get(id(value))
         if known is not None or not isinstance(value, dict):
             return known or ""
-        first = (self._keys.get(id(one), "") for one in list(value.values())[:LONGEST])
+        first = (self._keys.get(id(part), "") for part in list(value.values())[:LONGEST])
         place = next(filter(None, first), "")
         return place[: place.rfind("[")] if place.count("[") > 1 else place
 
     def key_leaves(self, value: Any) -> list[Entry]:
-        """Return that place as a leaf of a fact; none where it is not known."""
+        """Return that key as a leaf of a fact; none where it is not known."""
         key = self._deep.recorder.named(self.key_of(value))
         return [["key", {"v": key}]] if key else []
 
     def loaded(self, kind: str, part: str, value: Any) -> None:
-        """A part of the training takes what was loaded."""
+        """Record that a part of the training takes what was loaded."""
         line = of_line(self._deep.source(2))
         self._deep.seen("load", part, call=False, k=kind, **{"in": self.key_leaves(value)}, **line)
 
     def frames(self) -> list[list[Any]]:
-        """`[line, {part: expression}]` of the user's functions under way, from the innermost out:
-        how the script itself reaches the parts of its training there.
+        """Return `[line, {part: expression}]` of the user's running functions, innermost first.
+
+        The expressions are how the script itself reaches the parts of its training there.
         """
         wanted = {id(thing): name for part in self.parts for name, thing in part()}
         wanted.update((id(thing), name) for name, thing in self.generators().items())
-        found = []
+        lines = []
         for frame, line in self._deep.frames(FRAMES):
             reached = scope.expressions(frame, wanted)
             shown = {name: self._deep.recorder.named(text) for name, text in reached.items()}
-            found.append([line, shown])
-        return found
+            lines.append([line, shown])
+        return lines
 
     @staticmethod
     def _modules() -> Iterator[tuple[str, Any]]:
@@ -298,7 +315,7 @@ class Archives:
 
 
 def _state_of_host(value: Any) -> str:
-    """`python` or `numpy` of the state of a generator of these; "" of anything else."""
+    """Return `python` or `numpy` for a state of one of their generators; "" for others."""
     if isinstance(value, dict):
         return "numpy" if "bit_generator" in value else ""
     if not isinstance(value, (tuple, list)) or len(value) < 3:
@@ -307,7 +324,3 @@ def _state_of_host(value: Any) -> str:
         return "numpy" if value[0] == "MT19937" else ""
     words = value[1]
     return "python" if isinstance(words, (tuple, list)) and len(words) == 625 else ""
-
-
-def _same(one: Any, other: Any) -> bool:
-    return isinstance(one, (dict, tuple)) and repr(one) == repr(other)

@@ -1,5 +1,6 @@
-"""The point at which a training was stopped, and where it goes on: what it holds there, and which
-states of its generators were put back before.
+"""Records the training at a boundary, where it was stopped and where it goes on.
+
+That is what it holds there, and which states of its generators were put back before.
 
 Only where a check of a resume asks for it: `boundaries` of the recorder.
 """
@@ -32,8 +33,7 @@ _RESTORES = 200
 
 
 class Boundary:
-    """Writes what a training holds before the first forward pass of the iterations that are asked
-    for.
+    """The writer of a training's state before the first forward pass of some iterations.
 
     One for all frameworks of a process. Nothing here raises.
     """
@@ -76,13 +76,14 @@ class Boundary:
         import_hook.when_imported("numpy.random", self._watch_numpy)
 
     def may_rest(self) -> None:
-        """An adapter can leave out what stands in `Deep.rests` between two boundaries."""
+        """Leave out what stands in `Deep.rests` between two boundaries, for an adapter."""
         self._can_rest = True
         self._rest()
 
     def reached(self, framework: str) -> bool:
-        """A forward pass of the training is about to begin, or a backward pass where none was
-        seen, as a framework tells; returns whether what the training holds is asked for here.
+        """Note that a forward pass begins; return whether the training's state is wanted.
+
+        Frameworks call it, or at a backward pass where no forward pass was seen.
         """
         try:
             return bool(self._reached(framework))
@@ -103,7 +104,8 @@ class Boundary:
         self._write_next(iteration)
         wanted = recorder.boundaries
         if iteration not in wanted:
-            self._rest_behind(iteration)
+            if self._can_rest and not self.deep.rests and iteration > self._until:
+                self._rest()
             return False
         wanted.discard(iteration)
         deep.rests = False
@@ -130,7 +132,7 @@ class Boundary:
 
     @guarded("looking at what the script counts")
     def _write_counts(self) -> None:
-        """Whole numbers that the variables of the script reach: steps, epochs, positions."""
+        """Write whole numbers in the script's variables: steps, epochs, positions."""
         counts: dict[str, int] = {}
         for name, value in script_objects.variables(self.deep):
             if scope.is_count(value):
@@ -138,7 +140,9 @@ class Boundary:
         for name, thing in script_objects.reachable(self.deep):
             if len(counts) < MOST_COUNTS and not scope.is_library(thing):
                 inner = scope.parts(thing) if type(thing) is dict else scope.attributes(thing)
-                counts.update((name + part, one) for part, one in inner if scope.is_count(one))
+                counts.update(
+                    (name + part, count) for part, count in inner if scope.is_count(count)
+                )
         out = [[name, {"v": value}] for name, value in list(counts.items())[:MOST_COUNTS]]
         self.deep.seen("counts", "", call=False, out=out)
 
@@ -146,7 +150,9 @@ class Boundary:
     def _find_own(self) -> None:
         self.things = list(script_objects.reachable(self.deep))
         self._look_for_generators()
-        readers = {name: script_generators.reader(one) for name, one in self.generators.items()}
+        readers = {
+            name: script_generators.reader(generator) for name, generator in self.generators.items()
+        }
         self.deep.generators.update(readers)
 
     def _own_generators(self) -> dict[str, Any]:
@@ -155,13 +161,9 @@ class Boundary:
 
     @guarded("finding the generators of the script's own")
     def _look_for_generators(self) -> None:
-        besides = [one for held in self.of_loaders for one in held()]
+        besides = [generator for find in self.of_loaders for generator in find()]
         things = self.things or script_objects.reachable(self.deep)
         self.generators = script_generators.found(things, besides)
-
-    def _rest_behind(self, iteration: int) -> None:
-        if self._can_rest and not self.deep.rests and iteration > self._until:
-            self._rest()
 
     def _rest(self) -> None:
         self.deep.seen("rest", "", call=False)
@@ -169,8 +171,9 @@ class Boundary:
         _call_all(self.on_rest)
 
     def watch(self, generator: str, name: str, *modules: Any) -> None:
-        """Wrap a function of a module that puts a state of a generator back; `modules` behind the
-        first hold it under the same name.
+        """Wrap a function of a module that puts a state of a generator back.
+
+        Further `modules` hold it under the same name.
         """
 
         def make(real: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""What a training keeps on disk between two updates, so that it can go on from there.
+"""Finds what a training saves on disk between two updates, so that it can go on from there.
 
 The tree of the working directory is looked at between two iterations: whoever wrote a checkpoint,
 and in whatever language, its files are new or changed there. The audit events of this process and
@@ -77,11 +77,10 @@ BUILT_IN = ("tensorflow", "tensorstore", "mindspore")
 
 
 class Found:
-    """A checkpoint, as it stands between two iterations.
+    """A checkpoint, as it is between two iterations.
 
-    paths   its files
-    beside  other files that were written with it, such as a copy
-    target  what names it: its file, its folder, or how its files begin; "" where nothing does
+    paths its files beside other files that were written with it, such as a copy target what names
+    it: its file, its folder, or how its files begin; "" where nothing does
     """
 
     def __init__(self, paths: list[str], beside: list[str], target: str, save: Save) -> None:
@@ -93,17 +92,18 @@ class Found:
 
 
 class Checkpoints:
-    """What stands in the working directory, and who wrote it since the last look.
+    """The files in the working directory, and who wrote them since the last look.
 
-    pattern  what the user says a checkpoint is called; "" where that is to be found out
-    outside  called before a checkpoint is written outside of the working directory
+    pattern what the user says a checkpoint is called; "" where that is to be found out outside
+    called before a checkpoint is written outside of the working directory
     """
 
     def __init__(self, recorder: Any, pattern: str, outside: Callable[[str], None]) -> None:
         self._recorder = recorder
         self._root = os.path.realpath(recorder.workdir)
         self._pattern = pattern
-        self._allowed = _start_of(pattern)
+        # the fixed start of the paths of a pattern outside of the working directory
+        self._allowed = fixed_start(pattern) if pattern.startswith("/") else ""
         self._outside = outside
         self._foreign = user_files.foreign_folders()
         self._inside = user_files.folder_of(recorder)
@@ -129,7 +129,7 @@ class Checkpoints:
         """Files of savers that were gone again at the next look."""
 
     def install(self) -> None:
-        """Watch from now on."""
+        """Start the watch."""
         savers = self._recorder.savers
         savers.make = lambda by: Save(by, self._line(), self._updates())
         savers.on_end.append(self._ended_save)
@@ -153,15 +153,16 @@ class Checkpoints:
         ON_OPENING.append(self._opened)
 
     def tasks(self) -> list[Any]:
-        """Threads, futures and processes that were started since the last look, and may write what
-        was to be kept.
+        """Return threads, futures and processes that may be writing a checkpoint.
+
+        They were started since the last look.
         """
         processes = sys.modules.get("multiprocessing.process")
-        children = [one for one in getattr(processes, "_children", ()) if not one.daemon]
-        return [one for one in (*self._tasks, *children) if id(one) not in self._passed_over]
+        children = [child for child in getattr(processes, "_children", ()) if not child.daemon]
+        return [child for child in (*self._tasks, *children) if id(child) not in self._passed_over]
 
     def pass_over(self, tasks: list[Any]) -> None:
-        """These do not end: they are there for something else, as the thread of a loader is."""
+        """Ignore tasks that do not end: they do something else, such as a loader's thread."""
         self._passed_over.update(map(id, tasks))
 
     def under_way(self, tasks: list[Any]) -> list[Any]:
@@ -169,39 +170,39 @@ class Checkpoints:
         return [task for task in tasks if _is_under_way(task)]
 
     def is_written_to(self, paths: list[str]) -> bool:
-        """Return whether this process holds one of these files open for writing."""
+        """Return whether this process has one of these files open for writing."""
         wanted = {os.path.join(self._root, path) for path in paths}
         return not wanted.isdisjoint(held_for_writing())
 
     def told(self) -> dict[str, Any]:
         """Return what this rank wrote since the last look, for the rank that looks for all."""
-        told = {
+        report = {
             "touched": self._touched,
             "others": self._others,
             "saved": self._saved and vars(self._saved),
-            "written": {path: vars(one) for path, one in self._written.items()},
+            "written": {path: vars(written) for path, written in self._written.items()},
         }
         self._forget()
-        return told
+        return report
 
-    def take(self, told: dict[str, Any]) -> None:
-        """Another rank has told what it wrote."""
-        self._touched = self._touched or told["touched"]
-        self._others = self._others or told["others"]
-        if told["saved"] and self._saved is None:
-            self._saved = Save(**told["saved"])
-        for path, one in told["written"].items():
-            self._written.setdefault(path, Save(**one))
+    def take(self, report: dict[str, Any]) -> None:
+        """Take over what another rank reports to have written."""
+        self._touched = self._touched or report["touched"]
+        self._others = self._others or report["others"]
+        if report["saved"] and self._saved is None:
+            self._saved = Save(**report["saved"])
+        for path, written in report["written"].items():
+            self._written.setdefault(path, Save(**written))
 
     def begin(self) -> None:
-        """Before the first iteration: what stands there is no checkpoint of this training."""
+        """Note, before the first iteration, the files that are no checkpoint of this training."""
         self._stood = self._tree()
         self._forget()
 
     def found(self, updates: int) -> Found | None:
-        """Return the checkpoint that was written since the last look; None where there is none.
+        """Return the checkpoint that was written since the last look; None for none.
 
-        updates  how many were made by now
+        `updates` is the number of updates so far.
         """
         if not (self._touched or self._others or not sys.modules.keys().isdisjoint(BUILT_IN)):
             return None
@@ -209,14 +210,14 @@ class Checkpoints:
         changed = [path for path, state in now.items() if self._stood.get(path) != state]
         self.removed.update(
             (path, None)
-            for path, one in self._written.items()
-            if path not in now and (one.by or path.endswith(SUFFIXES))
+            for path, written in self._written.items()
+            if path not in now and (written.by or path.endswith(SUFFIXES))
         )
         self._now = now
-        found = self._checkpoint(changed, updates)
+        checkpoint = self._checkpoint(changed, updates)
         self._stood = now
         self._forget()
-        return found
+        return checkpoint
 
     def _forget(self) -> None:
         self._written.clear()
@@ -225,34 +226,38 @@ class Checkpoints:
         self._tasks = [task for task in self._tasks if _is_under_way(task)]
 
     def _checkpoint(self, changed: list[str], updates: int) -> Found | None:
-        kept = [path for path in changed if self._is_kept(path)]
-        if not kept and not self._pattern:
-            kept = [path for path in changed if _is_named_text(path)]
-        self.ignored.update((path, None) for path in changed if path not in kept)
-        if not kept:
+        files = [path for path in changed if self._is_kept(path)]
+        if not files and not self._pattern:
+            files = [path for path in changed if _is_named_text(path)]
+        self.ignored.update((path, None) for path in changed if path not in files)
+        if not files:
             return None
-        folders = {os.path.dirname(path) for path in kept} - {""}
-        streams = self._streams()
-        beside = [
+        folders = {os.path.dirname(path) for path in files} - {""}
+        # a checkpoint would never be complete if the log of a training were waited for
+        open_files = {os.path.relpath(path, self._root) for path in held_for_writing()}
+        streams = open_files - self._written.keys()
+        companions = [
             path for path in changed if os.path.dirname(path) in folders and path not in streams
         ]
-        every = sorted({*kept, *([] if self._pattern else beside)})
+        every = sorted({*files, *([] if self._pattern else companions)})
         written = filter(None, map(self._written.get, every))
         first = min(written, key=lambda one: one.updates, default=None)
-        said = self._saved or first or Save("", "", updates)
+        save = self._saved or first or Save("", "", updates)
         if self._pattern:
             stamps = {self._matched(path): self._stamp(path) for path in every}
             target = max(stamps, key=lambda path: stamps[path])
         else:
-            target, said = self._newest(every, said)
+            target, save = self._newest(every, save)
         paths = [path for path in every if _is_of(target, path)] or every
-        found = Found(paths, [path for path in every if path not in paths], target, said)
-        found.size = sum(map(self._size, paths))
-        return found
+        checkpoint = Found(paths, [path for path in every if path not in paths], target, save)
+        checkpoint.size = sum(map(self._size, paths))
+        return checkpoint
 
     def _newest(self, paths: list[str], otherwise: Save) -> tuple[str, Save]:
-        """Return what a script is to be told that resumes from these files, and the save that it is
-        of: the newest one that is whole, or the folder in which its parts lie. A copy is no save.
+        """Return what a resuming script is to be given, and the save that it belongs to.
+
+        It is the newest file that is complete, or the folder in which its parts lie. A copy is no
+        save.
         """
         files: dict[int, list[str]] = {}
         saves: dict[int, Save] = {}
@@ -261,13 +266,22 @@ class Checkpoints:
             if save is not None and path not in self._copied:
                 files.setdefault(save.number, []).append(path)
                 saves[save.number] = save
-        for matters in (lambda one: OF_STATE.intersection(one.holds), lambda one: one.by):
-            saves = {number: one for number, one in saves.items() if matters(one)} or saves
-        held = {number: self._held(save, files[number]) for number, save in saves.items()}
-        whole = [one for one in held if all(other <= held[one] for other in held.values())]
-        if not whole:
+        for matters in (
+            lambda candidate: OF_STATE.intersection(candidate.holds),
+            lambda candidate: candidate.by,
+        ):
+            saves = {
+                number: candidate for number, candidate in saves.items() if matters(candidate)
+            } or saves
+        kinds = {number: self._held(save, files[number]) for number, save in saves.items()}
+        complete = [
+            candidate
+            for candidate in kinds
+            if all(less <= kinds[candidate] for less in kinds.values())
+        ]
+        if not complete:
             return (paths[0] if len(paths) == 1 else _common(paths)), otherwise
-        save = saves[max(whole)]
+        save = saves[max(complete)]
         own = files[save.number]
         if save.by.startswith("orbax"):  # C++ code writes the rest
             own += [path for path in paths if path not in self._written]
@@ -277,9 +291,7 @@ class Checkpoints:
         return _common(own), save
 
     def _held(self, save: Save, paths: list[str]) -> set[Any]:
-        """Return what a save holds of the training, by kind; by its size where that is not
-        known.
-        """
+        """Return what a save holds of the training, by kind; by its size where unknown."""
         return {*OF_STATE.intersection(save.holds)} or {sum(map(self._size, paths))}
 
     def _matched(self, path: str) -> str:
@@ -289,17 +301,10 @@ class Checkpoints:
         return folder if self._matches(folder) else path
 
     def _stamp(self, path: str) -> tuple[int, int]:
-        """Orders files by when they were written."""
+        """Return a key that orders files by when they were written."""
         save = self._written.get(path)
         number = save.number if save is not None and path not in self._copied else 0
         return number, self._now.get(path, (0,))[0]
-
-    def _streams(self) -> set[str]:
-        """Return files that have been held open for writing since before the last look, such as the
-        log of a training: nothing would be whole if they were waited for.
-        """
-        held = {os.path.relpath(path, self._root) for path in held_for_writing()}
-        return held - self._written.keys()
 
     def _size(self, path: str) -> int:
         try:
@@ -323,22 +328,24 @@ class Checkpoints:
         return fnmatch(path, self._pattern) or fnmatch(os.path.basename(path), self._pattern)
 
     def _tree(self) -> dict[str, State]:
-        """Return every file below the working directory; where there are too many, those that this
-        process was seen to write. With them the files outside that match the pattern.
+        """Return every file below the working directory.
+
+        Where there are too many, those that this process was seen to write. Files outside that
+        match the pattern are added.
         """
         if self._is_wide:
             return self._own_files()
-        found: dict[str, State] = {}
+        files: dict[str, State] = {}
         for start in {"", self._allowed}:
-            found.update(self._below(os.path.dirname(start), start))
-        if len(found) > MOST_FILES:
+            files.update(self._below(os.path.dirname(start), start))
+        if len(files) > MOST_FILES:
             self._is_wide = True
             return self._own_files()
-        return {path: found[path] for path in found if path[0] != "/" or self._matches(path)}
+        return {path: files[path] for path in files if path[0] != "/" or self._matches(path)}
 
     def _below(self, top: str, start: str) -> dict[str, State]:
-        """Return the files below a folder whose paths start so, but for those above the limit."""
-        found: dict[str, State] = {}
+        """Return the files below a folder whose paths start so, up to the limit."""
+        files: dict[str, State] = {}
         waiting = [top]
         while waiting:
             folder = waiting.pop()
@@ -351,20 +358,20 @@ class Checkpoints:
                         waiting.append(path)
                 elif entry.is_file(follow_symlinks=False):
                     state = entry.stat(follow_symlinks=False)
-                    found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
-            if len(found) > MOST_FILES:
+                    files[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
+            if len(files) > MOST_FILES:
                 break
-        return found
+        return files
 
     def _own_files(self) -> dict[str, State]:
-        found = {}
+        files = {}
         for path in self._written:
             try:
                 state = os.stat(os.path.join(self._root, path), follow_symlinks=False)
             except OSError:  # gone again
                 continue
-            found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
-        return found
+            files[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
+        return files
 
     def _ended_save(self, save: Save, returned: Any) -> None:
         self._touched = True
@@ -386,16 +393,19 @@ class Checkpoints:
 
     @guarded("watching what is kept on disk")
     def _made(self, path: Any, _: Any, start: Any) -> None:
-        """A folder is about to be made: that of a draft of orbax is filled by C++ code."""
-        whole = without_links(absolute(path, start))
-        if os.path.lexists(whole):
+        """Handle a folder that is about to be made.
+
+        C++ code fills the folder of a draft of orbax.
+        """
+        location = without_links(absolute(path, start))
+        if os.path.lexists(location):
             return
-        first = os.path.join(whole, "_METADATA")
-        if ORBAX_DRAFT in whole and not self._name(first):
+        first = os.path.join(location, "_METADATA")
+        if ORBAX_DRAFT in location and not self._name(first):
             self._recorder.savers.number += 1
             number = self._recorder.savers.number
             self._note(first, Save("orbax.checkpoint", self._line(), self._updates(), number))
-        self._new_folders.append(whole)
+        self._new_folders.append(location)
 
     @guarded("watching what is kept on disk")
     def _renamed(self, source: Any, target: Any, *_: Any) -> None:
@@ -409,7 +419,7 @@ class Checkpoints:
             self._note(new, self._in_saver())
 
     def _note(self, path: str, written: Save) -> None:
-        """A file is about to stand there, whole or as a draft."""
+        """Note a file that is about to be written, complete or as a draft."""
         if not path or path.startswith((self._own, *NO_FILES)):
             return
         name = self._name(path)
@@ -421,17 +431,14 @@ class Checkpoints:
         elif path.startswith(self._temporary):
             self.temporary[path] = written
         else:
-            self._remove_new_folders()
+            # the next run might take a new empty folder for a checkpoint
+            for folder in reversed(self._new_folders):
+                with suppress(OSError):  # something is in it
+                    os.rmdir(folder)
             self._outside(self._recorder.masked(DRAFT.sub("", path)))
 
-    def _remove_new_folders(self) -> None:
-        """Those without a file, which may look to the next run like a checkpoint."""
-        for folder in reversed(self._new_folders):
-            with suppress(OSError):  # something is in it
-                os.rmdir(folder)
-
     def _name(self, path: str) -> str:
-        """Return a path as a snapshot names it; "" where none holds it."""
+        """Return the name of a path in a snapshot; "" where none contains it."""
         if path.startswith(os.path.join(self._root, "")):
             return os.path.relpath(path, self._root)
         if self._allowed and (self._matches(path) or self._matches(DRAFT.sub("", path))):
@@ -439,7 +446,7 @@ class Checkpoints:
         return ""
 
     def _in_saver(self) -> Save:
-        """Something is written now, perhaps by a saver that is under way."""
+        """Note that something is written now, perhaps by a running saver."""
         savers = self._recorder.savers
         inside: Save | None = savers.under_way()
         if inside is None:
@@ -449,7 +456,7 @@ class Checkpoints:
         return inside
 
     def _is_out_of_place(self, path: str, by: str) -> bool:
-        """Return whether a checkpoint is about to be written where no snapshot is taken."""
+        """Return whether a checkpoint is about to be written outside of a snapshot."""
         return bool(self._recorder.iteration) and (bool(by) or _has_suffix(path.lower()))
 
     def _started_process(self, *_: Any) -> None:
@@ -458,6 +465,7 @@ class Checkpoints:
     def _started_thread(self, thread: Any) -> None:
         self._begun[id(thread)] = self._recorder.updated
         self._passed_over.discard(id(thread))
+        # private: what the thread runs; gone once it has ended
         target = getattr(thread, "_target", None)
         if getattr(target, "__module__", "") != POOL:  # of a worker, what it is given is awaited
             self._tasks.append(thread)
@@ -469,15 +477,16 @@ class Checkpoints:
         around(module.ThreadPoolExecutor, "submit", "watching a pool", after=submitted)
 
     def _updates(self) -> int:
-        """After how many updates the thread that calls was given what it writes: those of its
-        start, but for one that has been there for longer and is handed work again and again.
+        """Return after how many updates the calling thread was given what it writes.
+
+        They are those at its start, but for a thread that is handed work again and again.
         """
         now = int(self._recorder.updated)
         begun = self._begun.get(id(threading.current_thread()), now)
         return begun if begun >= now - 1 else now
 
     def _line(self) -> str:
-        """`file:line` of the innermost frame of the user's code; "" where there is none."""
+        """Return `file:line` of the innermost frame of the user's code; "" for none."""
         frame, masked = sys._getframe(2), self._recorder.masked
         return user_files.innermost_line(frame, self._inside, self._foreign, masked)
 
@@ -505,32 +514,22 @@ def _is_named_text(path: str) -> bool:
 
 
 def _has_suffix(path: str) -> bool:
-    """Return whether a name has the end of a checkpoint's, be it before that of a draft:
-    `a.pt.tmp`.
-    """
+    """Return whether a name ends as a checkpoint's does, also before a draft's end: `a.pt.tmp`."""
     name = os.path.basename(path) + "."
     return any(suffix + "." in name for suffix in SUFFIXES)
 
 
-def _start_of(pattern: str) -> str:
-    """Return how all paths begin that a pattern allows outside of the working directory; "" of
-    another.
-    """
-    if not pattern.startswith("/"):
-        return ""
-    return fixed_start(pattern)
-
-
 def _taken_out(known: dict[str, Save], old: str) -> Iterator[tuple[str, Save]]:
-    """Take out what is known of a path and of all below it: how each goes on behind that path."""
+    """Remove a path and all below it from what is known; return how each goes on after the path."""
     for path in list(known):
         if old and (path + "/").startswith(old + "/"):
             yield path[len(old) :], known.pop(path)
 
 
 def _holds_reports(name: str) -> bool:
-    """Return whether a file is named as one that holds what a training reports. The names of some
-    checkpoints say the loss they had.
+    """Return whether the name of a file says that it holds what a training reports.
+
+    The names of some checkpoints say the loss they had.
     """
     if name.endswith(OF_ARRAYS):
         return any(word in name for word in NO_CHECKPOINT)
@@ -538,7 +537,7 @@ def _holds_reports(name: str) -> bool:
 
 
 def _common(paths: list[str]) -> str:
-    """Return the folder that files lie in; "" for the working directory itself, and for several."""
+    """Return the folder that files lie in; "" for the working directory and for several folders."""
     try:
         return os.path.commonpath([os.path.dirname(path) for path in paths])
     except ValueError:  # some of them outside of the working directory
@@ -546,12 +545,12 @@ def _common(paths: list[str]) -> str:
 
 
 def _is_of(target: str, path: str) -> bool:
-    """Return whether a file is what names a checkpoint, or lies in that."""
+    """Return whether a file is the checkpoint's target, or lies in it."""
     return target in (path, PREFIX.sub("", path)) or (path + "/").startswith(target + "/")
 
 
 def _looks_saved(path: str) -> bool:
-    """Return whether a file begins as those do that keep tensors or objects."""
+    """Return whether a file begins as files of tensors or objects do."""
     try:
         with open(path, "rb") as file:
             head = file.read(9)

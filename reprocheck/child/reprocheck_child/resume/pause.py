@@ -1,5 +1,4 @@
-"""The boundary behind a checkpoint: the training waits there while reprocheck takes a snapshot of
-the working directory.
+"""Pauses a training after a checkpoint, while reprocheck takes a snapshot of its folder.
 
 The process that trains leaves `wanted-PID-N` in the trace folder, with what was found, and waits
 for `taken-PID-N`. Of several ranks the first looks for all of them, which wait with it: see
@@ -43,9 +42,12 @@ RANKS_APART = (
 FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
 
 
-def install(recorder: Any, asked: Mapping[str, Any]) -> None:
-    """Watch a run that is to be resumed later. `asked`: see `docs/reference/trace-format.md`."""
-    pause = Pause(recorder, asked)
+def install(recorder: Any, request: Mapping[str, Any]) -> None:
+    """Watch a run that is to be resumed later.
+
+    `request`: see `docs/reference/trace-format.md`.
+    """
+    pause = Pause(recorder, request)
     recorder.before_iteration, recorder.before_going_on = pause.look, pause.await_snapshot
     recorder.epoch_began = pause.epoch_began
 
@@ -53,22 +55,21 @@ def install(recorder: Any, asked: Mapping[str, Any]) -> None:
 class Pause:
     """The boundaries of a continued run.
 
-    at       places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates
-    go_on    iterations that follow a checkpoint
-    pattern  what a checkpoint is called; "" where that is to be found out
-    spare    boundaries behind the first: a run that a signal ends may save at one of them
-    signal_at  updates after which the run is ended by a signal; 0 for none
-    at_once  whether the signal does not wait for those who write a checkpoint then
+    at places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates go_on
+    iterations that follow a checkpoint pattern what a checkpoint is called; "" where that is to be
+    found out spare boundaries behind the first: a run that a signal ends may save at one of them
+    signal_at updates after which the run is ended by a signal; 0 for none at_once whether the
+    signal does not wait for those who write a checkpoint then
     """
 
-    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Any, request: Mapping[str, Any]) -> None:
         self._recorder = recorder
-        self._wanted: list[str] = list(asked["at"])
-        self._go_on = int(asked["go_on"])
-        self._within = int(asked["within"])
-        self._spare = int(asked.get("spare") or 0)
-        self._signal_at = int(asked.get("signal_at") or 0)
-        self._at_once = bool(asked.get("at_once"))
+        self._wanted: list[str] = list(request["at"])
+        self._go_on = int(request["go_on"])
+        self._within = int(request["within"])
+        self._spare = int(request.get("spare") or 0)
+        self._signal_at = int(request.get("signal_at") or 0)
+        self._at_once = bool(request.get("at_once"))
         self._number = 0
         self._number_of_boundary = -1
         self._until = 0  # as in `_goes_on`, at the boundary that was looked at last
@@ -82,19 +83,24 @@ class Pause:
         self._epochs: dict[str, int] = {}
         self._epochs_at: dict[int, int] = {}  # updates -> epochs that had begun by then
         self._awaited = ""  # the answer to what was asked for last
-        self._checkpoints = Checkpoints(recorder, str(asked.get("pattern") or ""), self._refuse)
+        self._checkpoints = Checkpoints(recorder, str(request.get("pattern") or ""), self._refuse)
         self._checkpoints.install()
         recorder.on_end.append(self._account)
 
     def epoch_began(self, loader: str) -> None:
-        """A loader begins to hand out its data, known by its place or by the line that walks
-        through it; the one that began first is the one trained on.
+        """Count an epoch: a loader begins to hand out its data.
+
+        It is known by its place or by the line that iterates it; the one that began first is the
+        one trained on.
         """
         self._epochs[loader] = self._epochs.get(loader, 0) + 1
 
     @guarded("looking for a checkpoint")
     def look(self) -> None:
-        """Before an iteration. Costs the script nothing but time."""
+        """Look for a checkpoint before an iteration.
+
+        Costs the script nothing but time.
+        """
         if not self._begun:
             self._begun = True
             self._recorder.find_world()
@@ -109,8 +115,9 @@ class Pause:
 
     @guarded("waiting for a snapshot")
     def await_snapshot(self) -> None:
-        """Before the script goes on: what the recorder has to do there is done while the snapshot
-        is taken.
+        """Wait for the snapshot before the script goes on.
+
+        What the recorder has to do is done while the snapshot is taken.
         """
         if self._awaited:
             answer, self._awaited = self._path(self._awaited), ""
@@ -118,7 +125,7 @@ class Pause:
 
     @property
     def _is_killed_now(self) -> bool:
-        """Return whether this run is to be ended with what is being written at this moment."""
+        """Return whether the run is to be ended while a checkpoint is being written."""
         return self._at_once and 0 < self._signal_at <= self._recorder.grouping.updated
 
     @property
@@ -127,7 +134,7 @@ class Pause:
         return bool(self._recorder.world[0])
 
     def _boundary(self, look: Callable[[], None]) -> None:
-        """Look once all ranks are there; those behind the first are told what it has found."""
+        """Look for a checkpoint once all ranks are there, and tell the others what was found."""
         if self._follows:
             self._unseen(self._follow)
         elif self._ranks is None:
@@ -136,12 +143,12 @@ class Pause:
             self._unseen(lambda: self._lead(look))
 
     def _lead(self, look: Callable[[], None]) -> None:
-        """Looks for all ranks, which wait here until it has."""
+        """Look for all ranks, which wait here until it is done."""
         others = self._ranks
         assert others is not None
         number = self._next_number()
-        for told in others.gathered(number):
-            self._checkpoints.take(told)
+        for report in others.gathered(number):
+            self._checkpoints.take(report)
         if others.apart:
             self._recorder.caveat("resume-ranks-apart", RANKS_APART)
         self._behind = None
@@ -155,9 +162,7 @@ class Pause:
             self._ranks = None
 
     def _follow(self) -> None:
-        """Another rank looks: this one stops where that one does, and records what it holds behind
-        the same checkpoint.
-        """
+        """Stop where the leading rank stops, and record behind the same checkpoint."""
         if self._over:
             return
         if self._ranks is None:
@@ -171,9 +176,7 @@ class Pause:
         self._goes_on(answer["until"], answer["behind"])
 
     def _follow_late(self) -> None:
-        """The ranks do not come to their boundaries together: this one stops where the first does
-        all the same.
-        """
+        """Stop where the first rank does, although the ranks do not arrive together."""
         try:
             with open(self._path(FOLLOWED), encoding="ascii") as file:
                 until = int(file.read())
@@ -182,7 +185,7 @@ class Pause:
         self._recorder.stop_after(until)
 
     def _goes_on(self, until: int, behind: int | None) -> None:
-        """The run ends after iteration `until`; `behind`: the update whose checkpoint it was."""
+        """Let the run end after iteration `until`; `behind` is the update of its checkpoint."""
         if behind is None:
             return
         self._until, self._behind = until, behind
@@ -192,15 +195,16 @@ class Pause:
             self._recorder.boundaries.update(behind_it)
 
     def _next_number(self) -> int:
-        """Return the number of a boundary, the same in all ranks: an iteration has two, before its
-        forward pass and before its loss.
+        """Return the number of a boundary, the same in all ranks.
+
+        An iteration has two, before its forward pass and before its loss.
         """
         first = int(self._recorder.updated) * 2
         self._number_of_boundary = first if self._number_of_boundary < first else first + 1
         return self._number_of_boundary
 
     def _account(self) -> None:
-        """Say at the end what was written and taken for no checkpoint."""
+        """Write at the end what was saved and not taken for a checkpoint."""
         if self._signaled:  # a handler may have written one
             self._unseen(self._look)
             self.await_snapshot()
@@ -221,19 +225,22 @@ class Pause:
 
     def _look(self) -> None:
         checkpoints = self._checkpoints
-        found = checkpoints.found(self._recorder.updated)
-        if found is None:
+        checkpoint = checkpoints.found(self._recorder.updated)
+        if checkpoint is None:
             return
         if not self._is_killed_now:
-            self._await_writing(found)
-        places = [name for name in self._wanted if self._is_at(name, found.save.updates)]
+            self._wait(
+                lambda: self._checkpoints.is_written_to([*checkpoint.paths, *checkpoint.beside]),
+                LONGEST_WRITING,
+            )
+        places = [name for name in self._wanted if self._is_at(name, checkpoint.save.updates)]
         if self._signal_at:
-            self._recorder.emit(self._event(found, places, 0))
+            self._recorder.emit(self._event(checkpoint, places, 0))
         if not places:
             self._passed += 1
             return
         self._wanted = [name for name in self._wanted if name not in places]
-        self._take(found, places)
+        self._take(checkpoint, places)
 
     def _is_at(self, name: str, updates: int) -> bool:
         if name == FIRST:
@@ -249,38 +256,41 @@ class Pause:
         """Return how many epochs of the loader that is trained on have begun."""
         return next(iter(self._epochs.values()), 0)
 
-    def _take(self, found: Found, places: list[str]) -> None:
+    def _take(self, checkpoint: Found, places: list[str]) -> None:
         """Ask for a snapshot, and say until when the run goes on."""
-        recorder, updates = self._recorder, found.save.updates
+        recorder, updates = self._recorder, checkpoint.save.updates
         until = updates + self._go_on
         if self._wanted:
             until = max(until, self._within)
-        event = self._event(found, places, until)
+        event = self._event(checkpoint, places, until)
         recorder.emit(event)
         self._number += 1
         name = "%d-%d" % (_getpid(), self._number)
-        self._leave(WANTED + name, json_text.dumps({**event, "p": found.paths, "t": found.target}))
+        self._leave(
+            WANTED + name, json_text.dumps({**event, "p": checkpoint.paths, "t": checkpoint.target})
+        )
         self._leave(FOLLOWED, str(until))
         self._goes_on(until, updates)
         self._awaited = TAKEN + name
 
-    def _event(self, found: Found, places: list[str], until: int) -> dict[str, Any]:
+    def _event(self, checkpoint: Found, places: list[str], until: int) -> dict[str, Any]:
         return {
             "e": "checkpoint",
-            "i": found.save.updates,
+            "i": checkpoint.save.updates,
             "at": places,
-            "by": found.save.by,
-            "l": found.save.line,
-            "p": [self._recorder.masked(path) for path in found.paths],
-            "o": [self._recorder.masked(path) for path in found.beside],
-            "t": self._recorder.masked(found.target),
-            "s": found.size,
+            "by": checkpoint.save.by,
+            "l": checkpoint.save.line,
+            "p": [self._recorder.masked(path) for path in checkpoint.paths],
+            "o": [self._recorder.masked(path) for path in checkpoint.beside],
+            "t": self._recorder.masked(checkpoint.target),
+            "s": checkpoint.size,
             "until": until,
         }
 
     def _await_signal(self) -> None:
-        """Wait for the signal that is to end this run, once its time has come. A script that has a
-        handler goes on behind it.
+        """Wait for the signal that is to end this run, once its time has come.
+
+        A script that has a handler goes on after it.
         """
         if self._signaled or self._follows:
             return
@@ -292,9 +302,10 @@ class Pause:
         self._await(self._path(SENT))
 
     def _await_tasks(self) -> None:
-        """Wait for threads, futures and processes that were started in the last iteration, and may
-        be about to write what was kept. A loader's thread, for one, does not end: what was waited
-        for in vain is passed over.
+        """Wait for tasks that were started in the last iteration and may be about to save.
+
+        They are threads, futures and processes. A loader's thread, for one, does not end: what was
+        waited for in vain is ignored later.
         """
         tasks = self._checkpoints.tasks()
         if not tasks or self._patience <= 0:
@@ -305,18 +316,13 @@ class Pause:
             self._checkpoints.pass_over(self._checkpoints.under_way(tasks))
         self._patience -= monotonic() - began
 
-    def _await_writing(self, found: Found) -> None:
-        self._wait(
-            lambda: self._checkpoints.is_written_to([*found.paths, *found.beside]), LONGEST_WRITING
-        )
-
     def _await(self, answer: str) -> None:
         """Wait for a file that reprocheck makes."""
         self._wait(lambda: not os.path.exists(answer), LONGEST)
 
     @staticmethod
     def _wait(goes_on: Callable[[], bool], longest: float) -> bool:
-        """Wait while something goes on; False where it still does."""
+        """Wait while a condition holds; return False where it still does at the end."""
         deadline = monotonic() + longest
         while goes_on():
             if monotonic() > deadline:
@@ -325,9 +331,7 @@ class Pause:
         return True
 
     def _refuse(self, path: str) -> None:
-        """A checkpoint is about to be written where no snapshot is taken: the process ends before
-        it is.
-        """
+        """End the process before a checkpoint is written outside of the snapshot."""
         recorder = self._recorder
         recorder.emit({"e": "outside", "p": path})
         self._leave(OUTSIDE, path)
@@ -335,7 +339,7 @@ class Pause:
         _exit(0)
 
     def _leave(self, name: str, text: str) -> None:
-        """Leave a file in the trace folder, whole from the first look at it."""
+        """Leave a file in the trace folder, complete from the first look at it."""
         draft = self._path("." + name)
         with open(draft, "w", encoding="utf-8") as file:
             file.write(text)
@@ -346,7 +350,7 @@ class Pause:
 
     @staticmethod
     def _unseen(look: Callable[[], None]) -> None:
-        """Looks at files without telling that they were read."""
+        """Look at files without recording that they were read."""
         if opened_files.WATCHED is None:
             look()
         else:

@@ -1,5 +1,6 @@
-"""The ranks of a continued run at a boundary: all wait there until the first of them has looked for
-a checkpoint, so that one snapshot holds what each of them wrote and none is an iteration ahead.
+"""Lets all ranks of a continued run wait at a boundary, until the first has looked.
+
+So one snapshot holds the checkpoint that each of them wrote, and none is an iteration ahead.
 
 Each leaves `there-RANK` in the trace folder; rank 0 waits for all of them and answers in `answer`.
 Ranks that do not come to their boundaries together, as those of a pipeline, would wait for each
@@ -30,7 +31,7 @@ POLL = 0.001
 
 
 class Ranks:
-    """What one of several ranks tells the others, and is told.
+    """The messages of one of several ranks to the others.
 
     Each boundary has a number, which is the same in all ranks and never becomes less.
     """
@@ -38,7 +39,7 @@ class Ranks:
     def __init__(self, folder: str, rank: int, size: int) -> None:
         self._folder = folder
         self._rank = rank
-        self._others = [other for other in range(size) if other != rank]
+        self._others = [peer for peer in range(size) if peer != rank]
         self._ticks: dict[int, int] = {}
         self._busy: dict[int, float] = {}  # rank -> when it was last seen to use the processor
 
@@ -48,46 +49,48 @@ class Ranks:
         return os.path.exists(self._path(APART))
 
     def gathered(self, number: int) -> list[dict[str, Any]]:
-        """Return what the others told at a boundary, once all are there. Of rank 0."""
+        """Return what the others reported at a boundary, once all are there.
+
+        Only for rank 0.
+        """
         self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid()})
-        found = []
+        reports = []
         for rank in self._others:
-            told = self._awaited(THERE + str(rank), rank, number)
-            if told is None:
+            report = self._awaited(THERE + str(rank), rank, number)
+            if report is None:
                 return []
-            found.append(told["told"])
-        return found
+            reports.append(report["told"])
+        return reports
 
     def answer(self, number: int, answer: Mapping[str, Any]) -> None:
-        """Let all others go on. Of rank 0."""
+        """Let all others go on.
+
+        Only for rank 0.
+        """
         self._leave(ANSWER, {"n": number, "answer": answer})
 
-    def answered(self, number: int, told: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Tell that this rank is at a boundary; return the answer, None where there is none."""
-        self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid(), "told": told})
-        found = self._awaited(ANSWER, 0, number)
-        if found is None:
+    def answered(self, number: int, report: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Report that this rank is at a boundary; return the answer, None where there is none."""
+        self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid(), "told": report})
+        answer = self._awaited(ANSWER, 0, number)
+        if answer is None:
             return None
-        return dict(found["answer"])
+        return dict(answer["answer"])
 
     def _awaited(self, name: str, rank: int, number: int) -> dict[str, Any] | None:
-        """Return what a rank has left in a file once it is of this boundary; None where they are
-        apart.
-        """
+        """Return what a rank has left in a file for this boundary; None once they are apart."""
         began = monotonic()
         while not self.apart:
-            found = self._read(name)
-            if found is not None and found["n"] >= number:
-                return found
+            message = self._read(name)
+            if message is not None and message["n"] >= number:
+                return message
             if self._is_given_up(rank, number, monotonic() - began):
                 self._leave(APART, {})
             sleep(POLL)
         return None
 
     def _is_given_up(self, rank: int, number: int, waited: float) -> bool:
-        """Return whether a rank has not begun, has ended, or does nothing on its way to a
-        boundary.
-        """
+        """Return whether a rank has not begun, has ended, or does nothing."""
         if waited < IDLE:
             return False
         there = self._read(THERE + str(rank))
@@ -99,7 +102,7 @@ class Ranks:
         return there["n"] < number and self._idle(rank, ticks) > IDLE
 
     def _idle(self, rank: int, ticks: int) -> float:
-        """Seconds for which a rank has not been seen to use the processor."""
+        """Return for how many seconds a rank has not been seen to use the processor."""
         now = monotonic()
         if self._ticks.get(rank) != ticks:
             self._ticks[rank], self._busy[rank] = ticks, now
@@ -108,16 +111,16 @@ class Ranks:
     def _read(self, name: str) -> dict[str, Any] | None:
         try:
             with open(self._path(name), encoding="utf-8") as file:
-                found: dict[str, Any] = json_text.loads(file.read())
-                return found
+                message: dict[str, Any] = json_text.loads(file.read())
+                return message
         except OSError:
             return None
 
-    def _leave(self, name: str, held: Mapping[str, Any]) -> None:
-        """Leave a file, whole from the first look at it."""
+    def _leave(self, name: str, message: Mapping[str, Any]) -> None:
+        """Leave a file, complete from the first look at it."""
         draft = self._path(".%s-%d" % (name, self._rank))
         with open(draft, "w", encoding="utf-8") as file:
-            file.write(json_text.dumps(held))
+            file.write(json_text.dumps(message))
         os.replace(draft, self._path(name))
 
     def _path(self, name: str) -> str:
@@ -125,8 +128,9 @@ class Ranks:
 
 
 def of(recorder: Any) -> Ranks | None:
-    """Return the ranks that a process is one of; None where it is alone, or where some of them are
-    on another machine, and leave nothing here.
+    """Return the ranks that a process belongs to; None where it is alone.
+
+    None also where some of them are on another machine, and leave nothing here.
     """
     rank, size = recorder.world
     here = launchers.ranks_here() or size

@@ -1,5 +1,6 @@
-"""A training's values at a boundary: kept by the continued run, and put back into a resumed one, so
-that what a resume has lost is confirmed by its being given back.
+"""Keeps a training's values at a boundary, and puts them back into a resumed run.
+
+That confirms what the resume has lost.
 
 Only in a check that explains a resume: `keep` and `put_back` of the recorder.
 """
@@ -31,7 +32,7 @@ _NAMED = 20
 
 
 def of(recorder: Any) -> Keeping | PuttingBack | None:
-    """Return what the settings of a process ask for."""
+    """Return what the settings of a process ask for: a `Keeping`, a `PuttingBack` or None."""
     if recorder.keep:
         return Keeping(recorder, recorder.keep)
     if recorder.put_back:
@@ -40,7 +41,7 @@ def of(recorder: Any) -> Keeping | PuttingBack | None:
 
 
 class _Values:
-    """What both sides share: the parts of a training, and how values are written."""
+    """The shared part of both sides: the parts of a training, and how values are written."""
 
     puts = False
     """Whether this is the side that puts something back."""
@@ -59,7 +60,7 @@ class _Values:
         self._turns: dict[str, int] = {}  # name -> how many steps were given something of it
 
     def file(self, iteration: int) -> str:
-        """Return the name of the file of this rank that holds what stood before an iteration."""
+        """Return the name of this rank's file with the values before an iteration."""
         return "state-%d-%d" % (self._rank(), iteration)
 
     def index(self) -> str:
@@ -84,21 +85,21 @@ class _Values:
         return int(self.recorder.world[0] or 0)
 
     def generators(self) -> list[Holder]:
-        """Return those of the parts that are generators."""
+        """Return those parts that are generators."""
         return [holder for holder in self.holders if holder.rung == GENERATORS]
 
     def unavailable(self, rung: str, why: str) -> None:
-        """Something could not be kept or put back."""
+        """Record that something could not be kept or put back."""
         why = self.recorder.redacted(why)[:300]
         self.recorder.emit({"e": "unavailable", "c": rung, "why": why})
 
 
 class Keeping(_Values):
-    """The continued run: writes what it holds at each boundary, and the batches from there on."""
+    """The continued run: writes its values at each boundary, and the batches after it."""
 
-    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Any, request: Mapping[str, Any]) -> None:
         super().__init__(recorder)
-        self.room = Room(str(asked["folder"]), int(asked["most"]))
+        self.room = Room(str(request["folder"]), int(request["most"]))
         self.passes: dict[str, list[Values]] = {}
         self.recent: deque[dict[str, Any]] = deque(maxlen=_AHEAD)
         self.counts: dict[str, int] = {}
@@ -107,13 +108,13 @@ class Keeping(_Values):
 
     @guarded("keeping the states of generators")
     def pass_begins(self, loader: str) -> None:
-        """A loader begins to hand out its data."""
+        """Note that a loader begins to hand out its data."""
         self._look()
         self.passes[loader] = [holder.take() for holder in self.generators()]
 
     @guarded("keeping what a training holds")
     def at_boundary(self, iteration: int) -> None:
-        """A forward pass is about to begin, behind a checkpoint."""
+        """Write the values before a forward pass that follows a checkpoint."""
         turns = dict(self._turns)
         state: dict[str, Any] = {"passes": self.passes, "turns": turns, "held": []}
         for holder in self.holders:
@@ -125,7 +126,8 @@ class Keeping(_Values):
 
     @guarded("keeping what a step is given")
     def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> None:
-        """A step of the training is given something of these rungs, such as a batch: that is kept.
+        """Keep what a step of the training is given of these rungs, such as a batch.
+
         Returns None, as nothing is given in its place.
         """
         number = self._turn(name)
@@ -145,7 +147,7 @@ class Keeping(_Values):
 
     @guarded("keeping the states of generators")
     def _states(self) -> list[Values]:
-        """Of the generators, before and after a batch: it may be the first that is due."""
+        """Keep the states of generators before and after a batch, which may be the first due."""
         return [holder.take() for holder in self.generators()]
 
     @guarded("keeping a batch")
@@ -189,22 +191,22 @@ class Keeping(_Values):
 
 
 class PuttingBack(_Values):
-    """A resumed run: puts back what the continued run has kept, before its first forward pass.
+    """A resumed run: puts back the kept values before its first forward pass.
 
-    rungs    of the ladder across the gap: what is put back
-    batches  where they begin: see `docs/reference/trace-format.md`
-    beside   of what no `state_dict` has, the names of what is put back
+    rungs of the ladder across the gap: what is put back batches where they begin: see
+    `docs/reference/trace-format.md` beside names of values that have no `state_dict` and are put
+    back
     """
 
     puts = True
 
-    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Any, request: Mapping[str, Any]) -> None:
         super().__init__(recorder)
-        self.folder = str(asked["folder"])
-        self.iteration = int(asked["iteration"])
-        self.rungs = frozenset(asked["rungs"])
-        self.batches: Mapping[str, Any] = asked.get("batches") or {}
-        self.beside = frozenset(asked.get("beside", ()))
+        self.folder = str(request["folder"])
+        self.iteration = int(request["iteration"])
+        self.rungs = frozenset(request["rungs"])
+        self.batches: Mapping[str, Any] = request.get("batches") or {}
+        self.beside = frozenset(request.get("beside", ()))
         self.counts: dict[str, int] = {}
         self.queue: deque[dict[str, Any]] | None = None
         self.began = False
@@ -217,22 +219,23 @@ class PuttingBack(_Values):
 
     @guarded("putting back the states of generators")
     def pass_begins(self, loader: str) -> None:
-        """A loader begins to hand out its data: the generators stand where they stood when the
-        continued run began the pass that was under way.
+        """Set the generators as they were when the continued run began the open pass.
+
+        A loader begins to hand out its data.
         """
         if self.began or GENERATORS not in self.rungs:
             return
         passes = self._read()["passes"]
         only = next(iter(passes.values())) if len(passes) == 1 else None
-        kept = passes.get(loader, only)
-        if kept is None:
+        state = passes.get(loader, only)
+        if state is None:
             return
         self._look()
-        self._put_generators(kept)
+        self._put_generators(state)
 
     @guarded("putting back what a training holds")
     def at_boundary(self, iteration: int) -> None:
-        """The first forward pass is about to begin."""
+        """Put the values back before the first forward pass."""
         self.began = True
         missing = {*self.rungs} - self.by_step.keys()
         if self.queue is not None:
@@ -264,8 +267,9 @@ class PuttingBack(_Values):
 
     @guarded("what a step of the continued run was given")
     def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> Any:
-        """A step of the training is about to be given something: what the step of the continued run
-        was given; None where that was not kept, or none of these rungs is to be put back.
+        """Return what the same step of the continued run was given.
+
+        It is None where that was not kept, or none of these rungs is to be put back.
         """
         if self.rungs.isdisjoint(rungs):
             return None
@@ -276,18 +280,19 @@ class PuttingBack(_Values):
         return self.codec.read(path) if os.path.exists(path) else None
 
     def acted(self, rung: str, names: list[str]) -> None:
-        """A step was given what the continued run had; `names` are of what was another value."""
+        """Record that a step was given the continued run's values; `names` had other ones."""
         self._reached.add(rung)
         self._tell(rung, names)
 
     def _ended(self) -> None:
-        """The process ends: what no step was given is said."""
+        """Write at the end which values no step was given."""
         for rung in sorted(self.by_step.keys() & self.rungs - self._reached):
             self.unavailable(rung, self.by_step[rung])
 
     def next(self, loader: str, real: Callable[[], Any]) -> Any:
-        """Return the next batch of a loader: that of the continued run, once the batch is reached
-        that the first forward pass is given.
+        """Return the next batch of a loader.
+
+        It is that of the continued run, from the batch on that the first forward pass is given.
         """
         item = self._due(loader)
         if item is None or BATCH not in self.rungs:
@@ -298,34 +303,37 @@ class PuttingBack(_Values):
             came = real()  # what it draws is drawn
         except StopIteration:
             came = None
-        return self._instead(item, came)
+        try:
+            (_, after), batch = self.codec.read(os.path.join(self.folder, item["file"]))
+        except Exception as error:
+            self.unavailable(BATCH, repr(error))
+            return came
+        if after is not None and not self.began and GENERATORS in self.rungs:
+            # the batch that was made here may be another one, and draw other numbers
+            self._put_generators(after)
+        self.acted(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
+        return batch
 
     @guarded("handing out a batch of the continued run")
     def _due(self, loader: str) -> dict[str, Any] | None:
-        """Return the batch of the continued run that stands there; None for those that are passed
-        over.
-        """
+        """Return the batch of the continued run that is due; None for those that are skipped."""
         if loader not in self.batches.get("to", {}):
             return None
         number = self.counts.get(loader, 0)
         self.counts[loader] = number + 1
         if self.queue is None and number >= self.batches["to"][loader]:
             self.queue = deque(self._listed()) or None
-            self._before_the_first()
+            if self.queue and not self.began and GENERATORS in self.rungs:
+                # the first batch that is due is drawn from these generators
+                (before, _), _ = self.codec.read(os.path.join(self.folder, self.queue[0]["file"]))
+                self._put_generators(before)
         if not self.queue:
             return None
         return self.queue.popleft()
 
-    def _before_the_first(self) -> None:
-        """The first batch that is due is about to be made, of what generators draw for it."""
-        if self.began or GENERATORS not in self.rungs or not self.queue:
-            return
-        (before, _), _ = self.codec.read(os.path.join(self.folder, self.queue[0]["file"]))
-        self._put_generators(before)
-
     def _put_generators(self, states: list[Values]) -> None:
-        for holder, kept in zip(self.generators(), states):
-            self._tell(GENERATORS, holder.put(kept))
+        for holder, state in zip(self.generators(), states):
+            self._tell(GENERATORS, holder.put(state))
 
     def _listed(self) -> list[dict[str, Any]]:
         """Return the batches of the continued run from the first that is due."""
@@ -338,15 +346,3 @@ class PuttingBack(_Values):
             if first and line["kind"] == "batch":
                 return lines[place:]
         return []
-
-    def _instead(self, item: dict[str, Any], came: Any) -> Any:
-        try:
-            (_, after), batch = self.codec.read(os.path.join(self.folder, item["file"]))
-        except Exception as error:
-            self.unavailable(BATCH, repr(error))
-            return came
-        if after is not None and not self.began and GENERATORS in self.rungs:
-            # the batch that was made here may be another one, and draw other numbers
-            self._put_generators(after)
-        self.acted(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
-        return batch

@@ -1,5 +1,6 @@
-"""Generators that a script made for itself: found where a training goes on, through the variables
-that hold them, and known by these. Most have no hook: their classes are written in C.
+"""Finds generators that a script made for itself, by the variables that hold them.
+
+They are looked for where a training goes on. Most have no hook: their classes are written in C.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Any]:
-    """`variable (class)` -> a generator that the script made.
+    """Return `variable (class)` -> a generator that the script made.
 
-    `things`: what its variables reach; `besides`: generators that are known by another name.
+    `things` are what its variables reach; `besides` are generators that are known by another name.
     """
     labels = dict(_kinds())
-    skipped = {id(one) for one in (*_shared(), *besides)}
+    skipped = {id(generator) for generator in (*_shared(), *besides)}
     names: dict[str, Any] = {}
     for name, thing in things:
         label = labels.get(type(thing))
@@ -36,17 +37,17 @@ def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Any]:
 
 
 def reader(generator: Any) -> Read:
-    """Return what reads the state of one of them."""
+    """Return a function that reads the state of one of these generators."""
     return _class_of(generator).read(generator)
 
 
 def taken(generator: Any) -> Any:
-    """Return the state of one of them as it gives it itself."""
+    """Return the state of a generator in its own form."""
     return _class_of(generator).take(generator)
 
 
 def slots(generators: dict[str, Any]) -> Iterator[Slot]:
-    """Yield each as a value that can be put back."""
+    """Yield each generator as a value that can be put back."""
     for name, generator in generators.items():
         kind = _class_of(generator)
         yield name, partial(kind.take, generator), partial(kind.put, generator)
@@ -67,8 +68,8 @@ def _of_torch(generator: Any) -> Read:
 class _Class:
     """A class of generators.
 
-    read  what reads the state of one as bytes, without a copy where that can be
-    take, put  its state as a value, and one that is put back
+    read reads the state of one as bytes, without a copy where that can be take returns its state as
+    a value put sets such a state
     """
 
     def __init__(
@@ -106,8 +107,9 @@ def _class_of(generator: Any) -> _Class:
 
 
 def _kinds() -> Iterator[tuple[type, str]]:
-    """Yield the classes that are there, each with its public name. A module that is still being
-    imported may not have its classes yet.
+    """Yield the classes that are there, each with its public name.
+
+    A module that is still being imported may not have its classes yet.
     """
     for label in _CLASSES:
         module, _, name = label.rpartition(".")
@@ -117,7 +119,7 @@ def _kinds() -> Iterator[tuple[type, str]]:
 
 
 def _shared() -> Iterator[Any]:
-    """Yield the generators that all code shares: they have names of their own."""
+    """Yield the generators that all code shares: they have other names."""
     yield generator_states.python()
     yield generator_states.numpy()
     yield getattr(sys.modules.get("torch"), "default_generator", None)

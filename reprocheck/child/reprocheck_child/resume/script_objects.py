@@ -1,4 +1,4 @@
-"""What the variables of a script reach where a training goes on: objects, and what these hold."""
+"""Finds the objects that the variables of a script reach where a training goes on."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
 
 
 def reachable(deep: Any) -> Iterator[Part]:
-    """Yield what is reached from the variables of the script, the nearest first, each with its
-    name.
-    """
+    """Yield what the variables of the script reach, the nearest first, each with its name."""
     waiting = deque((name, thing, 0) for name, thing in variables(deep))
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
@@ -37,12 +35,13 @@ def reachable(deep: Any) -> Iterator[Part]:
         seen.add(id(thing))
         yield name, thing
         if depth < _DEPTH:
-            waiting += [(name + part, one, depth + 1) for part, one in _inside(thing)]
+            waiting += [(name + part, element, depth + 1) for part, element in _inside(thing)]
 
 
 def variables(deep: Any) -> Iterator[Part]:
-    """Yield the variables of the script: of its functions under way from the innermost out, then of
-    its modules.
+    """Yield the variables of the script.
+
+    First those of its running functions, from the innermost out, then those of its modules.
     """
     frame = deep.frame(1)
     while frame is not None:
@@ -56,13 +55,18 @@ def variables(deep: Any) -> Iterator[Part]:
 
 
 def _inside(thing: Any) -> list[Part]:
-    """Return what an object holds: elements, attributes, and variables of functions and of Python's
-    generators.
+    """Return what an object holds.
+
+    That is elements, attributes, and variables of functions and of Python's generators.
     """
-    for kinds, held in _HOLDERS:
+    for kinds, parts_of in _HOLDERS:
         if isinstance(thing, kinds):
-            return held(thing)
-    return _of_object(thing)
+            return parts_of(thing)
+    # a class of the script's may have anything under this name
+    own = getattr(thing, "__dict__", None)
+    if type(own) is not dict or len(own) > _LONGEST:
+        return []
+    return _named(dict(own))
 
 
 def _of_container(thing: Any) -> list[Part]:
@@ -78,8 +82,8 @@ def _of_partial(thing: functools.partial[Any]) -> list[Part]:
 
 
 def _of_function(thing: FunctionType) -> list[Part]:
-    held = {**cells(thing), **(thing.__kwdefaults__ or {})}
-    return [*_named(held), *parts(thing.__defaults__)]
+    variables_by_name = {**cells(thing), **(thing.__kwdefaults__ or {})}
+    return [*_named(variables_by_name), *parts(thing.__defaults__)]
 
 
 def _of_generator(thing: GeneratorType[Any, Any, Any]) -> list[Part]:
@@ -87,16 +91,8 @@ def _of_generator(thing: GeneratorType[Any, Any, Any]) -> list[Part]:
     return _named(dict(getattr(thing.gi_frame, "f_locals", {})))
 
 
-def _of_object(thing: Any) -> list[Part]:
-    # a class of the script's may have anything under this name
-    own = getattr(thing, "__dict__", None)
-    if type(own) is not dict or len(own) > _LONGEST:
-        return []
-    return _named(dict(own))
-
-
-def _named(held: dict[str, Any]) -> list[Part]:
-    return [("." + name, one) for name, one in held.items()]
+def _named(values: dict[str, Any]) -> list[Part]:
+    return [("." + name, value) for name, value in values.items()]
 
 
 _HOLDERS: tuple[tuple[Any, Callable[[Any], list[Part]]], ...] = (

@@ -1,5 +1,6 @@
-"""What of a training can be taken at a boundary as values, and put back: the states of generators
-here, the rest by the adapters.
+"""Parts of a training whose values can be taken at a boundary and put back.
+
+The states of generators are here; the adapters have the others.
 """
 
 from __future__ import annotations
@@ -19,27 +20,26 @@ if TYPE_CHECKING:
         rung: str
 
         def take(self) -> Values:
-            """Return all of it by name; what is taken may change later and is written at once."""
+            """Return all values by name; they may change later and are written at once."""
 
-        def put(self, kept: Values) -> list[str]:
-            """Put it back; return the names of what was another value before."""
+        def put(self, values: Values) -> list[str]:
+            """Put the values back; return the names of those that differed before."""
 
 
 WEIGHTS, OPTIMIZER = "weights", "optimizer state"
 SCHEDULES, GENERATORS, BATCH = "hyper-parameters", "RNG state", "batch"
 
 
-def same_states(one: Any, other: Any) -> bool:
+def same_states(first: Any, second: Any) -> bool:
     """Return whether two states of generators, or two numbers, are the same."""
-    return _text(one) == _text(other)
+    return _text(first) == _text(second)
 
 
 class Slots:
     """Values of one rung that are read and written one by one.
 
-    each  of each value its name, what reads it, and what gives it another one
-    same  whether two values are the same in every bit
-    only  names of those that are put back; None: all
+    each name, reader and writer of each value same whether two values are the same in every bit
+    only names of those that are put back; None: all
     """
 
     def __init__(
@@ -55,23 +55,25 @@ class Slots:
         self.only = only
 
     def take(self) -> Values:
-        """Return all of them."""
+        """Return all of the values."""
         return {name: read() for name, read, _ in self.each()}
 
-    def put(self, kept: Values) -> list[str]:
-        """Write those that are kept."""
+    def put(self, values: Values) -> list[str]:
+        """Write the values that are kept."""
         changed = []
-        wanted = kept.keys() if self.only is None else kept.keys() & self.only
+        wanted = values.keys() if self.only is None else values.keys() & self.only
         for name, read, write in list(self.each()):
-            if name in wanted and not self.same(read(), kept[name]):
-                write(kept[name])
+            if name in wanted and not self.same(read(), values[name]):
+                write(values[name])
                 changed.append(name)
         return changed
 
 
 def of_the_host() -> Iterator[Slot]:
-    """Yield the generators of Python and NumPy that scripts share: themselves, as the functions of
-    the modules are watched, by which scripts put states back.
+    """Yield the generators of Python and NumPy that scripts share.
+
+    They themselves are taken, as the functions of the modules, by which scripts put states back,
+    are watched.
     """
     python, numpy = generator_states.python(), generator_states.numpy()
     if python is not None:
@@ -81,7 +83,7 @@ def of_the_host() -> Iterator[Slot]:
 
 
 def _text(state: Any) -> str:
-    """Return a state as text; of NumPy's and PyTorch's, which are arrays or hold one, all of it."""
+    """Return a state as a complete text; those of NumPy and PyTorch are arrays or hold one."""
     if isinstance(state, tuple):
         return repr([_text(part) for part in state])
     if hasattr(state, "numpy"):

@@ -1,4 +1,4 @@
-"""Names of users and hosts that are everyday words, and tell nothing about anybody."""
+"""Names of users and hosts that are everyday words, and identify nobody."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What the process that calls `reprocheck.check(function)` and the run that calls the function tell
-each other.
-"""
+"""Messages between the process that calls `reprocheck.check(function)` and its runs."""
 
 from __future__ import annotations
 

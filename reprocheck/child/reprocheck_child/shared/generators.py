@@ -1,4 +1,4 @@
-"""What a trace says of the states of generators."""
+"""The keys by which a trace names the states of generators."""
 
 from __future__ import annotations
 

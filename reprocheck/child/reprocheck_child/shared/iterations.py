@@ -1,5 +1,6 @@
-"""Grouping of raw events into iterations: one pure state machine, used while recording (early stop)
-and when reading a trace.
+"""Groups raw events into iterations: one pure state machine.
+
+It is used while recording (early stop) and when reading a trace.
 
 An iteration is one update of the weights. A loss belongs to the next update that follows it. An
 iteration closes when every live optimizer has stepped once, or just before one steps a second time;
@@ -76,40 +77,44 @@ class Grouping:
 
     @property
     def closed(self) -> int:
-        """Number of closed iterations."""
+        """Return the number of closed iterations."""
         return len(self.ends)
 
     @property
     def updated(self) -> int:
-        """Number of iterations whose update is made, also where their losses may still be
-        logged.
+        """Return the number of iterations whose update is made.
+
+        Their losses may still be logged.
         """
         return len(self.ends) + (self._held is not None)
 
     @property
     def begun(self) -> int:
-        """Number of iterations that have begun: those that are closed, and the open one where it
-        has a loss.
+        """Return the number of iterations that have begun.
+
+        They are those that are closed, and the open one where it has a loss.
         """
         closed = len(self.ends)
         return closed + (self.losses > (self.ends[-1] if closed else 0))
 
     @property
     def under_way(self) -> bool:
-        """Return whether an iteration has a loss or an update and is not closed; not, where its
-        update is made and only its losses are still to be logged.
+        """Return whether an iteration has a loss or an update and is not closed.
+
+        It is not, where its update is made and only its losses are still to be logged.
         """
         return not self._late and self._is_open()
 
     @property
     def closed_by_loss(self) -> bool:
-        """Return whether there is no optimizer: then the loss of an iteration closes it, before its
-        gradients and its update.
+        """Return whether a loss closes its iteration, as there is no optimizer.
+
+        It does so before the gradients and the update of the iteration.
         """
         return not self._optimizers
 
     def optimizer(self, index: int) -> None:
-        """An optimizer was built."""
+        """Count an optimizer that was built."""
         self._release()
         self._optimizers = True
         if self._stepped and index not in self._live:
@@ -117,8 +122,9 @@ class Grouping:
         self._live[index] = None
 
     def loss(self, count: int, kind: str, thread: str = "") -> int:
-        """`count` losses of one backward pass (or one `log_loss` call): returns IGNORED, COUNTED or
-        COUNTED_FROM_HERE.
+        """Count the losses of one backward pass or one `log_loss` call.
+
+        Returns IGNORED, COUNTED or COUNTED_FROM_HERE.
         """
         answer = COUNTED
         if kind != self._kind:
@@ -135,8 +141,9 @@ class Grouping:
         return answer
 
     def update(self, index: int, changed: bool | None) -> None:
-        """Optimizer `index` has stepped; `changed`: whether its weights changed, None where that
-        was not looked at.
+        """Count a step of optimizer `index`.
+
+        `changed`: whether its weights changed, None where that was not looked at.
         """
         if self.regular(index):  # the bulk of a training: as _step, without its questions
             self._last = (index, changed)
@@ -152,16 +159,15 @@ class Grouping:
             self._step(index, changed)
 
     def regular(self, index: int) -> bool:
-        """Return whether, as things are, each further update of optimizer `index` closes an
-        iteration.
-        """
+        """Return whether each further update of optimizer `index` would close an iteration."""
         if self.moved_at is None or self._late or self._stepped:
             return False
         return len(self._live) == 1 and index in self._live
 
     def moved(self) -> None:
-        """Weights were seen to have changed without an update being reported: by hand, or inside a
-        step that is under way.
+        """Count a change of weights without a reported update.
+
+        It was made by hand, or inside a step that is under way.
 
         Before the first loss that is how weights are initialised or loaded, not an update.
         """
@@ -175,8 +181,9 @@ class Grouping:
             self.moved_in = max(1, self.closed + self._is_open())
 
     def still(self) -> None:
-        """Weights were seen not to have changed since the last backward pass of a training without
-        optimizer.
+        """Count a backward pass that found the weights of the pass before.
+
+        The training has no optimizer.
 
         That need not be an update without effect: two passes whose gradients are accumulated for
         one update look the same.
@@ -186,15 +193,16 @@ class Grouping:
             self.unchanged_passes += 1
 
     def skip(self) -> None:
-        """A gradient scaler skipped an optimizer's step: the iteration goes on and is marked."""
+        """Mark the open iteration: a gradient scaler skipped an optimizer's step."""
         self._release()
         iteration = self.closed + 1
         if iteration not in self.skipped[-1:]:
             self.skipped.append(iteration)
 
     def finish(self) -> None:
-        """The trace ends: losses that await an update, and updates of an iteration that did not
-        close, form a last iteration.
+        """End the trace: what is left over forms a last iteration.
+
+        That is losses that await an update, and updates of an iteration that did not close.
         """
         self._release()
         if self._optimizers and self._is_open():
@@ -220,7 +228,12 @@ class Grouping:
 
     def _step(self, index: int, changed: bool | None) -> None:
         if not self._optimizers:
-            self._find_optimizer()
+            # the losses so far awaited this update, unless weights moved by hand
+            self._optimizers = True
+            if self.moved_at is None:
+                self.ends = array("q")
+                self._attached = self._by_loss = 0
+                self.first_end = None
         self._last = (index, changed)
         if index in self._stepped:
             self._leave_behind()
@@ -232,16 +245,6 @@ class Grouping:
             self._judge_update(changed, self.closed + 1)
         if len(self._stepped) == len(self._live):
             self._close()
-
-    def _find_optimizer(self) -> None:
-        """An optimizer steps that nobody saw being built: the losses so far awaited this update,
-        unless weights moved by hand.
-        """
-        self._optimizers = True
-        if self.moved_at is None:
-            self.ends = array("q")
-            self._attached = self._by_loss = 0
-            self.first_end = None
 
     def _judge_update(self, changed: bool | None, iteration: int) -> None:
         if changed is None:
@@ -266,12 +269,12 @@ class Grouping:
         self._stepped.clear()
 
     def _leave_behind(self) -> None:
-        """The open iteration ends without the optimizers that have not stepped in it."""
+        """Close the open iteration without the optimizers that have not stepped in it."""
         self._live = dict.fromkeys(filter(self._stepped.__contains__, self._live))
         self._close()
 
     def _take_kind(self, kind: str) -> int:
-        """Losses of another kind than those before: the kind that takes precedence stays."""
+        """Keep the kind of losses that takes precedence, where another kind comes."""
         if _WEIGHT.get(kind, 0) < _WEIGHT[self._kind]:
             self._release()
             return IGNORED
@@ -286,8 +289,9 @@ class Grouping:
         return answer
 
     def _forget_losses(self) -> None:
-        """The losses so far were not the script's losses after all, nor the iterations that they
-        alone had closed.
+        """Forget the losses so far, and the iterations that they alone had closed.
+
+        They were not the script's losses after all.
         """
         gone = self._by_loss
         self.losses = self._attached = self._by_loss = 0
@@ -304,9 +308,7 @@ class Grouping:
         self.first_end = 0 if updated else None
 
     def _reopen(self) -> None:
-        """The first loss was logged after an update: take that update back, until the losses that
-        follow it are known.
-        """
+        """Take an update back until its losses are known: the first came after the update."""
         index, changed = self._last or (0, None)
         if self._stepped:
             self._stepped.discard(index)
@@ -325,7 +327,7 @@ class Grouping:
         self._held = (index, changed)
 
     def _release(self) -> None:
-        """The losses of the update that was held back are complete."""
+        """Count the update that was held back: its losses are complete."""
         if self._held is not None:
             (index, changed), self._held = self._held, None
             self._step(index, changed)

@@ -1,4 +1,4 @@
-"""Lines of a trace that could not be written: the mark that says so."""
+"""The mark that says that lines of a trace could not be written."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Blocks of a file, mapped and shared: what is stored there is in the file, without a system call
-and however the process ends.
+"""Maps blocks of a file, shared: what is stored there is in the file, however the process ends.
+
+No system call is needed to store.
 
 The mapping is made through the C library: the module `mmap` would keep a descriptor open. Blocks
 are allocated beforehand, so that a full disk is an error here and never a fault in the script.
@@ -34,8 +35,9 @@ def cut_off(path: str, length: int) -> None:
 
 
 def _library() -> Any:
-    """Return the C library with the types of what is called in it, made once: `functools` would be
-    one more module that the script finds imported.
+    """Return the C library with the types of what is called in it, made once.
+
+    `functools` would be one more module that the script finds imported.
     """
     import ctypes
 
@@ -55,7 +57,7 @@ def _library() -> Any:
 
 
 class Block:
-    """`size` bytes of the file `path` from the offset `base` on, as the memory view `bytes`.
+    """A mapped part of a file: `size` bytes from the offset `base` on, as the memory view `bytes`.
 
     Raises OSError where it cannot be mapped.
     """
@@ -76,6 +78,9 @@ class Block:
         self.bytes: Any = memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
     def release(self) -> None:
-        """Unmap it. Nothing may hold a view of it any longer."""
+        """Unmap the block.
+
+        Nothing may hold a view of it any longer.
+        """
         self.bytes = None
         self._unmap(self._address, self.size)

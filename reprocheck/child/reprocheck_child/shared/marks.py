@@ -1,4 +1,4 @@
-"""Files that a continued run and reprocheck leave for each other in the folder of a trace."""
+"""Names of files by which a continued run and reprocheck talk in the folder of a trace."""
 
 from __future__ import annotations
 

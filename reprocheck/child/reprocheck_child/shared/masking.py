@@ -1,5 +1,4 @@
-"""Home folder, user name, host name and credentials in URLs are taken out of everything that
-reprocheck writes.
+"""Masks home folder, user name, host name and URL credentials in everything that is written.
 
 Shared by the recorder and the parent process. Standard library only, Python 3.9, and no regular
 expressions: `re` is not imported into a script that does not use it.
@@ -45,7 +44,7 @@ _BEFORE_AUTHORITY = ":/"
 
 
 def identity() -> Tuple[str, str, str]:
-    """Home folder, user name and host name of this process: what `mask` takes after the text.
+    """Return home folder, user name and host name of this process, as `mask` takes them.
 
     Empty where unknown.
     """
@@ -69,8 +68,9 @@ def _user(home: str) -> str:
 
 
 def mask(text: str, home: str, user: str, host: str) -> str:
-    """Return `text` with the home folder as `~`, names as `<user>` and `<host>`, and URL
-    credentials as `<credentials>`: these first, since a name may be a part of them.
+    """Return `text` with the home folder as `~`, and names as `<user>` and `<host>`.
+
+    URL credentials become `<credentials>` first, since a name may be a part of them.
     """
     text = _mask_credentials(text)
     for needle, replacement, is_path in needles(home, user, host):
@@ -80,9 +80,7 @@ def mask(text: str, home: str, user: str, host: str) -> str:
 
 
 def may_hold_secret(text: str) -> bool:
-    """Return whether `redaction` has something to look for: a fast look that does without regular
-    expressions.
-    """
+    """Return whether `redaction` has something to look for, without regular expressions."""
     small = text.lower()
     if text.count(".") > 2 or text.count(":") > 3 or any(sign in small for sign in SIGNS):
         return True
@@ -90,19 +88,22 @@ def may_hold_secret(text: str) -> bool:
 
 
 def _is_like_a_key(word: str) -> bool:
-    """Return whether a word is as long as a bare key, with a capital and a digit: a path in which
-    no separator stands has neither as a rule.
+    """Return whether a word is as long as a bare key, with a capital and a digit.
+
+    A path in which no separator stands has neither as a rule.
     """
     return len(word) >= _BARE_KEY and word != word.lower() and word.translate(_DIGITS) != word
 
 
 def _words(text: str) -> List[str]:
     """Return the runs of letters, digits, slashes and plus signs."""
-    return "".join(one if one.isalnum() or one in "/+" else " " for one in text).split()
+    return "".join(
+        character if character.isalnum() or character in "/+" else " " for character in text
+    ).split()
 
 
 def unmask(text: str, home: str, user: str, host: str) -> str:
-    """Return a path that `mask` was given on this machine, by this user."""
+    """Return the path that `mask` was given on this machine, by this user."""
     text = f"{text}/".replace(f"{IN_PATH}/", f"{home}/")[:-1]
     if (text + "/").startswith("~/"):
         text = home + text[1:]
@@ -110,21 +111,21 @@ def unmask(text: str, home: str, user: str, host: str) -> str:
 
 
 def needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
-    """(what to find, what stands for it, whether it is a path), the longest first."""
-    found = []
+    """Return (what to find, what stands for it, whether it is a path), the longest first."""
+    replacements = []
     home = home.rstrip("/")
     if home.count("/") and len(home) > 1:
-        found.append((home, "~", True))
+        replacements.append((home, "~", True))
     if _tells(user, USERS):
-        found.append((user, "<user>", False))
+        replacements.append((user, "<user>", False))
     for name in {host, host.split(".")[0]}:
         if _tells(name, HOSTS):
-            found.append((name, "<host>", False))
-    return sorted(found, key=lambda item: (-len(item[0]), item))
+            replacements.append((name, "<host>", False))
+    return sorted(replacements, key=lambda item: (-len(item[0]), item))
 
 
 def _tells(name: str, everyday: frozenset[str]) -> bool:
-    """Return whether a name tells who or where somebody is."""
+    """Return whether a name identifies a person or a place."""
     return len(name) > 1 and name.lower() not in everyday
 
 
@@ -154,8 +155,9 @@ def _stands_alone(text: str, start: int, end: int, is_path: bool) -> bool:
 
 
 def may_be_in_path(home: str) -> bool:
-    """Return whether a home folder is looked for in longer paths, too: `/data/root` tells nothing
-    of `/root`.
+    """Return whether a home folder is looked for in longer paths, too.
+
+    `/data/root` reveals nothing of `/root`.
     """
     return home.count("/") > 1
 

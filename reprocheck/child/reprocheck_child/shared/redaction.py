@@ -1,5 +1,4 @@
-"""Secrets, e-mail addresses and network addresses are taken out of the texts that a report can
-carry to other people.
+"""Masks secrets, e-mail addresses and network addresses in texts that a report can carry away.
 
 Shared by the recorder and the parent process: arguments, logs, tracebacks and kept source go
 through the same patterns. The formats of tokens are those that their issuers publish, as gitleaks
@@ -90,8 +89,9 @@ _SHORTEST_KNOWN, _SHORTEST_NUMBER, _SHORTEST_WORD = 6, 8, 12
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether an option, a variable or a key of this name holds a secret: `--hf_token`,
-    `AWS_SECRET_ACCESS_KEY`, `dbPassword`.
+    """Return whether an option, a variable or a key of this name holds a secret.
+
+    Such are `--hf_token`, `AWS_SECRET_ACCESS_KEY` and `dbPassword`.
     """
     parts = _parts(name)
     if not parts:
@@ -108,17 +108,19 @@ def is_secret_name(name: str) -> bool:
 
 
 def known_secrets(words: Iterable[str], environment: Mapping[str, str]) -> List[str]:
-    """Return values of secret options and variables, line by line, that are long enough to be found
-    again in a log without finding other things.
+    """Return values of secret options and variables, line by line.
+
+    They are long enough to be found again in a log without finding other things.
     """
-    found = [value for name, value in environment.items() if is_secret_name(name)]
-    found += [secret for _, secret in _with_secrets(words)]
-    return sorted({line for value in found for line in value.splitlines() if _is_known(line)})
+    values = [value for name, value in environment.items() if is_secret_name(name)]
+    values += [secret for _, secret in _with_secrets(words)]
+    return sorted({line for value in values for line in value.splitlines() if _is_known(line)})
 
 
 def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
-    """Yield each word of a command, and the secret at its end: the word behind a secret option, the
-    value behind `=`, "" for none.
+    """Yield each word of a command, and the secret at its end.
+
+    That is the word behind a secret option, the value behind `=`, "" for none.
     """
     follows = False
     for word in words:
@@ -126,18 +128,12 @@ def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
             follows = False
             yield word, word
             continue
-        secret = _value_in(word)
+        # a command of `bash -c` has no value
+        name, _, value = word.partition("=")
+        is_command = not word.startswith("-") and any(character.isspace() for character in word)
+        secret = value if not is_command and is_secret_name(name) else ""
         follows = word.startswith("-") and "=" not in word and is_secret_name(word)
         yield word, secret
-
-
-def _value_in(word: str) -> str:
-    """Return the value of `--password=P` or `db.password=P`; "" where the word holds no secret, or
-    is a command of `bash -c`.
-    """
-    name, _, value = word.partition("=")
-    is_command = not word.startswith("-") and any(character.isspace() for character in word)
-    return value if not is_command and is_secret_name(name) else ""
 
 
 def _is_known(value: str) -> bool:
@@ -236,7 +232,10 @@ _ASSIGNED = re.compile(
 
 
 def _given(space: str, gap: str, value: str) -> "Pattern[str]":
-    """`setenv("DB_PASSWORD", "…")`, `add_argument("--password", default="…")`."""
+    """Return a pattern for secrets given to calls.
+
+    Such as `setenv("DB_PASSWORD", "…")`, `add_argument("--password", default="…")`.
+    """
     given = rf"""["'][\w.-]{{0,64}}?{_NAME}["']{space},{gap}(?:default{space}={space})?{value}"""
     return re.compile(rf"\({space}{given}")
 
@@ -324,11 +323,12 @@ _HOME = re.compile(r"(?<![\w.~-])/(?:home|Users)/(?P<value>[^/\s:\"'<>]+)")
 
 
 class _Rule(NamedTuple):
-    """A pattern whose group `value` is masked, and words one of which stands (in small letters) in
-    each text that can match; none: always tried.
+    """A pattern whose group `value` is masked.
 
-    accepts   by the name before a value, where the pattern has one
-    values    whether each string within the group is masked, and not the whole
+    One of its words stands (in small letters) in each text that can match; none: always tried.
+
+    accepts by the name before a value, where the pattern has one values whether each string within
+    the group is masked, and not the whole
     """
 
     signs: Tuple[str, ...]
@@ -339,7 +339,7 @@ class _Rule(NamedTuple):
 
 
 class Redactor:
-    """Takes secrets out of texts and counts them.
+    """The masking of secrets in texts, which counts them.
 
     One object follows one log: a private key may be cut at the end of a text. `known`: values that
     are masked wherever they stand, see `known_secrets`.
@@ -353,12 +353,15 @@ class Redactor:
         """Whether the last line stood within a private key."""
 
     def text(self, text: str) -> str:
-        """Return a log or a part of one, a traceback, a message. Lines keep their number."""
+        """Return a log or a part of one, a traceback, a message, masked.
+
+        Lines keep their number.
+        """
         text = self.keys(self.without_known(text))
         return self._apply(_OF_TEXT, text)
 
     def arguments(self, words: Iterable[str]) -> List[str]:
-        """Return the words of a command.
+        """Return the words of a command, masked.
 
         What follows an option whose name says that it is a secret is masked, whatever it looks
         like.
@@ -372,9 +375,7 @@ class Redactor:
         return hidden
 
     def _word(self, word: str) -> str:
-        """Return a word of a command; what follows an option of one letter in it is a text of its
-        own.
-        """
+        """Return a word of a command, masked; what follows a one-letter option is a text itself."""
         joined = _JOINED.match(word)
         shown = self.text(word)
         if joined is None or shown != word:
@@ -382,18 +383,19 @@ class Redactor:
         return joined.group() + self.text(word[joined.end() :])
 
     def source(self, text: str) -> str:
-        """Source code, which can be parsed afterwards as before: values are masked inside of
-        literals and comments alone.
+        """Return source code, masked inside of literals and comments alone.
+
+        It can be parsed afterwards as before.
         """
         text = self.keys(self.without_known(text))
         return self._in_literals(self._apply(_OF_SOURCE, text))
 
     def path(self, path: str) -> str:
-        """Return the path of a file, whose name stays where it holds no token."""
+        """Return the path of a file; its name stays where it holds no token."""
         return self._apply((_TOKENS,), path)
 
     def variable(self, name: str, value: str) -> str:
-        """Return the value of an environment variable that bears on numbers."""
+        """Return the value of an environment variable that bears on numbers, masked."""
         if name.upper().endswith("IFNAME"):
             return "<interface>"
         return self._apply(_OF_VARIABLES, value)
@@ -418,27 +420,25 @@ class Redactor:
         return text
 
     def _shown(self, rule: _Rule, match: Match[str]) -> str:
-        """Return what stands in place of a match: the same with the mark in place of its value."""
+        """Return a match with the mark in place of its value."""
         span = match.span("value")
         if span[0] < 0:
             span = match.span("other")
         start, end = (place - match.start() for place in span)
-        found = match.group()
-        value, quote = found[start:end], ""
+        text = match.group()
+        value, quote = text[start:end], ""
         if not rule.values:
             value, quote = _unquoted(value)
         if not rule.accepts(match, value):
-            return found
+            return text
         if rule.values:
             shown = _ONE_STRING.sub(self._string, value)
         else:
             shown = self._masked(rule.mark) + "\n" * value.count("\n")
-        return found[:start] + quote + shown + quote + found[end:]
+        return text[:start] + quote + shown + quote + text[end:]
 
     def keys(self, text: str) -> str:
-        """Return the lines of private keys, each masked, so that the lines behind them keep their
-        numbers.
-        """
+        """Return the lines of private keys, each masked, so that later lines keep their numbers."""
         if not self.in_key and "PRIVATE KEY" not in text:
             return text
         lines = text.splitlines(keepends=True)
@@ -466,8 +466,10 @@ class Redactor:
         return match[0] if match[0][1] == "<" else quote + self._masked(SECRET) + quote
 
     def _in_literals(self, text: str) -> str:
-        """Return what texts hide, in literals and comments: `x@w.to` in code is a product of
-        matrices. Commands of a notebook are text, and so is what cannot be read as Python.
+        """Return texts, masked in literals and comments.
+
+        `x@w.to` in code is a product of matrices. Commands of a notebook are text, and so is what
+        cannot be read as Python.
         """
         lines = text.splitlines(keepends=True)
         try:
@@ -490,12 +492,16 @@ class Redactor:
 
 
 def _is_value(match: Match[str], value: str) -> bool:
-    return _is_secret(_whole_name(match), value)
+    start = match.start("name")
+    before = _BEFORE_NAME.search(match.string[max(0, start - 64) : start])
+    name = (before.group() if before else "") + match["name"]
+    return _is_secret(name, value)
 
 
 def _is_no_prose(match: Match[str], value: str) -> bool:
-    """Return the same as `_is_value`, but for a word that others follow: `password: the one that
-    you got`.
+    """Return the same as `_is_value`, but False for a word that others follow.
+
+    Such as `password: the one that you got`.
     """
     is_prose = _PLAIN_WORD.fullmatch(value) and _NEXT_WORD.match(match.string, match.end())
     return not is_prose and _is_value(match, value)
@@ -507,18 +513,12 @@ def _is_option(match: Match[str], value: str) -> bool:
     return is_seen and is_secret_name(match["name"]) and not value.startswith("<")
 
 
-def _whole_name(match: Match[str]) -> str:
-    start = match.start("name")
-    before = _BEFORE_NAME.search(match.string[max(0, start - 64) : start])
-    return (before.group() if before else "") + match["name"]
-
-
 def _is_word(match: Match[str], value: str) -> bool:
     return value.lower() not in _HARMLESS
 
 
 def _is_of_a_network(match: Match[str], value: str) -> bool:
-    """Return whether an address says something, and is no version."""
+    """Return whether an address identifies a machine, and is no version."""
     start = match.start()
     before = match.string[max(0, start - _LONGEST_BEFORE) : start]
     line = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]

@@ -1,4 +1,4 @@
-"""The bulk of most trainings: one scalar loss, one update of the one optimizer, again and again.
+"""The storage of the bulk of most trainings: one scalar loss, one update, again and again.
 
 In such a stretch a loss costs one store into a column of doubles, in a file of its own, and an
 update nothing: that between two losses is implied. Formatting a number, a lock, a second line would
@@ -26,14 +26,15 @@ Losses that are NaN are lines of the trace, they end a stretch.
 
 
 def stored(data: bytes) -> array[float]:
-    """Return the losses of a piece of a column, up to where none was stored yet."""
+    """Return the losses of a piece of a column, up to the first that was not stored yet."""
     used = len(data.rstrip(UNUSED[:1]))
     return array("d", data[: -(-used // WIDTH) * WIDTH][: len(data) // WIDTH * WIDTH])
 
 
 class Column:
-    """The file with the losses of all regular stretches of one process; the block from loss `start`
-    on is mapped.
+    """The file with the losses of all regular stretches of one process.
+
+    The block from loss `start` on is mapped.
     """
 
     def __init__(self, path: str) -> None:
@@ -69,8 +70,9 @@ class Column:
 
 
 class Regular:
-    """A regular stretch. `loss` and `update` return False, and do nothing, where the training
-    leaves the pattern.
+    """A regular stretch.
+
+    `loss` and `update` return False, and do nothing, where the training leaves the pattern.
     """
 
     __slots__ = (
@@ -114,9 +116,7 @@ class Regular:
         self._room = len(self._view)
 
     def loss(self, value: float) -> bool:
-        """Return one scalar loss of the stretch's kind and dtype, in the thread that the stretch
-        began in.
-        """
+        """Store one scalar loss of the stretch's kind and dtype, from the stretch's thread."""
         updates = self.updates
         if self.losses != updates or value != value or get_ident() != self._thread:
             return False
@@ -128,8 +128,9 @@ class Regular:
         return True
 
     def update(self, index: int) -> bool:
-        """Return an update of optimizer `index`, whose weights were not looked at; False also where
-        it is the last before the stop.
+        """Count an update of optimizer `index`, whose weights were not looked at.
+
+        Return False also where it is the last before the stop.
         """
         losses = self.losses
         if index != self.index or self.updates == losses or losses >= self.limit:
@@ -138,8 +139,9 @@ class Regular:
         return True
 
     def close(self) -> None:
-        """Cut off what the stretch did not use of the file: in its own thread only, which may be
-        storing a loss.
+        """Cut off what the stretch did not use of the file.
+
+        In its own thread only, which may be storing a loss.
         """
         if get_ident() == self._thread:
             self._view = None

@@ -1,6 +1,4 @@
-"""What the format safetensors calls the types of elements, and the file in the folder of a trace
-that holds what one operator was given.
-"""
+"""The safetensors names of element types, and the file that holds an operator's inputs."""
 
 FILE = "values.safetensors"
 TYPES = {

@@ -1,5 +1,6 @@
-"""Which threads and asynchronous tasks of a process train by themselves: used while recording, for
-the early stop, and when reading a trace.
+"""Finds which threads and asynchronous tasks of a process train by themselves.
+
+It is used while recording, for the early stop, and when reading a trace.
 
 A training has losses and updates of its own. Threads in which the same optimizer steps are one
 training, also where each step runs in another thread. Where no optimizer steps at all, each thread
@@ -35,11 +36,11 @@ class Trainings:
         self._seen: set[tuple[str, int]] = set()
 
     def loss(self, thread: str) -> None:
-        """A loss was seen in a thread."""
+        """Count a loss in a thread."""
         self.losses[thread] = self.losses.get(thread, 0) + 1
 
     def update(self, thread: str, optimizer: int) -> None:
-        """An optimizer has stepped in a thread."""
+        """Count a step of an optimizer in a thread."""
         step = (thread, optimizer)
         if step in self._seen or len(self._groups) > MOST:
             return
@@ -51,11 +52,11 @@ class Trainings:
 
     @property
     def groups(self) -> list[set[Member]]:
-        """Threads and optimizers that belong together."""
+        """Return the threads and optimizers that belong together."""
         return self._groups or [{thread} for thread in self.losses]
 
     def several(self) -> list[set[Member]]:
-        """Return the threads and optimizers of each training; nothing where there is only one."""
+        """Return the threads and optimizers of each training; nothing for only one training."""
         own = [group for group in self.groups if not group.isdisjoint(self.losses)]
         in_order = self._groups or min(self.losses.values(), default=0) > 1
         if in_order and 1 < len(own) <= MOST:

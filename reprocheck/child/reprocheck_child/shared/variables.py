@@ -1,5 +1,6 @@
-"""Which environment variables belong into a report: a closed list of those that bear on numbers and
-randomness, and plain numbers under other names, such as `SEED=17`. Standard library only.
+"""The environment variables that belong into a report: those that bear on numbers.
+
+It is a closed list, and plain numbers under other names, such as `SEED=17`. Standard library only.
 """
 
 from __future__ import annotations
@@ -113,8 +114,9 @@ def listed(name: str) -> bool:
 
 
 def is_number_of_the_user(name: str, value: str) -> bool:
-    """Return whether a variable of any other name holds a number that a script may read:
-    `SEED=17`.
+    """Return whether a variable of any other name holds a number: `SEED=17`.
+
+    A script may read it.
     """
     if listed(name) or name.startswith(_OF_SESSIONS) or not _NUMBER.fullmatch(value):
         return False
@@ -122,8 +124,9 @@ def is_number_of_the_user(name: str, value: str) -> bool:
 
 
 def allowed(name: str, value: str) -> bool:
-    """Return whether the variable bears on numbers or randomness, is the same in a second run, and
-    looks like no secret.
+    """Return whether a variable bears on numbers or randomness and may be shown.
+
+    It must be the same in a second run, and look like no secret.
     """
     if not listed(name) and not is_number_of_the_user(name, value):
         return False
@@ -133,8 +136,9 @@ def allowed(name: str, value: str) -> bool:
 
 
 def shown(name: str, value: str) -> str:
-    """Return the value without e-mail and network addresses, names of network cards and home
-    folders of other users.
+    """Return the value of a variable, masked.
+
+    E-mail and network addresses, names of network cards and home folders of other users are hidden.
     """
     if _PLAIN.fullmatch(value) and not name.upper().endswith("IFNAME"):
         return value

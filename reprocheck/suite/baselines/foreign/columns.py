@@ -34,7 +34,10 @@ def is_columns(text: str) -> bool:
 
 
 def read_columns(text: str) -> Iterator[Points]:
-    """torchtitan's text. Raises ValueError where a row has other columns than the others."""
+    """Read the text of torchtitan.
+
+    Raises ValueError where a row has other columns than the others.
+    """
     import pandas as pd
 
     named = _NAMES.search(text)

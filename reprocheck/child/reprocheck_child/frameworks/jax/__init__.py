@@ -1,3 +1,1 @@
-"""JAX: losses at level loss, what a deeper run sees at the boundary of compiled programs,
-controls.
-"""
+"""The adapter of JAX: losses, deeper levels at the boundary of compiled programs, controls."""

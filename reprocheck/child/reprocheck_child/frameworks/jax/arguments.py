@@ -1,11 +1,12 @@
-"""Which arguments of a call are differentiated."""
+"""Finds which arguments of a call are differentiated."""
 
 from typing import Any, List
 
 
 def positions(argnums: Any, count: int) -> List[int]:
-    """Return the places of the arguments that are differentiated, of a call with `count` of them:
-    those that are there.
+    """Return the places of the differentiated arguments of a call with `count` arguments.
+
+    Those that are not there are left out.
     """
     if not isinstance(argnums, (tuple, list)):
         argnums = (argnums,)

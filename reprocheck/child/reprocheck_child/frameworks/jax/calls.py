@@ -1,5 +1,6 @@
-"""Calls of functions that `jax.jit` and `jax.pmap` compile: which of their arguments are weights,
-states and batch, and what they return.
+"""Records calls of functions that `jax.jit` and `jax.pmap` compile.
+
+That is which of their arguments are weights, states and batch, and what they return.
 
 The function that is compiled is wrapped, so that one look at its tracing says which arguments are
 differentiated and which results are gradients. What a call returns and the next one is given again
@@ -66,7 +67,7 @@ class _Tracing:
 
 
 class Compiled:
-    """Stands in the place of what `jax.jit` returns, and behaves as it does."""
+    """The stand-in for what `jax.jit` returns, which behaves as that does."""
 
     def __init__(self, calls: "Calls", real: Any, traced: Traced) -> None:
         functools.update_wrapper(self, traced.function)
@@ -97,7 +98,7 @@ class Compiled:
 
 
 class Calls:
-    """Wraps `jax.jit` and `jax.pmap`, and records the calls that differentiate."""
+    """The wrappers of `jax.jit` and `jax.pmap`, which record the calls that differentiate."""
 
     def __init__(self, jax: Any, watcher: Any) -> None:
         self.jax = jax
@@ -125,8 +126,9 @@ class Calls:
         return compiling
 
     def _wrapped(self, function: Any) -> Tuple[Any, Traced]:
-        """Return the wrapper of a function, the same for the same function: compiled programs are
-        kept by it.
+        """Return the wrapper of a function, always the same one for the same function.
+
+        Compiled programs are cached by it.
         """
         try:
             known = self.functions.get(function)
@@ -162,8 +164,9 @@ class Calls:
     def differentiates(
         self, function: Any, chosen: List[Tuple[int, Any]], gradients: Any, value: Any
     ) -> None:
-        """A differentiation is traced: `chosen` are the numbers of its differentiated arguments,
-        and they.
+        """Note that a differentiation is traced.
+
+        `chosen` are the numbers of its differentiated arguments, and the arguments.
         """
         tracing = getattr(self.local, "tracing", None)
         if tracing is None:
@@ -177,7 +180,10 @@ class Calls:
         tracing.held.append((weights, [leaf for _, leaf in flat(self.jax, gradients)], value))
 
     def _leave(self, tracing: _Tracing, result: Any) -> None:
-        """A function was traced. Its call has begun if it differentiates. May end the process."""
+        """Note that a function was traced; its call has begun if it differentiates.
+
+        May end the process.
+        """
         traced, plan = tracing.traced, tracing.plan
         if plan is None or not tracing.held:
             traced.trains = bool(traced.trains)
@@ -218,9 +224,12 @@ class Calls:
         return result
 
     def _hold_state(self, traced: Traced, given: Any) -> Any:
-        """A compiled function is called behind the differentiation: it may be an update alone.
-        Returns what it is to be given.
+        """Record the state of an optimizer that a compiled function is given.
+
+        It is called behind the differentiation, and may be an update alone. Returns what the
+        function is to be given.
         """
+        # private: nothing public tells whether a program is being traced (JAX 0.10)
         if not self.jax._src.core.trace_state_clean():
             return given
         with guarded("the state of an optimizer"):
@@ -229,9 +238,7 @@ class Calls:
         return given
 
     def _of_optimizers(self, leaves: List[Leaf], given: Any) -> List[bool]:
-        """Return, of each leaf of the arguments, whether it belongs to the state of an
-        optimizer.
-        """
+        """Return for each leaf of the arguments whether an optimizer's state holds it."""
         inside = of_optimizers(self.jax, given)
         # how flax calls the state of optax, whose classes `nnx` replaces by its own
         return [is_state or "opt_state" in name for is_state, (name, _) in zip(inside, leaves)]
@@ -239,8 +246,9 @@ class Calls:
     def _called(
         self, real: Any, traced: Traced, evaluation: Optional[Evaluation], args: Any, kwargs: Any
     ) -> Any:
-        """Call a compiled function while its tracing, if it comes to that, is watched; within
-        another tracing nothing is.
+        """Call a compiled function and watch its tracing, if there is one.
+
+        Within another tracing nothing is watched.
         """
         before = getattr(self.local, "tracing", None)
         if before is not None and before.plan is not None:
@@ -252,7 +260,7 @@ class Calls:
             self.local.tracing = before
 
     def _given(self, traced: Traced, args: Any, kwargs: Any) -> Optional[List[Leaf]]:
-        """Return the leaves of the arguments by name; None where the call is not to be recorded."""
+        """Return the leaves of the arguments by name; None where the call is not recorded."""
         if traced.trains is False or self.jax.config.jax_disable_jit:
             return None
         # JAX offers no public way to ask whether a function is being traced
@@ -275,20 +283,20 @@ class Calls:
 
     @guarded("before a call of a compiled function")
     def _before(self, traced: Traced, leaves: List[Leaf], given: Any) -> Optional[Evaluation]:
-        """Read the arguments (`given`: both kinds of them), which the call may destroy."""
+        """Read the arguments (`given`: both kinds), which the call may destroy."""
         args: Tuple[Any, ...] = given[0]
         evaluation = Evaluation(traced.name, traced)
         evaluation.given = self.watcher.arguments.read(leaves)
         self._look_back(traced, leaves)
         arguments = [self.watcher.argument(name, leaf) for name, leaf in leaves]
-        counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]
+        counts = [len(self.jax.tree_util.tree_leaves(argument)) for argument in args]
         # the line of an argument is that of each leaf in it
         lines = map(repeat, self.watcher.lines(args), counts)
-        for one, line in zip(arguments, chain.from_iterable(lines)):
-            one.line = line
-        for one in compress(arguments, self._of_optimizers(leaves, given)):
-            one.state = OF_OPTIMIZER
-        kinds = [one.kind == "key" for one in arguments]
+        for argument, line in zip(arguments, chain.from_iterable(lines)):
+            argument.line = line
+        for argument in compress(arguments, self._of_optimizers(leaves, given)):
+            argument.state = OF_OPTIMIZER
+        kinds = [argument.kind == "key" for argument in arguments]
         evaluation.keys = self.watcher.keys.drawn(list(compress(_values(leaves), kinds)))
         numbers, arrays = self.watcher.outside(traced.function, _values(leaves))
 
@@ -318,22 +326,22 @@ class Calls:
         with guarded("after a call of a compiled function"):
             plan = traced.plan(leaves) or Plan()
             results = [leaf for _, leaf in flat(self.jax, result)]
-            found = [self.prints.of(leaf) for leaf in results]
-            kept = plan.kept()
+            fingerprints = [self.prints.of(leaf) for leaf in results]
+            carried = plan.kept()
             evaluation.gradients = [
-                (name, found[place]) for place, name in sorted(plan.gradients.items())
+                (name, fingerprints[place]) for place, name in sorted(plan.gradients.items())
             ]
-            told = {*plan.gradients, *kept.values()}
+            known = {*plan.gradients, *carried.values()}
             evaluation.results = [
-                ["result %d" % place, found[place]]
+                ["result %d" % place, fingerprints[place]]
                 for place, leaf in enumerate(results)
-                if place not in told and getattr(leaf, "ndim", False)
+                if place not in known and getattr(leaf, "ndim", False)
             ]
-            for place, after in kept.items():
+            for place, after in carried.items():
                 name, given = leaves[place]
                 self.watcher.keys.follows(given, results[after])
-                if not _READ.isdisjoint(found[after]):
-                    evaluation.after.append((plan.weights.get(place, name), found[after]))
+                if not _READ.isdisjoint(fingerprints[after]):
+                    evaluation.after.append((plan.weights.get(place, name), fingerprints[after]))
             evaluation.known = plan.sure and plan.weights.keys() <= plan.carried.keys()
             if not plan.gradients:
                 self.watcher.deep.unrecorded(traced.name, GRADIENTS)

@@ -1,8 +1,7 @@
-"""What a function of the script takes from outside without being given it: numbers and arrays of
-its module and of functions around it.
+"""Finds numbers and arrays that a function of the script uses without being given them.
 
-A compiled program holds them as constants. A learning rate or the whole data set often comes in
-this way.
+They are those of its module and of functions around it. A compiled program holds them as constants.
+A learning rate or the whole data set often comes in this way.
 """
 
 import dis
@@ -22,8 +21,9 @@ Found = Tuple[Dict[str, Any], Dict[str, Any]]
 def captured(
     function: Any, is_array: Callable[[Any], bool], is_users: Callable[[Any], bool]
 ) -> Found:
-    """Return the numbers and arrays that a function, and functions of the script that it uses, take
-    from outside.
+    """Return the numbers and arrays that a function takes from outside.
+
+    So do the functions of the script that it uses.
     """
     walk = _Walk(is_array, is_users)
     walk.function(function, 0)
@@ -45,7 +45,9 @@ class _Walk:
             return
         self.seen.add(id(function))
         if hasattr(function, "func") and hasattr(function, "keywords"):  # functools.partial
-            given = [("argument %d" % number, one) for number, one in enumerate(function.args)]
+            given = [
+                ("argument %d" % number, argument) for number, argument in enumerate(function.args)
+            ]
             self.values([*given, *function.keywords.items()], depth)
             self.function(function.func, depth + 1)
             return
@@ -55,7 +57,11 @@ class _Walk:
             self.function(wrapped, depth + 1)
         function = getattr(function, "__func__", function)
         if isinstance(function, types.FunctionType) and self.is_users(function.__code__):
-            self.values(_outside(function), depth)
+            outside = function.__globals__
+            names = [name for name in _globals(function.__code__) if name in outside]
+            self.values(
+                [*scope.cells(function).items(), *((name, outside[name]) for name in names)], depth
+            )
 
     def values(self, named: List[Tuple[str, Any]], depth: int) -> None:
         """Take numbers and arrays by their names."""
@@ -67,33 +73,28 @@ class _Walk:
         if isinstance(value, (int, float, complex)):
             self.numbers.setdefault(name, value)
         elif self.is_array(value):
-            kept = self.arrays if getattr(value, "ndim", 0) else self.numbers
-            kept.setdefault(name, value)
+            values = self.arrays if getattr(value, "ndim", 0) else self.numbers
+            values.setdefault(name, value)
         elif isinstance(value, (list, tuple, dict)):
-            self.values([(name + part, one) for part, one in self._parts(value)], depth)
+            self.values([(name + part, element) for part, element in self._parts(value)], depth)
         elif callable(value) and not isinstance(value, type):
             self.function(value, depth + 1)
 
     def _parts(self, value: Any) -> List[Tuple[str, Any]]:
-        """Numbers and arrays in a small container, which may be a setting or the weights."""
+        """Take numbers and arrays of a small container, which may be a setting or the weights."""
         # a longer one is data, and would be looked at element by element
         if len(value) > _SHORT:
             return []
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        return [("[%r]" % (key,), one) for key, one in items if self._is_taken(one)]
-
-    def _is_taken(self, value: Any) -> bool:
-        return isinstance(value, (int, float)) or self.is_array(value)
-
-
-def _outside(function: types.FunctionType) -> List[Tuple[str, Any]]:
-    outside = function.__globals__
-    names = [name for name in _globals(function.__code__) if name in outside]
-    return [*scope.cells(function).items(), *((name, outside[name]) for name in names)]
+        return [
+            ("[%r]" % (key,), element)
+            for key, element in items
+            if (isinstance(element, (int, float)) or self.is_array(element))
+        ]
 
 
 def _globals(code: types.CodeType) -> List[str]:
-    """Names that code reads from its module, functions inside it included."""
+    """Return names that code reads from its module, functions inside it included."""
     steps = chain.from_iterable(map(dis.get_instructions, scope.codes(code)))
     names = (step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     return list(dict.fromkeys(names))

@@ -1,8 +1,7 @@
-"""Controls for JAX: its keys are explicit, so what is left is where a key comes from, the compiler,
-orders and layers that drop.
+"""The controls for JAX: the compiler, orders and layers that drop.
 
-A key that the script takes from the clock or the system is what the controls `clock` and `entropy`
-answer, where it asks.
+Its keys are explicit: a key that the script takes from the clock or the system is a matter of the
+controls `clock` and `entropy`.
 """
 
 import functools
@@ -30,43 +29,44 @@ _PROBE_SECONDS = 60
 
 
 def deterministic(jax: Any, active: Any) -> None:
-    """Flags for the compiler, which reads them when the first device is used.
+    """Set flags for the compiler, which reads them when the first device is used.
 
-    One that it does not know would end the process.
+    An unknown flag would end the process.
     """
     if not any(find_spec(name) for name in ACCELERATED):
         return
     given = os.environ.get("XLA_FLAGS", "")
-    kept, wanted = _flags(active, given)
-    if wanted and not known(" ".join([*kept, *wanted])):
-        refused = [flag for flag in wanted if not known(" ".join([*kept, flag]))]
+    remaining, wanted = _flags(active, given)
+    if wanted and not known(" ".join([*remaining, *wanted])):
+        refused = [flag for flag in wanted if not known(" ".join([*remaining, flag]))]
         wanted = [flag for flag in wanted if flag not in refused]
         active.unavailable(
-            "deterministic", "jaxlib does not start with XLA_FLAGS=%s" % " ".join([*kept, *refused])
+            "deterministic",
+            "jaxlib does not start with XLA_FLAGS=%s" % " ".join([*remaining, *refused]),
         )
     if wanted:
-        os.environ["XLA_FLAGS"] = " ".join([*kept, *wanted])
+        os.environ["XLA_FLAGS"] = " ".join([*remaining, *wanted])
         active.touched("deterministic", "XLA_FLAGS", os.environ["XLA_FLAGS"])
 
 
 def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
     """Return the flags of the user that stay, and ours to add.
 
-    One of ours that the user gave another value stands unless the control wins.
+    One of ours to which the user gave another value keeps that, unless the control wins.
     """
-    kept, wanted = given.split(), []
+    remaining, wanted = given.split(), []
     for flag in FLAGS:
         name = flag.partition("=")[0]
-        theirs = [word for word in kept if word.partition("=")[0] == name]
-        other = next((word for word in theirs if word != flag), None)
-        if other is not None and not active.override:
-            active.conflict("deterministic", "XLA_FLAGS", other, flag)
-        elif other is not None or not theirs:
+        theirs = [word for word in remaining if word.partition("=")[0] == name]
+        contrary = next((word for word in theirs if word != flag), None)
+        if contrary is not None and not active.override:
+            active.conflict("deterministic", "XLA_FLAGS", contrary, flag)
+        elif contrary is not None or not theirs:
             wanted.append(flag)
-            if other is not None:
-                active.overridden("deterministic", "XLA_FLAGS", other, flag)
-                kept = [word for word in kept if word not in theirs]
-    return kept, wanted
+            if contrary is not None:
+                active.overridden("deterministic", "XLA_FLAGS", contrary, flag)
+                remaining = [word for word in remaining if word not in theirs]
+    return remaining, wanted
 
 
 def known(flags: str) -> bool:
@@ -89,15 +89,16 @@ def known(flags: str) -> bool:
 
 
 def no_compile(jax: Any, active: Any) -> None:
-    """Functions run operator by operator. Other bits than those of the compiled program."""
+    """Run functions operator by operator.
+
+    Other bits than those of the compiled program.
+    """
     jax.config.update("jax_disable_jit", True)
     active.touched("no-compile", "jax_disable_jit", True)
 
 
 def single_thread(jax: Any, active: Any) -> None:
-    """Set one thread for the programs of the CPU, whose number is read when the first device is
-    used.
-    """
+    """Set one thread for the programs of the CPU; it is read with the first use of a device."""
     given = os.environ.get(THREADS)
     if given not in (None, "1") and not active.override:
         active.conflict("single-thread", THREADS, given, "1")
@@ -109,9 +110,7 @@ def single_thread(jax: Any, active: Any) -> None:
 
 
 def data_order(jax: Any, active: Any) -> None:
-    """`jax.random.permutation`, where the script asks for it, leaves the order in which things
-    stand.
-    """
+    """Let `jax.random.permutation` keep the order, where the script calls it."""
 
     def in_order(real: Any) -> Any:
         def permutation(key: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -126,7 +125,7 @@ def data_order(jax: Any, active: Any) -> None:
 
 
 def dropout_off(jax: Any, active: Any) -> None:
-    """Dropout layers of flax hand their input on, and its attention drops nothing."""
+    """Let dropout layers of flax return their input, and its attention drop nothing."""
     for module in ("flax.linen.stochastic", "flax.nnx.nn.stochastic"):
         import_hook.when_imported(module, functools.partial(_layers, active))
     for module in ("flax.linen.attention", "flax.nnx.nn.attention"):
@@ -149,8 +148,8 @@ def _layers(active: Any, module: Any) -> None:
 def _attention(active: Any, module: Any) -> None:
     names: List[str] = [
         name
-        for name, one in vars(module).items()
-        if inspect.isfunction(one) and one.__module__ == module.__name__
+        for name, function in vars(module).items()
+        if inspect.isfunction(function) and function.__module__ == module.__name__
     ]
     for name in names:
         signature = inspect.signature(getattr(module, name))

@@ -1,5 +1,6 @@
-"""Where weights were made: the line of the script that gives a variable the value that a function
-is called with.
+"""Finds where weights were made.
+
+That is the line of the script that gives a variable the value that a function is called with.
 """
 
 import ast
@@ -15,32 +16,31 @@ _lines: Dict[str, Dict[str, List[int]]] = {}
 
 
 def line_of(frame: Any, value: Any) -> Optional[int]:
-    """Return the first line above the one that runs in `frame` that gives a value its name; None
-    where that is not known.
+    """Return the first line above the running one in `frame` that assigns a variable.
+
+    None where that is not known.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return None
     # a value may have several names, and be given to one of them again later
     variables = [*frame.f_locals.items(), *frame.f_globals.items()]
-    names = {name for name, held in variables if held is value and not name.startswith("__")}
-    lines = _assignments(frame.f_code.co_filename)
-    assigned = chain.from_iterable(lines.get(name, ()) for name in names)
-    return min((line for line in assigned if line < frame.f_lineno), default=None)
-
-
-def _assignments(file: str) -> Dict[str, List[int]]:
-    """Return the lines of a file that give each of its variables a value."""
+    names = {
+        name for name, variable in variables if variable is value and not name.startswith("__")
+    }
+    file = frame.f_code.co_filename
     if file not in _lines:
         _lines[file] = {}
         text = "".join(linecache.getlines(file))
         # a larger file is generated, and takes long
         if len(text) < _MOST:
             _lines[file] = _read(ast.parse(text))
-    return _lines[file]
+    lines = _lines[file]
+    assigned = chain.from_iterable(lines.get(name, ()) for name in names)
+    return min((line for line in assigned if line < frame.f_lineno), default=None)
 
 
 def _read(tree: ast.AST) -> Dict[str, List[int]]:
-    found: Dict[str, List[int]] = {}
+    lines: Dict[str, List[int]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             targets = node.targets
@@ -50,5 +50,5 @@ def _read(tree: ast.AST) -> Dict[str, List[int]]:
             continue
         for part in chain.from_iterable(map(ast.walk, targets)):
             if isinstance(part, ast.Name):
-                found.setdefault(part.id, []).append(node.lineno)
-    return found
+                lines.setdefault(part.id, []).append(node.lineno)
+    return lines

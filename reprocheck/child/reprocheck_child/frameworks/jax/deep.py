@@ -1,9 +1,10 @@
-"""Levels `module` and `op` for JAX: what each outermost differentiation was given and returned, and
-how weights and states went on.
+"""Levels `module` and `op` for JAX: records each outermost differentiation at its boundary.
 
-Nothing is added to a compiled program. What is recorded stands at its boundary: arguments before
-the call, results behind it. An evaluation is written down when the next one begins, as only that
-shows what became of the weights; its loss comes last and closes the iteration.
+That is what it was given and returned, and how weights and states went on.
+
+Nothing is added to a compiled program: arguments are read before the call, results behind it. An
+evaluation is written down when the next one begins, as only that shows what became of the weights;
+its loss comes last and closes the iteration.
 """
 
 import os
@@ -47,9 +48,7 @@ PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax", "chex", "haiku", "equinox
 
 
 class Watcher:
-    """Takes evaluations as they begin and end, and writes them in the order in which they are to be
-    read.
-    """
+    """The recorder of evaluations, which writes them in the order in which they are read."""
 
     def __init__(self, jax: Any, recorder: Any) -> None:
         self.jax = jax
@@ -84,7 +83,7 @@ class Watcher:
         recorder.on_end.append(self.finish)
 
     def hook(self) -> Dict[str, str]:
-        """Install what is beside the differentiation itself; return what became of each hook."""
+        """Set the hooks beside the differentiation itself; return what became of each."""
         from .calls import Calls
         from .updates import Updates
 
@@ -98,16 +97,14 @@ class Watcher:
         return install(self.jax, steps)
 
     def forked(self) -> None:
-        """A forked process writes its own evaluations."""
+        """Let a forked process write its own evaluations."""
         self.lock = threading.RLock()
         self.current = None
         self.waiting.clear()
         self.recorded.clear()
 
     def say(self, r: str, place: str, **keys: Any) -> None:
-        """Write a fact; behind the evaluation that is under way or not written yet, where there is
-        one.
-        """
+        """Write a fact, behind the evaluation that is open or not written yet, if there is one."""
         with self.lock:
             if self.current is None:
                 self.deep.seen(r, place, **keys)
@@ -115,7 +112,10 @@ class Watcher:
                 self.waiting.append((r, place, keys))
 
     def begin(self, evaluation: Evaluation) -> None:
-        """An evaluation is about to run; the one before it is written. May end the process."""
+        """Begin an evaluation and write the one before it.
+
+        May end the process.
+        """
         if self.deep.elsewhere():
             return
         with guarded("an evaluation that begins"), self.lock:
@@ -132,10 +132,11 @@ class Watcher:
 
     @guarded("an evaluation that ends")
     def end(self, evaluation: Evaluation, raised: bool = False) -> None:
-        """End an evaluation that has returned, after its losses, which come from threads of the
-        runtime.
+        """End an evaluation that has returned, after its losses.
 
         May end the process.
+
+        The losses come from threads of the runtime.
         """
         self.jax.effects_barrier()
         with self.lock:
@@ -150,7 +151,10 @@ class Watcher:
 
     @guarded("a loss of jax")
     def lost(self, loss: Loss) -> None:
-        """A value has arrived. May end the process."""
+        """Take a value that has arrived.
+
+        May end the process.
+        """
         with self.lock:
             evaluation = self.current
             if evaluation is None or evaluation.ended:
@@ -167,7 +171,7 @@ class Watcher:
     def settle(self, following: Optional[Evaluation]) -> None:
         """Write the evaluation that is not written yet.
 
-        `following`: the one that begins, which shows what became of the weights.
+        `following` is the one that begins, which shows what became of the weights.
         """
         evaluation = self.current
         if evaluation is None or not evaluation.losses:
@@ -176,11 +180,11 @@ class Watcher:
             return
         self._write(evaluation)
         self._root(evaluation)
-        for name, found in reversed(evaluation.gradients):
-            self.deep.seen("gradient", name, out=[["", found]])
+        for name, fingerprint in reversed(evaluation.gradients):
+            self.deep.seen("gradient", name, out=[["", fingerprint]])
         self._say_waiting()
-        for name, found in _updates(evaluation, following):
-            self.deep.seen("update", name, out=[["", found]])
+        for name, fingerprint in _updates(evaluation, following):
+            self.deep.seen("update", name, out=[["", fingerprint]])
         self.current = None
         self._say_loss(evaluation.losses[-1])
         self.current = None
@@ -192,7 +196,7 @@ class Watcher:
 
     @guarded("the last evaluation")
     def finish(self) -> None:
-        """The process ends."""
+        """Write what is left as the process ends."""
         with self.lock:
             if not self.writing:
                 self.settle(None)
@@ -213,7 +217,7 @@ class Watcher:
             self.writing = False
 
     def _head(self, evaluation: Evaluation) -> None:
-        """Everything up to the value."""
+        """Write everything up to the value."""
         if evaluation.begun:
             return
         evaluation.begun = True
@@ -225,65 +229,57 @@ class Watcher:
         self._first_values(evaluation, evaluation.weights)
         self._first_values(evaluation, evaluation.states, b=True)
         if evaluation.marked:
-            self._hold(evaluation)
+            for name, fingerprint in evaluation.weights + evaluation.states:
+                kind = evaluation.kinds.get(name, {})
+                self.deep.seen("held", name, call=False, out=[["", fingerprint]], **kind)
+            for name, digest in evaluation.keys.get("g", {}).items():
+                raw = b64encode(digest.encode()).decode()
+                self.deep.seen("state", name, call=False, raw=raw)
         if evaluation.batch:
-            self._batch(evaluation)
+            from_keys, drawn = used(evaluation.made), evaluation.drawn
+            moved: Dict[str, Any] = {
+                key: {**from_keys.get(key, {}), **drawn.get(key, {})} for key in ("g", "g2")
+            }
+            moved.update(evaluation.samples())
+            self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **moved)
         if evaluation.keys or evaluation.results:
             keys: Dict[str, Any] = {**evaluation.keys}
             self.deep.seen("call", evaluation.name, out=evaluation.results, **keys)
 
-    def _hold(self, evaluation: Evaluation) -> None:
-        """Record what the training goes on with: weights, what it carries, and the keys that it is
-        given.
-        """
-        for name, found in evaluation.weights + evaluation.states:
-            kind = evaluation.kinds.get(name, {})
-            self.deep.seen("held", name, call=False, out=[["", found]], **kind)
-        for name, digest in evaluation.keys.get("g", {}).items():
-            raw = b64encode(digest.encode()).decode()
-            self.deep.seen("state", name, call=False, raw=raw)
-
     def hold_state(self, given: Any, leaves: List[Tuple[str, Any]], states: Sequence[bool]) -> Any:
-        """An optimizer is given its state, outside of the function that differentiates: the first
-        behind a boundary is written. Returns what it is to be given instead of `given`.
+        """Record the state that an optimizer is given outside of the differentiation.
 
-        leaves  those of `given` by their names
-        states  whether they belong to the state
+        The first behind a boundary is written. Returns what the optimizer is to be given instead of
+        `given`.
+
+        leaves those of `given` by their names states whether they belong to the state
         """
-        held = list(compress(leaves, states))
-        if not held:
+        state_leaves = list(compress(leaves, states))
+        if not state_leaves:
             return given
         self.owes_state = False
-        made = self.arguments.state(held)
-        for name, leaf in held:
-            found = self.argument(name, made.get(name, leaf)).found
-            self.say("held", name, call=False, out=[["", found]], **OF_OPTIMIZER)
-        return self.arguments.replaced(given, leaves, made)
-
-    def _batch(self, evaluation: Evaluation) -> None:
-        made, drawn = used(evaluation.made), evaluation.drawn
-        moved: Dict[str, Any] = {
-            key: {**made.get(key, {}), **drawn.get(key, {})} for key in ("g", "g2")
-        }
-        moved.update(evaluation.samples())
-        self.deep.seen("batch", "inputs of " + evaluation.name, out=evaluation.batch, **moved)
+        replacements = self.arguments.state(state_leaves)
+        for name, leaf in state_leaves:
+            fingerprint = self.argument(name, replacements.get(name, leaf)).found
+            self.say("held", name, call=False, out=[["", fingerprint]], **OF_OPTIMIZER)
+        return self.arguments.replaced(given, leaves, replacements)
 
     def _first_values(self, evaluation: Evaluation, given: Named, **keys: Any) -> None:
-        """Weights that were not seen before, with where they were made and the generators that they
-        can be made from: the keys made so far, and what was drawn from.
+        """Record weights that were not seen before.
+
+        Beside each stands where it was made, and the generators that it can be made from: the keys
+        made so far, and what was drawn from.
         """
         still = dict.fromkeys(evaluation.generators, UNMOVED)
         keys["g"] = {**still, **evaluation.made, **evaluation.drawn.get("g", {})}
-        for name, found in given:
+        for name, fingerprint in given:
             if name not in self.recorded:
                 self.recorded[name] = None
                 line = of_line(evaluation.lines.get(name, ""))
-                self.deep.seen("weights", name, call=False, out=[["", found]], **keys, **line)
+                self.deep.seen("weights", name, call=False, out=[["", fingerprint]], **keys, **line)
 
     def lines(self, args: Tuple[Any, ...]) -> List[str]:
-        """Return the line of the script that made each argument of the call under way; "" where
-        that is not known.
-        """
+        """Return the script's line that made each argument of the call; "" where unknown."""
         frame = self.deep.frame(2)
         if frame is None:
             return []
@@ -295,7 +291,10 @@ class Watcher:
 
     def _root(self, evaluation: Evaluation) -> None:
         values, dtype, _ = evaluation.losses[evaluation.said]
-        leaves = [[str(number), _leaf(value, dtype)] for number, value in enumerate(values)]
+        leaves = [
+            [str(place), {"h": float(value).hex(), "d": dtype, "s": [], "v": [number(value)]}]
+            for place, value in enumerate(values)
+        ]
         leaves[0][0] = ""  # a single value is the loss itself
         self.deep.seen("root", "loss", out=leaves)
 
@@ -308,7 +307,7 @@ class Watcher:
     def eager(
         self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], argnums: Any
     ) -> Optional[Evaluation]:
-        """An outermost differentiation with arrays for arguments is about to run."""
+        """Record an outermost differentiation whose arguments are arrays, before it runs."""
         # JAX offers no public way to ask whether a function is being traced
         if not self.jax._src.core.trace_state_clean():
             return None
@@ -326,7 +325,7 @@ class Watcher:
     def _given(
         self, evaluation: Evaluation, function: Any, args: Any, kwargs: Any, argnums: Any
     ) -> None:
-        """The arguments: weights are those that are differentiated."""
+        """Record the arguments; the differentiated ones are weights."""
         names, chosen = parameters(function), positions(argnums, len(args))
         evaluation.given = self.arguments.read(self.named(function, (args, kwargs)))
         lines = dict(enumerate(self.lines(args)))
@@ -338,17 +337,15 @@ class Watcher:
                 evaluation.weights.append((name, self.prints.of(leaf)))
                 evaluation.lines[name] = lines.get(path[1].idx, "")
                 continue
-            one = self.argument(name, leaf)
-            rest.append(one)
-            if one.kind == "key":
+            argument = self.argument(name, leaf)
+            rest.append(argument)
+            if argument.kind == "key":
                 keys.append(leaf)
         arranged(evaluation, rest, Plan())
         evaluation.keys = self.keys.drawn(keys)
 
     def due(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """Return the arguments that an outermost differentiation is to be given, both kinds of
-        them.
-        """
+        """Return the arguments, of both kinds, that an outermost differentiation is to be given."""
         given = args, kwargs
         if self.jax._src.core.trace_state_clean() and not of_keras(sys._getframe(2)):
             with guarded("the arguments of a step"):
@@ -364,7 +361,7 @@ class Watcher:
     def traced(
         self, function: Any, args: Tuple[Any, ...], argnums: Any, gradients: Any, value: Any
     ) -> None:
-        """A differentiation was traced into a program."""
+        """Note that a differentiation was traced into a program."""
         chosen = [(number, args[number]) for number in positions(argnums, len(args))]
         self.calls.differentiates(function, chosen, gradients, value)
 
@@ -392,7 +389,10 @@ class Watcher:
         return Argument(name, "array", self.prints.of(leaf), self.prints.rows(leaf))
 
     def outside(self, function: Any, given: List[Any]) -> Tuple[List[List[Any]], List[Argument]]:
-        """Return what a function takes from outside: numbers and arrays. `given`: its arguments."""
+        """Return numbers and arrays that a function takes from outside.
+
+        `given`: its arguments.
+        """
         numbers, arrays = captured(
             function,
             self.prints.is_array,
@@ -400,26 +400,26 @@ class Watcher:
         )
         known = set(map(id, given))
         others = [
-            self.argument(name, one)
-            for name, one in arrays.items()
-            if id(one) not in known and not self.tracer(one)
+            self.argument(name, value)
+            for name, value in arrays.items()
+            if id(value) not in known and not self.tracer(value)
         ]
         settings = [
-            [name, self.number(one)]
-            for name, one in numbers.items()
-            if not self.keys.is_key(one, name)
+            [name, self.number(value)]
+            for name, value in numbers.items()
+            if not self.keys.is_key(value, name)
         ]
-        return settings, [one for one in others if one.kind == "array"]
+        return settings, [value for value in others if value.kind == "array"]
 
     def number(self, leaf: Any) -> Dict[str, Any]:
-        """Return a number as a hyper-parameter stands in the trace."""
+        """Return a number as the trace has hyper-parameters."""
         if self.tracer(leaf):
             return {"h": "", "d": "traced"}
         is_scalar = self.prints.is_array(leaf) and not getattr(leaf, "ndim", 0)
         if is_scalar and leaf.dtype.kind in "fiub":
             leaf = self.prints.array(leaf).item()
-        found: Dict[str, Any] = self.prints.of(leaf)
-        return found
+        fingerprint: Dict[str, Any] = self.prints.of(leaf)
+        return fingerprint
 
     def tracer(self, leaf: Any) -> bool:
         """Return whether a leaf stands for an array while a program is traced."""
@@ -433,8 +433,9 @@ class Watcher:
 
 
 def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
-    """Return weights and states after an evaluation, from its results or from the arguments of the
-    next one of the same function.
+    """Return weights and states after an evaluation.
+
+    They are read from its results or from the arguments of the next one of the same function.
     """
     if evaluation.known or following is None:
         return evaluation.after
@@ -442,9 +443,5 @@ def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
         return evaluation.after
     following.decided()
     weights, states = dict(evaluation.weights), dict(evaluation.states)
-    found = [one for one in following.weights if one[0] in weights]
-    return found + [one for one in following.states if one[0] in states]
-
-
-def _leaf(value: float, dtype: str) -> Dict[str, Any]:
-    return {"h": float(value).hex(), "d": dtype, "s": [], "v": [number(value)]}
+    updated = [pair for pair in following.weights if pair[0] in weights]
+    return updated + [pair for pair in following.states if pair[0] in states]

@@ -1,6 +1,4 @@
-"""One evaluation of a value and its gradient as the deeper levels see it, from its arguments to the
-loss that closes the iteration.
-"""
+"""One evaluation of a value and its gradient, from its arguments to its last loss."""
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -17,8 +15,9 @@ OF_OPTIMIZER: Dict[str, Any] = {"o": 0}
 
 
 class Argument:
-    """A leaf of the arguments of a call: `kind` is `key`, `array`, `number` or "" for what is none
-    of them.
+    """A leaf of the arguments of a call.
+
+    Its `kind` is `key`, `array`, `number` or "" for anything else.
     """
 
     def __init__(self, name: str, kind: str, found: Fingerprint, rows: Sequence[Rows] = ()) -> None:
@@ -33,7 +32,7 @@ class Argument:
 
 
 class Evaluation:
-    """What is known of one evaluation.
+    """The facts about one evaluation.
 
     A call of a compiled function may hold several, one after the other: see `losses`.
     """
@@ -93,40 +92,40 @@ class Evaluation:
     def from_outside(self, numbers: List[List[Any]], arrays: List[Argument]) -> None:
         """Take what the function uses without being given it."""
         self.hyper += numbers
-        self.batch += [[one.name, one.found] for one in arrays]
+        self.batch += [[argument.name, argument.found] for argument in arrays]
         if not self.rows:
-            for one in arrays:
-                self.rows += one.rows
+            for argument in arrays:
+                self.rows += argument.rows
 
     def samples(self) -> Dict[str, Any]:
-        """`n` of the batch; {} where it has no samples."""
+        """Return `n` of the batch; {} where it has no samples."""
         return of_samples(leaves.samples(self.rows))
 
 
 class Unkept:
-    """Where no values are kept or put back: every step is given what the script gives it."""
+    """The stand-in for kept values where there are none: steps are given what the script gives."""
 
     def __init__(self, jax: Any) -> None:
         self.jax = jax
 
     def read(self, leaves: Sequence[Leaf]) -> Values:
-        """Arguments as values, by their names."""
+        """Return arguments as values, by their names."""
         return {}
 
     def keep(self, evaluation: Evaluation) -> None:
-        """A step is written down."""
+        """Do nothing with a step that is written down."""
 
     def instead(self, title: str, given: Any, leaves: Sequence[Leaf]) -> Any:
         """Return the arguments that a function is to be given."""
         return given
 
-    def state(self, held: Sequence[Leaf]) -> Values:
-        """Return what comes in the place of the leaves of the state of an optimizer."""
+    def state(self, leaves: Sequence[Leaf]) -> Values:
+        """Return what replaces the leaves of the state of an optimizer."""
         return {}
 
-    def replaced(self, value: Any, leaves: Sequence[Leaf], made: Values) -> Any:
-        """Return a pytree with others in the place of its leaves of these names."""
-        if not made:
+    def replaced(self, value: Any, leaves: Sequence[Leaf], replacements: Values) -> Any:
+        """Return a pytree in which the leaves of these names are replaced."""
+        if not replacements:
             return value
-        found = [made.get(name, leaf) for name, leaf in leaves]
-        return self.jax.tree_util.tree_unflatten(self.jax.tree_util.tree_structure(value), found)
+        values = [replacements.get(name, leaf) for name, leaf in leaves]
+        return self.jax.tree_util.tree_unflatten(self.jax.tree_util.tree_structure(value), values)

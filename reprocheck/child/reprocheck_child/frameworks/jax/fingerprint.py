@@ -1,5 +1,6 @@
-"""Fingerprints of JAX arrays, read through host memory: exact hash, sketch, norm, small values; and
-names of leaves of pytrees.
+"""Fingerprints of JAX arrays, and names of leaves of pytrees.
+
+They are read through host memory: exact hash, sketch, norm, small values.
 
 An array of JAX never changes, so each is read once and its fingerprint kept as long as the array
 lives.
@@ -20,7 +21,10 @@ _WRAPPINGS = re.compile(r"\.(states\[\d+\]|value|raw_value|get_raw_value\(\))(?=
 
 
 class Fingerprints(fingerprint.Fingerprints):
-    """Reads arrays and other leaves. Never raises."""
+    """The fingerprints of arrays and other leaves.
+
+    Never raises.
+    """
 
     def __init__(self, jax: Any, deep: Any) -> None:
         import numpy
@@ -36,7 +40,7 @@ class Fingerprints(fingerprint.Fingerprints):
         return isinstance(value, self.jax.Array)
 
     def array(self, value: Any) -> Any:
-        """Return an array as numpy has it; of a key the numbers behind it."""
+        """Return an array as an array of numpy; of a key the numbers behind it."""
         if self.is_key(value):
             value = self.jax.random.key_data(value)
         return self.numpy.asarray(value)
@@ -45,27 +49,27 @@ class Fingerprints(fingerprint.Fingerprints):
         """Return the fingerprint of an array, a plain value as it is, the type of anything else."""
         if not self.is_tensor(tensor):
             return leaves.plain_or_type(tensor)
-        reference, found = self.known.get(id(tensor), (None, {}))
+        reference, fingerprint = self.known.get(id(tensor), (None, {}))
         if reference is not None and reference() is tensor:
-            return found
+            return fingerprint
         key, known = id(tensor), self.known
-        found = self._read(tensor)
-        known[key] = (weakref.ref(tensor, lambda _: known.pop(key, None)), found)
-        return found
+        fingerprint = self._read(tensor)
+        known[key] = (weakref.ref(tensor, lambda _: known.pop(key, None)), fingerprint)
+        return fingerprint
 
     def _read(self, array: Any) -> Fingerprint:
         own = {"d": str(array.dtype), "s": list(array.shape)}
         if not array.is_fully_addressable:  # parts of it lie on devices of other processes
             shards = [
-                fingerprint.of_array(self.array(one.data)) for one in array.addressable_shards
+                fingerprint.of_array(self.array(shard.data)) for shard in array.addressable_shards
             ]
-            digest = hashing.digest("".join(one["h"] for one in shards).encode())
+            digest = hashing.digest("".join(shard["h"] for shard in shards).encode())
             return {"h": digest, **own}
-        found = {**fingerprint.of_array(self.array(array)), **own}
+        result = {**fingerprint.of_array(self.array(array)), **own}
         device = next(iter(array.devices()), None)
         if device is not None and device.platform != "cpu":
-            found["dev"] = "%s:%d" % (device.platform, device.id)
-        return found
+            result["dev"] = "%s:%d" % (device.platform, device.id)
+        return result
 
     def is_key(self, leaf: Any) -> bool:
         """Return whether a leaf is a typed key of `jax.random`."""
@@ -77,14 +81,15 @@ class Fingerprints(fingerprint.Fingerprints):
         return isinstance(leaf, (self.jax.Array, self.numpy.ndarray, self.numpy.generic))
 
     def rows(self, array: Any) -> List[fingerprint.Rows]:
-        """Return the samples of an array as they are told apart, read now: a call may destroy the
-        array (`donate_argnums`). A list of one; empty where it has no samples.
+        """Return the samples of an array, read now: a call may destroy it (`donate_argnums`).
+
+        A list of one; empty where it has no samples.
         """
         try:
-            found = leaves.array_rows(self.array(array))
-            if found is None or found[0] > leaves.SAMPLES:
+            rows = leaves.array_rows(self.array(array))
+            if rows is None or rows[0] > leaves.SAMPLES:
                 return []
-            length, read = found
+            length, read = rows
             digests = [hashing.digest(read(number)).encode() for number in range(length)]
             return [(length, digests.__getitem__)]
         except Exception as error:
@@ -93,19 +98,17 @@ class Fingerprints(fingerprint.Fingerprints):
 
 
 def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
-    """Leave of a pytree with their key paths."""
+    """Return the leaves of a pytree with their key paths."""
     return list(jax.tree_util.tree_flatten_with_path(value)[0])
 
 
 def of_optimizers(jax: Any, value: Any) -> List[bool]:
-    """Return, of each leaf of a pytree, whether it lies in a state of optax, which has classes
-    for them.
-    """
+    """Return for each leaf of a pytree whether a state of optax, which has classes, holds it."""
     tree = jax.tree_util
-    found: List[bool] = []
+    answers: List[bool] = []
     for part in tree.tree_leaves(value, is_leaf=_is_state):
-        found += [_is_state(part)] * len(tree.tree_leaves(part))
-    return found
+        answers += [_is_state(part)] * len(tree.tree_leaves(part))
+    return answers
 
 
 def _is_state(value: Any) -> bool:
@@ -113,15 +116,14 @@ def _is_state(value: Any) -> bool:
 
 
 def of_keras(frame: Any) -> bool:
-    """Return whether a call comes from Keras: its own adapter records what its trainer on JAX
-    does.
-    """
+    """Return whether a call comes from Keras, whose own adapter records its trainer on JAX."""
     return "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/")
 
 
 def named(jax: Any, path: Tuple[Any, ...], names: List[str]) -> str:
-    """`params['dense']['kernel']`: the path of a leaf of `(args, kwargs)`, the argument by its
-    name.
+    """Return the path of a leaf of `(args, kwargs)`, such as `params['dense']['kernel']`.
+
+    The argument has its own name.
     """
     if len(path) < 2:
         return "argument"
@@ -141,7 +143,7 @@ def shown(jax: Any, path: Tuple[Any, ...]) -> str:
 
 
 def parameters(function: Any) -> List[str]:
-    """Names of the positional parameters of a function; those of `*args` are numbered.
+    """Return names of the positional parameters of a function; those of `*args` are numbered.
 
     Empty where they are not known.
     """
@@ -150,11 +152,11 @@ def parameters(function: Any) -> List[str]:
     except (TypeError, ValueError):
         return []
     names: List[str] = []
-    for one in signature.parameters.values():
-        if one.kind is one.VAR_POSITIONAL:
-            names += ["%s[%d]" % (one.name, number) for number in range(64)]
-        elif one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
-            names.append(one.name)
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            names += ["%s[%d]" % (parameter.name, number) for number in range(64)]
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
     return names
 
 

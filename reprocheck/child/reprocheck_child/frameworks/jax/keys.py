@@ -1,5 +1,4 @@
-"""Where random numbers come from: keys of `jax.random` as they are made, and the default generators
-of Python and numpy.
+"""Follows keys of `jax.random` as they are made, and the generators of Python and numpy.
 
 A key has no state to watch. Each line of the script that makes one from a number stands for a
 generator: its state is what it was made from, and keys that are split off or folded keep the name
@@ -25,7 +24,7 @@ _A_LINE = 8
 
 
 class Keys:
-    """Knows of each key, by its numbers, which line it comes from."""
+    """The line of the script that each key comes from, by the numbers of the key."""
 
     def __init__(self, jax: Any, deep: Any, prints: Any, say: Callable[..., None]) -> None:
         self.jax = jax
@@ -39,7 +38,7 @@ class Keys:
         self.inside = False
 
     def hook(self) -> None:
-        """See keys being made and derived."""
+        """Set hooks on what makes and derives keys."""
         random = self.jax.random
         for name in ("key", "PRNGKey", "wrap_key_data"):
             replace(random, name, self._making)
@@ -55,23 +54,23 @@ class Keys:
         def make(*args: Any, **kwargs: Any) -> Any:
             outermost, self.inside = not self.inside, True
             try:
-                made = real(*args, **kwargs)
+                key = real(*args, **kwargs)
             finally:
                 self.inside = not outermost
             if outermost:
-                self._made(made, args, kwargs)
-            return made
+                self._made(key, args, kwargs)
+            return key
 
         return make
 
     @guarded("a key that was made")
-    def _made(self, made: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        if self._is_traced(made):
+    def _made(self, key: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+        if self._is_traced(key):
             return
         line = self.deep.source(2)
         name = self._name(line)
-        self._keep(made, name)
-        numbers = b"".join(self._numbers(made))
+        self._keep(key, name)
+        numbers = b"".join(self._numbers(key))
         self.states[name] = hashing.digest(self.states.get(name, "").encode() + numbers)
         seed = next(iter([*args, *kwargs.values()]), None)
         self.say(
@@ -83,8 +82,9 @@ class Keys:
         )
 
     def _name(self, line: str) -> str:
-        """Return the name of a key by its line: the first is `jax`; the first ones that a line
-        makes are told apart.
+        """Return the name of a key by its line: the first is `jax`.
+
+        The first keys that a line makes are told apart.
         """
         count = self.lines[line] = self.lines.get(line, 0) + 1
         if count == 1 and len(self.lines) == 1:
@@ -97,22 +97,20 @@ class Keys:
     def _seed(self, seed: Any) -> Dict[str, Any]:
         if getattr(seed, "ndim", None) == 0 and not self._is_traced(seed):
             seed = seed.item()
-        found: Dict[str, Any] = leaves.plain(seed) or self.prints.of(seed)
-        return found
+        shown: Dict[str, Any] = leaves.plain(seed) or self.prints.of(seed)
+        return shown
 
-    def _derived(self, made: Any, key: Any, *_: Any, **__: Any) -> str:
-        """A key was made of another; returns the name that it has from there, "" where that is not
-        known.
-        """
-        if not self.origins or self._is_traced(made):
+    def _derived(self, derived: Any, key: Any, *_: Any, **__: Any) -> str:
+        """Note that a key was made of another; return the name it has then, "" where unknown."""
+        if not self.origins or self._is_traced(derived):
             return ""
         name = self.origin(key)
-        self._keep(made, name)
+        self._keep(derived, name)
         return name
 
-    def _folded_in(self, made: Any, key: Any, *args: Any, **kwargs: Any) -> None:
-        """A number was folded into a key: what is drawn from there depends on it as on a seed."""
-        name = self._derived(made, key)
+    def _folded_in(self, derived: Any, key: Any, *args: Any, **kwargs: Any) -> None:
+        """Note that a number was folded into a key: later draws depend on it as on a seed."""
+        name = self._derived(derived, key)
         number = next(iter([*args, *kwargs.values()]), None)
         if not name or self._is_traced(number):
             return
@@ -120,9 +118,7 @@ class Keys:
         self.say("fold", name, call=False, out=[["folded", self._seed(number)]], **line)
 
     def _is_traced(self, value: Any) -> bool:
-        """Return whether a value stands for one of a program that is being traced: it has no
-        numbers.
-        """
+        """Return whether a value belongs to a program that is being traced: it has no numbers."""
         return isinstance(value, self.jax.core.Tracer)
 
     def origin(self, key: Any) -> str:
@@ -132,16 +128,18 @@ class Keys:
         first = next(iter(self._numbers(key)), b"")
         return self.origins.get(first, "")
 
-    def follows(self, key: Any, made: Any) -> None:
-        """A compiled program has returned `made` in the place of `key`: it keeps the name, where it
-        is one.
+    def follows(self, key: Any, result: Any) -> None:
+        """Let `result`, which a compiled program has returned in the place of `key`, keep its name.
+
+        Only where it is a key.
         """
         if self.prints.is_array(key) and self.is_key(key):
-            self._keep(made, self.origin(key))
+            self._keep(result, self.origin(key))
 
     def is_key(self, leaf: Any, path: str = "") -> bool:
-        """Return whether a leaf is a key: a typed one, or numbers that are known to be one or look
-        and are called like one.
+        """Return whether a leaf is a key.
+
+        It is a typed one, or numbers that are known to be a key, or look and are named like one.
         """
         if self.prints.is_key(leaf):
             return True
@@ -152,23 +150,23 @@ class Keys:
             return True
         return leaf.ndim == 1 and any(word in path.lower() for word in ("key", "rng", "prng"))
 
-    def drawn(self, found: List[Any]) -> Dict[str, Dict[str, str]]:
-        """`g` and `g2` of a computation that is given these keys.
+    def drawn(self, keys: List[Any]) -> Dict[str, Dict[str, str]]:
+        """Return `g` and `g2` of a computation that is given these keys.
 
-        One of unknown origin may be of any line.
+        A key of unknown origin may be of any line.
         """
         before: Dict[str, str] = {}
-        for key in found:
+        for key in keys:
             digest = hashing.digest(b"".join(self._numbers(key)))
             name = self.origin(key)
             names = [name] if name else list(self.states) or [NAME]
-            for one in names:
-                before[one] = hashing.digest((before.get(one, "") + digest).encode())
+            for origin in names:
+                before[origin] = hashing.digest((before.get(origin, "") + digest).encode())
         return used(before)
 
-    def _keep(self, made: Any, name: str) -> None:
+    def _keep(self, keys: Any, name: str) -> None:
         if name and len(self.origins) < _MOST:
-            self.origins.update(dict.fromkeys(self._numbers(made), name))
+            self.origins.update(dict.fromkeys(self._numbers(keys), name))
 
     def _numbers(self, key: Any) -> List[bytes]:
         """Return the numbers of a key, of each where there are several."""
@@ -179,8 +177,9 @@ class Keys:
 
 
 class Defaults:
-    """The default generators of Python and numpy: where they stood when last looked at or seeded,
-    and whether they moved since.
+    """The default generators of Python and numpy, and whether they have moved.
+
+    It knows where they stood when last looked at or seeded.
     """
 
     def __init__(self, deep: Any, say: Callable[..., None]) -> None:
@@ -190,7 +189,7 @@ class Defaults:
         self.touched: Dict[str, None] = {}  # those that the script seeded or drew from
 
     def hook(self) -> None:
-        """See seeds being set, where no other adapter does."""
+        """Set hooks on the functions that set seeds, where no other adapter does."""
         self.before = deep_states(self.deep)
         # a module, used by flax, that draws from Python's generator when it is imported
         import_hook.when_imported(
@@ -210,29 +209,32 @@ class Defaults:
             if not says:
                 return
             given = next(iter([*args, *kwargs.values()]), None)
-            found = leaves.plain(given) or {
+            shown = leaves.plain(given) or {
                 "h": hashing.digest(repr(given).encode()),
                 "d": leaves.type_name(given),
             }
             line = self.deep.source(1)
-            self.say("seed", generator, call=False, out=[["seed", found]], l=line)
+            self.say("seed", generator, call=False, out=[["seed", shown]], l=line)
 
         # numpy.random has the function from there, and it can be called by both names
         also = [sys.modules.get("numpy.random.mtrand")]
         around(module, "seed", "a seed", after=seeded, also=also)
 
     def _drawn_by_user(self, generator: str) -> bool:
-        """Return whether code of the script can have drawn: packages draw from Python's generator
-        while they are imported.
+        """Return whether code of the script can have drawn.
+
+        Packages draw from Python's generator while they are imported.
         """
         if generator != "python":
             return True
-        files = [(one, getattr(one, "__file__", None)) for one in list(sys.modules.values())]
-        named = [(one, file) for one, file in files if isinstance(file, str)]
-        return any(_uses_random(one) for one, file in named if self.deep._user_file(file))
+        files = [
+            (module, getattr(module, "__file__", None)) for module in list(sys.modules.values())
+        ]
+        named = [(module, file) for module, file in files if isinstance(file, str)]
+        return any(_uses_random(module) for module, file in named if self.deep._user_file(file))
 
     def moved(self) -> Dict[str, Dict[str, str]]:
-        """`g` and `g2` of those that moved since the last look."""
+        """Return `g` and `g2` of those that moved since the last look."""
         now = deep_states(self.deep)
         before, self.before = self.before, now
         names = [
@@ -248,7 +250,7 @@ class Defaults:
         }
 
     def states(self) -> Dict[str, str]:
-        """Return where each stands, as far as the script had to do with it."""
+        """Return the state of each, as far as the script had to do with it."""
         states = dict.fromkeys(self.before, UNMOVED)
         touched = self.touched.keys() & self.before.keys()
         states.update((name, hashing.digest(self.before[name])) for name in touched)
@@ -258,18 +260,19 @@ class Defaults:
 def _uses_random(module: Any) -> bool:
     """Return whether a module has imported `random`, or a function of its shared generator."""
     random = sys.modules["random"]
-    owners = [getattr(one, "__self__", one) for one in list(vars(module).values())]
+    owners = [getattr(value, "__self__", value) for value in list(vars(module).values())]
     return any(owner is random or owner is random._inst for owner in owners)
 
 
 def deep_states(deep: Any) -> Dict[str, bytes]:
-    """Return states of the generators of Python and numpy as they stand."""
+    """Return states of the generators of Python and numpy at present."""
     return {name: state for name, state in deep.states().items() if name in ("python", "numpy")}
 
 
 def used(before: Dict[str, str]) -> Dict[str, Dict[str, str]]:
-    """`g` and `g2` of generators that were drawn from: keys have no state after a draw, so one that
-    is not the one before.
+    """Return `g` and `g2` of generators that were drawn from.
+
+    Keys have no state after a draw: a value that differs from the one before stands for it.
     """
     if not before:
         return {}

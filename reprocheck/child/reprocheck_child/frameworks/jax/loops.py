@@ -1,4 +1,4 @@
-"""Loops inside a program: how often one differentiation in them is evaluated for the same weights.
+"""Counts how often a differentiation in a loop is evaluated for the same weights.
 
 `lax.scan` over microbatches with the weights taken from around it accumulates gradients for one
 update. Its length is known when it is traced, and so is whether the weights come from around it or
@@ -17,8 +17,9 @@ MODULES = ("jax._src.lax.control_flow.loops", "jax._src.lax.control_flow.conditi
 
 
 class _Loop:
-    """A loop that is being traced: its length, None where that is not known, and the traces that
-    stand around it.
+    """A loop that is being traced: its length and the traces around it.
+
+    The length is None where it is not known.
     """
 
     def __init__(self, length: Optional[int], around: Tuple[Any, ...]) -> None:
@@ -34,7 +35,7 @@ class _Stack(threading.local):
 
 
 class Loops:
-    """Follows the loops that are being traced in each thread."""
+    """The loops that are being traced in each thread."""
 
     def __init__(self, jax: Any) -> None:
         self.jax = jax
@@ -51,8 +52,9 @@ class Loops:
                 raise AttributeError("jax.lax has no " + name)
 
     def rounds(self, weights: List[Any]) -> int:
-        """Return how often what is differentiated now is evaluated for these weights, each time the
-        program comes by; 1 where it is not known.
+        """Return how often the current differentiation is evaluated for the same weights.
+
+        It counts each time the program comes by; 1 where it is not known.
         """
         if not weights or self.jax.config.jax_disable_jit:
             return 1
@@ -66,30 +68,28 @@ class Loops:
     def _from_around(self, leaf: Any, loop: _Loop) -> bool:
         if not isinstance(leaf, self.jax.core.Tracer):
             return True
+        # private: the trace that made a value tells whether it comes from around the loop
         return any(leaf._trace is trace for trace in loop.around)
 
     def _following(self, length_of: Callable[..., Optional[int]], real: Any) -> Any:
         def follow(*args: Any, **kwargs: Any) -> Any:
             stack = self.local.loops
-            stack.append(_Loop(length_of(*args, **kwargs), self._around(stack)))
+            # JAX before 0.4.36 keeps the traces elsewhere: there nothing counts as taken from
+            # around
+            # private: the trace that makes what operators return now
+            current = getattr(getattr(self.jax._src.core, "trace_ctx", None), "trace", None)
+            outer: Tuple[Any, ...] = ()
+            if stack:
+                outer = stack[-1].around
+            stack.append(
+                _Loop(length_of(*args, **kwargs), (outer if current is None else (*outer, current)))
+            )
             try:
                 return real(*args, **kwargs)
             finally:
                 stack.pop()
 
         return follow
-
-    def _around(self, stack: List[_Loop]) -> Tuple[Any, ...]:
-        """Return the traces around the loop that begins.
-
-        JAX before 0.4.36 keeps them elsewhere: there nothing counts as taken from around.
-        """
-        # private: the trace that makes what operators return now
-        current = getattr(getattr(self.jax._src.core, "trace_ctx", None), "trace", None)
-        outer: Tuple[Any, ...] = ()
-        if stack:
-            outer = stack[-1].around
-        return outer if current is None else (*outer, current)
 
     def _length_of_scan(
         self,

@@ -1,5 +1,6 @@
-"""JAX: the value of every outermost `value_and_grad` (and `grad`, which is built on it), wherever
-it is evaluated.
+"""Records the value of every outermost `value_and_grad` of JAX, wherever it is evaluated.
+
+`grad` is built on it.
 
 JAX has no loop of its own and no optimizer: one evaluation is one backward pass, and so one
 iteration, unless a loop of the program evaluates the same weights several times (`loops`): their
@@ -26,7 +27,7 @@ STAYS = "its hooks could not be taken off the functions that JAX compiles again"
 
 
 def install(jax: Any, recorder: Any) -> Dict[str, str]:
-    """Hook a freshly imported jax."""
+    """Install the hooks in a freshly imported jax."""
     adapter = _Adapter(jax, recorder)
     hooks = install_hooks(jax, {"value_and_grad": adapter.hook, "loops": adapter.loops.hook})
     recorder.readers["jax"] = recorder.readers["jaxlib"] = adapter.log
@@ -60,15 +61,13 @@ class _Adapter:
             hooks.update(watcher.hook())
             self.watcher = watcher
 
-        found = attempt(self.jax, watch)
-        if found != "ok":
-            return {"deeper levels": found}
+        result = attempt(self.jax, watch)
+        if result != "ok":
+            return {"deeper levels": result}
         return hooks
 
     def hook(self) -> None:
-        """Put a wrapper in the place of `value_and_grad`, under the names that JAX itself looks
-        up.
-        """
+        """Replace `value_and_grad` under the names that JAX itself looks up."""
 
         def outermost(real: Any) -> Any:
             def value_and_grad(
@@ -89,9 +88,7 @@ class _Adapter:
     def wrap(
         self, function: Callable[..., Any], differentiated: Any, argnums: Any, has_aux: bool
     ) -> Callable[..., Any]:
-        """`function`, which also hands out its value where no other differentiation is around
-        it.
-        """
+        """Wrap `function` to hand out its value, where no other differentiation is around it."""
         inside, hand_out = self.inside, self.hand_out
 
         def outermost(*args: Any, **kwargs: Any) -> Any:
@@ -155,7 +152,7 @@ class _Adapter:
             self.recorder.loss(values, dtype, BACKWARD, 1, "")
 
     def log(self, value: Any) -> bool:
-        """`log_loss` of a jax array, also of one inside a program that is being traced."""
+        """Log a jax array as `log_loss` does, also one inside a program that is being traced."""
         jax = self.jax
         if not isinstance(value, jax.Array):
             return False
@@ -171,7 +168,10 @@ class _Adapter:
         return True
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
-        """(index of this process, number of processes) once `jax.distributed` is initialised."""
+        """Return (index of this process, number of processes) of `jax.distributed`.
+
+        None before it is initialised.
+        """
         # private: `jax.process_index` would start the devices, before the script has chosen them
         distributed = sys.modules.get("jax._src.distributed")
         state = getattr(distributed, "global_state", None)
@@ -181,8 +181,9 @@ class _Adapter:
 
 
 class _Arrivals:
-    """Takes the values of one evaluation as they come from the devices, in whatever order, and
-    passes them on together.
+    """The values of one evaluation, collected as they come and passed on together.
+
+    They come from the devices in whatever order.
     """
 
     def __init__(
@@ -207,8 +208,9 @@ class _Arrivals:
 
 
 def _copies(jax: Any, value: Any) -> int:
-    """Return how often the program hands out this value in one evaluation: once a device of the
-    mapped axes, once an element of a `vmap`.
+    """Return how often the program hands out this value in one evaluation.
+
+    Once for a device of the mapped axes, once for an element of a `vmap`.
     """
     # private: JAX tells nobody which `pmap`, `shard_map` and `vmap` stand around what is traced
     count = math.prod(map(int, dict(jax._src.core.get_axis_env().axis_sizes).values()))
@@ -224,8 +226,9 @@ def _copies(jax: Any, value: Any) -> int:
 
 
 def _checksum(jax: Any, leaf: Any) -> List[Any]:
-    """Return a position-weighted sum of the bits of an array, modulo 2**32; nothing for what has no
-    bits to look at.
+    """Return a position-weighted sum of the bits of an array, modulo 2**32.
+
+    A leaf without bits to look at counts as nothing.
     """
     lax, numpy = jax.lax, jax.numpy
     try:
@@ -244,9 +247,7 @@ def _checksum(jax: Any, leaf: Any) -> List[Any]:
 
 
 def _barrier_at_exit(jax: Any) -> None:
-    """Wait for callbacks under way before the interpreter ends, as long as the recorder still
-    writes.
-    """
+    """Wait for running callbacks before the interpreter ends, while the recorder writes."""
     import atexit
 
     def wait() -> None:

@@ -1,5 +1,6 @@
-"""Which leaves of the arguments of a compiled function are weights, states, keys and batch, and
-where they stand in its results.
+"""Finds which leaves of a compiled function's arguments are weights, states, keys and batch.
+
+It also finds where they stand in its results.
 """
 
 from typing import Any, Dict, List, Sequence, Tuple
@@ -12,7 +13,7 @@ HYPER = "hyperparams["
 
 
 class Plan:
-    """What the tracing of a function for arguments of one form has shown.
+    """Results of tracing the function for arguments of one form.
 
     Places are those of leaves of arguments and results.
     """
@@ -35,35 +36,35 @@ class Plan:
 
 def arranged(evaluation: Evaluation, arguments: Sequence[Argument], plan: Plan) -> None:
     """Put the arguments of a call where they belong."""
-    kept = plan.kept()
+    carried = plan.kept()
     evaluation.arguments = arguments
-    for place, one in enumerate(arguments):
+    for place, argument in enumerate(arguments):
         name = plan.weights.get(place)
-        one.weight, one.carried = name is not None, place in kept
+        argument.weight, argument.carried = name is not None, place in carried
         if name is not None:
-            evaluation.weights.append((name, one.found))
-            evaluation.lines[name] = one.line
-        elif one.kind in _TAKES:
-            take = _as_carried if place in kept else _TAKES[one.kind]
-            take(evaluation, one)
+            evaluation.weights.append((name, argument.found))
+            evaluation.lines[name] = argument.line
+        elif argument.kind in _TAKES:
+            take = _as_carried if place in carried else _TAKES[argument.kind]
+            take(evaluation, argument)
 
 
-def _as_carried(evaluation: Evaluation, one: Argument) -> None:
-    if one.kind == "number" and HYPER in one.name:
-        evaluation.hyper.append([one.name.rpartition(HYPER)[2].strip("']"), one.found])
+def _as_carried(evaluation: Evaluation, argument: Argument) -> None:
+    if argument.kind == "number" and HYPER in argument.name:
+        evaluation.hyper.append([argument.name.rpartition(HYPER)[2].strip("']"), argument.found])
         return
-    evaluation.states.append((one.name, one.found))
-    evaluation.lines[one.name] = one.line
-    evaluation.kinds[one.name] = one.state
+    evaluation.states.append((argument.name, argument.found))
+    evaluation.lines[argument.name] = argument.line
+    evaluation.kinds[argument.name] = argument.state
 
 
-def _as_number(evaluation: Evaluation, one: Argument) -> None:
-    evaluation.hyper.append([one.name, one.found])
+def _as_number(evaluation: Evaluation, argument: Argument) -> None:
+    evaluation.hyper.append([argument.name, argument.found])
 
 
-def _as_batch(evaluation: Evaluation, one: Argument) -> None:
-    evaluation.batch.append([one.name, one.found])
-    evaluation.rows += one.rows
+def _as_batch(evaluation: Evaluation, argument: Argument) -> None:
+    evaluation.batch.append([argument.name, argument.found])
+    evaluation.rows += argument.rows
 
 
 _TAKES = {"number": _as_number, "array": _as_batch}
@@ -76,7 +77,7 @@ def found_in(
     results: List[Any],
     held: List[Tuple[List[Leaf], List[Any], Any]],
 ) -> None:
-    """Places of weights, gradients and values of the differentiations that were traced.
+    """Return places of weights, gradients and values of the differentiations that were traced.
 
     A weight is the very argument; where the differentiation stands inside another program (`scan`,
     `shard_map`), arguments of its form.
@@ -84,12 +85,14 @@ def found_in(
     places = {id(leaf): place for place, (_, leaf) in reversed(list(enumerate(inputs)))}
     out = {id(leaf): place for place, leaf in reversed(list(enumerate(results)))}
     for weights, gradients, value in held:
-        found = [places.get(id(leaf)) for _, leaf in weights]
+        positions = [places.get(id(leaf)) for _, leaf in weights]
         # inside `scan` and `shard_map` the weights are other tracers than the arguments
-        if None in found:
-            found = list(_run(_leaves(inputs), _leaves(weights)))
+        if None in positions:
+            positions = list(_run(_leaves(inputs), _leaves(weights)))
         names = [name for name, _ in weights]
-        plan.weights.update((place, name) for place, name in zip(found, names) if place is not None)
+        plan.weights.update(
+            (place, name) for place, name in zip(positions, names) if place is not None
+        )
         if len(weights) == len(gradients):
             pairs = zip(map(id, gradients), names)
             plan.gradients.update((out[leaf], name) for leaf, name in pairs if leaf in out)
@@ -98,8 +101,9 @@ def found_in(
 
 
 def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]:
-    """Return places in the arguments and in the results that have the same form, argument by
-    argument; scalars alone prove nothing.
+    """Return places in arguments and results that have the same form, argument by argument.
+
+    Scalars alone prove nothing.
     """
     free = list(results)
     for place in (*plan.gradients, *plan.losses):
@@ -108,15 +112,15 @@ def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]
     for place, (name, _) in enumerate(inputs):
         argument = name.partition("[")[0].partition(".")[0]
         groups.setdefault(argument, []).append(place)
-    found: Dict[int, int] = {}
+    pairs: Dict[int, int] = {}
     for places in groups.values():
         wanted = [inputs[place][1] for place in places]
         # scalars alone fit nearly anywhere
         if any(getattr(leaf, "ndim", 0) for leaf in wanted):
             for place, result in zip(places, _run(free, wanted)):
-                found[place] = result
+                pairs[place] = result
                 free[result] = None
-    return found
+    return pairs
 
 
 def _leaves(named: Sequence[Leaf]) -> List[Any]:
@@ -124,9 +128,7 @@ def _leaves(named: Sequence[Leaf]) -> List[Any]:
 
 
 def _run(leaves: Sequence[Any], wanted: Sequence[Any]) -> range:
-    """Return where leaves of the forms of `wanted` first follow each other; empty where they do
-    not.
-    """
+    """Return where leaves of the forms of `wanted` first follow each other; empty for nowhere."""
     forms, those = list(map(_form, leaves)), list(map(_form, wanted))
     for start in range(len(forms) - len(those) + 1):
         run = range(start, start + len(those))

@@ -6,7 +6,7 @@ from ...seed_all import Setter
 
 
 def seed(setter: Setter, jax: Any) -> None:
-    """Do what `seed_all` does for it."""
+    """Seed JAX for `seed_all`."""
     setter.advice.append(
         "JAX has no global seed: make every key from it, key = jax.random.key(%d), and split it"
         % setter.seed

@@ -1,5 +1,4 @@
-"""What each step of a training with JAX is given, as values: kept by the continued run, and given
-to the steps of a resumed one.
+"""Keeps the arguments of JAX's training steps, and gives them to the steps of a resumed run.
 
 Nothing of JAX can be assigned to: a script holds its arrays itself. So the arguments of the step
 are replaced. That is the whole of it where a step returns what it was given anew, as a compiled
@@ -41,60 +40,59 @@ class Arguments(Unkept):
         values.by_step.update(REASONS)
 
     def read(self, leaves: Sequence[Leaf]) -> Values:
-        """Return the leaves of the arguments by their names, before a call that may destroy
-        them.
-        """
+        """Return the leaves of the arguments by names, before a call that may destroy them."""
         return {name: self._host(leaf) for name, leaf in leaves}
 
     @guarded("keeping the arguments of a step")
     def keep(self, evaluation: Evaluation) -> None:
-        """A step is written down: it is known by now which of its arguments are what."""
+        """Keep the arguments of a step that is written down, once it is known which are what."""
         if self.values.puts:
             return
         given = evaluation.given
         by_rung: Dict[str, Values] = {}
-        for one in evaluation.arguments:
-            if evaluation.marked or not one.carried:
-                by_rung.setdefault(_rung(one), {})[one.name] = given[one.name]
+        for argument in evaluation.arguments:
+            if evaluation.marked or not argument.carried:
+                by_rung.setdefault(_rung(argument), {})[argument.name] = given[argument.name]
         step = evaluation.name, _forms(given), by_rung
         self.values.step(_ARGUMENTS, REASONS, lambda: step)
 
     def instead(self, title: str, given: Any, leaves: Sequence[Leaf]) -> Any:
-        """A function is called that may be a step: the arguments that it is to be given."""
+        """Return the arguments that a function is to be given, which may be a step."""
         with guarded("the arguments of a step"):
             if self.values.puts:
                 return self.replaced(given, leaves, self._of_step(title, dict(leaves)))
         return given
 
     def _of_step(self, title: str, given: Values) -> Values:
-        """Return what comes in the place of leaves; {} where it is not the step that is due."""
+        """Return what replaces leaves; {} where it is not the step that is due."""
         self._due = self._due or self.values.step(_ARGUMENTS, REASONS, dict)
         if self._due is None or self._due[:2] != (title, _forms(self.read([*given.items()]))):
             return {}
         (_, _, by_rung), self._due = self._due, None
         self.steps += 1
-        made: Values = {}
+        replacements: Values = {}
         for rung in by_rung.keys() & self.values.rungs:
-            made.update(self._made(rung, by_rung[rung], given))
-        return made
+            replacements.update(self._made(rung, by_rung[rung], given))
+        return replacements
 
     @guarded("the state of an optimizer", otherwise={})
-    def state(self, held: Sequence[Leaf]) -> Values:
-        """An update outside of the step is given its state, the first behind a boundary: what comes
-        in the place of its leaves.
-        """
-        given = dict(held)
-        kept = self.values.step(_STATE, (OPTIMIZER,), lambda: self.read(held)) or {}
-        if _forms(kept) != _forms(self.read(held)):
-            return {}
-        return self._made(OPTIMIZER, kept, given)
+    def state(self, leaves: Sequence[Leaf]) -> Values:
+        """Return what replaces the leaves of the state of an update outside of the step.
 
-    def _made(self, rung: str, kept: Values, given: Values) -> Values:
-        """Return what is another value, in the form of the leaf in whose place it comes."""
-        changed = [name for name in kept if _bits(kept[name]) != _bits(self._host(given[name]))]
+        The first behind a boundary is replaced.
+        """
+        given = dict(leaves)
+        values = self.values.step(_STATE, (OPTIMIZER,), lambda: self.read(leaves)) or {}
+        if _forms(values) != _forms(self.read(leaves)):
+            return {}
+        return self._made(OPTIMIZER, values, given)
+
+    def _made(self, rung: str, values: Values, given: Values) -> Values:
+        """Return a differing value in the form of the leaf that it replaces."""
+        changed = [name for name in values if _bits(values[name]) != _bits(self._host(given[name]))]
         names = {BATCH: ["batch %d" % self.steps] * bool(changed)}
         self.values.acted(rung, names.get(rung, changed))
-        return {name: self._like(kept[name], given[name]) for name in changed}
+        return {name: self._like(values[name], given[name]) for name in changed}
 
     def _host(self, leaf: Any) -> Any:
         """Return a leaf as an array of numpy; a number as it is."""
@@ -115,7 +113,7 @@ class Arguments(Unkept):
 
 
 def _rung(argument: Argument) -> str:
-    """Return the rung that an argument stands on; "" of what can come in the place of none."""
+    """Return the rung that an argument stands on; "" of one that cannot be replaced."""
     if argument.weight:
         return WEIGHTS * argument.carried
     if not argument.carried or argument.kind == "key" or HYPER in argument.name:
@@ -124,13 +122,14 @@ def _rung(argument: Argument) -> str:
 
 
 def _forms(values: Values) -> Dict[str, Tuple[str, Any]]:
-    """Types and shapes by the names."""
-    return {name: _form(one) for name, one in values.items()}
+    """Return types and shapes by the names."""
+    return {name: _form(value) for name, value in values.items()}
 
 
 def _form(value: Any) -> Tuple[str, Any]:
-    """A single number has one form, be it Python's or an array: a step counts in an array what it
-    was given first, or what a checkpoint gave back, as a number.
+    """Return the form of a leaf; a single number has one form, be it Python's or an array.
+
+    A step counts in an array what it was given first, or what a checkpoint gave back, as a number.
     """
     if getattr(value, "shape", ()):
         return str(value.dtype), value.shape

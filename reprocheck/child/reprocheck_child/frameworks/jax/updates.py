@@ -1,6 +1,4 @@
-"""Optax: the numbers that optimizers are built with, and what they do outside of compiled
-programs.
-"""
+"""Records what optax's optimizers are built with, and do outside of compiled programs."""
 
 import functools
 import inspect
@@ -13,7 +11,7 @@ MODULES = ("alias", "transform", "clipping", "combine", "wrappers", "constrainin
 
 
 class Updates:
-    """Wraps the functions of `optax` that build optimizers and schedules."""
+    """The wrappers of the functions of `optax` that build optimizers and schedules."""
 
     def __init__(self, jax: Any, watcher: Any) -> None:
         self.jax = jax
@@ -40,14 +38,14 @@ class Updates:
         def build(*args: Any, **kwargs: Any) -> Any:
             outermost, self.depth = not self.depth, self.depth + 1
             try:
-                made = real(*args, **kwargs)
+                optimizer = real(*args, **kwargs)
             finally:
                 self.depth -= 1
             if outermost:
                 self._built(real, name, args, kwargs)
-                if isinstance(made, kind):
-                    made = made._replace(update=self._updating(made.update, name))
-            return made
+                if isinstance(optimizer, kind):
+                    optimizer = optimizer._replace(update=self._updating(optimizer.update, name))
+            return optimizer
 
         return build
 
@@ -95,8 +93,9 @@ class Updates:
         return bool(leaves) and not any(self.watcher.tracer(leaf) for _, leaf in leaves)
 
     def _held(self, state: Any, name: str) -> Any:
-        """Return the state that an optimizer is to be given; the first behind a boundary is
-        written.
+        """Return the state that an optimizer is to be given.
+
+        The first behind a boundary is written.
         """
         if not self.watcher.owes_state:
             return state
@@ -109,8 +108,9 @@ class Updates:
 
     @guarded("before an update of optax")
     def _before(self, updates: Any, state: Any, name: str) -> None:
-        """The gradients that the optimizer is given, under the names of the weights, and the
-        hyper-parameters that it carries.
+        """Record the gradients that the optimizer is given, and its hyper-parameters.
+
+        Gradients have the names of their weights.
         """
         leaves, carried = flat(self.jax, updates), flat(self.jax, state)
         if not self._concrete([*leaves, *carried]):
@@ -122,7 +122,10 @@ class Updates:
             # updates of other weights than those that were differentiated
             weights = ["gradient" + self.jax.tree_util.keystr(path) for path, _ in leaves]
         hyper = [
-            [_last(path), self.watcher.number(leaf)]
+            [
+                str(getattr(path[-1], "key", getattr(path[-1], "name", path[-1]))),
+                self.watcher.number(leaf),
+            ]
             for path, leaf in carried
             if "hyperparams" in self.jax.tree_util.keystr(path)
         ]
@@ -141,9 +144,5 @@ class Updates:
             self.watcher.say("update", place, out=[["", self.watcher.prints.of(leaf)]])
 
     def _place(self, name: str, path: Tuple[Any, ...]) -> str:
-        """Return a leaf of the state of an optimizer."""
+        """Return the name of a leaf of the state of an optimizer."""
         return "optax." + name + ":" + str(self.jax.tree_util.keystr(path))
-
-
-def _last(path: Tuple[Any, ...]) -> str:
-    return str(getattr(path[-1], "key", getattr(path[-1], "name", path[-1])))

@@ -1,1 +1,1 @@
-"""Keras 3 on every backend: what its own loops say, the deeper levels, controls."""
+"""The adapter of Keras 3 on every backend: its loops, the deeper levels, controls."""

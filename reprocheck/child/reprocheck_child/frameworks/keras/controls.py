@@ -1,5 +1,6 @@
-"""Controls for Keras 3 on any backend: put in place right after its own import, before the script's
-next line.
+"""The controls for Keras 3 on any backend, put in place right after its own import.
+
+The script's next line runs later.
 
 Seeds of layers come from Python's `random`, which the control `seed` has seeded by then; the
 backend's own generators are the backend's.
@@ -23,7 +24,7 @@ DROPOUT = (
 
 
 def single_worker(keras: Any, active: Any) -> None:
-    """A `PyDataset` is read by the process itself."""
+    """Let the process itself read a `PyDataset`."""
 
     def made(_: None, dataset: Any, *args: Any, **kwargs: Any) -> None:
         if dataset.workers != 1 or dataset.use_multiprocessing:
@@ -34,7 +35,7 @@ def single_worker(keras: Any, active: Any) -> None:
 
 
 def data_order(keras: Any, active: Any) -> None:
-    """`fit` takes the samples in their order."""
+    """Let `fit` take the samples in their order."""
 
     def in_order(real: Any) -> Any:
         def fit(model: Any, *args: Any, **kwargs: Any) -> Any:
@@ -45,12 +46,14 @@ def data_order(keras: Any, active: Any) -> None:
 
         return fit
 
-    for owner in _trainers(keras):
-        replace(owner, "fit", in_order)
+    module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
+    for kind in list(vars(module).values()) if module else ():
+        if isinstance(kind, type) and "fit" in vars(kind):
+            replace(kind, "fit", in_order)
 
 
 def dropout_off(keras: Any, active: Any) -> None:
-    """Layers that drop have rate 0, and so have recurrent and attention layers that drop inside."""
+    """Set the rate of layers that drop to 0, also of recurrent and attention layers."""
     for name in DROPOUT:
         kind = getattr(keras.layers, name, None)
         if kind is not None and "__init__" in vars(kind):
@@ -78,8 +81,9 @@ def _without_rate(kind: Any, name: str, active: Any) -> None:
 
 
 def augment_off(keras: Any, active: Any) -> None:
-    """Random layers of `keras.layers` (`RandomFlip`, `RandomCrop`, `MixUp`…) hand their input on,
-    resized where they resize.
+    """Let random layers of `keras.layers` return their input, resized where they resize.
+
+    They are such as `RandomFlip`, `RandomCrop`, `MixUp`.
     """
     from keras.src.layers.preprocessing.image_preprocessing import base_image_preprocessing_layer
 
@@ -102,16 +106,6 @@ def _identity(kind: Any, name: str, active: Any) -> None:
         return call
 
     replace(kind, "call", identity)
-
-
-def _trainers(keras: Any) -> Any:
-    """Return the trainer classes of the backend in use that define `fit`."""
-    module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
-    return (
-        [kind for kind in vars(module).values() if isinstance(kind, type) and "fit" in vars(kind)]
-        if module
-        else []
-    )
 
 
 ACTS = (

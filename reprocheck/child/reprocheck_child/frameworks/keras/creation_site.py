@@ -1,5 +1,6 @@
-"""Where variables and seed generators of Keras are made, and what they take from Python's `random`:
-the seed of whatever has none.
+"""Records where variables and seed generators of Keras are made.
+
+It also records what they take from Python's `random`, which seeds all that has no seed.
 """
 
 import sys
@@ -16,8 +17,10 @@ is what repairs that.
 
 
 class Drawn(NamedTuple):
-    """A draw: the states of generators before it, the line of the script that led to it, and how
-    many seeds were set before it.
+    """A draw from Python's `random`.
+
+    It has the states of generators before it, the line of the script that led to it, and how many
+    seeds were set before it.
     """
 
     states: Dict[str, str]
@@ -26,7 +29,7 @@ class Drawn(NamedTuple):
 
 
 class Births:
-    """Watches initializers, variables and seed generators being made."""
+    """The watch on how initializers, variables and seed generators are made."""
 
     def __init__(self, facts: Any, seeds: Any) -> None:
         self.facts = facts
@@ -41,7 +44,7 @@ class Births:
         seeds.others["python"] = (NAME,)
 
     def hook_default_seed(self) -> None:
-        """See seeds being drawn from Python's `random`."""
+        """Set hooks on the function that draws seeds from Python's `random`."""
         # private: whatever gets no seed takes one from here, out of Python's `random`; backends
         # have imported the function by name
         from keras.src.random import seed_generator
@@ -69,7 +72,7 @@ class Births:
             self.initializers[id(initializer)] = (weakref.ref(initializer), self.drawn)
 
     def hook_generators(self) -> None:
-        """See seed generators being made."""
+        """Set hooks on the constructor of seed generators."""
         from keras.src.random.seed_generator import SeedGenerator
 
         self._after(SeedGenerator, "__init__", self._generator)
@@ -78,13 +81,16 @@ class Births:
         seed: Optional[Tuple[Any, str]] = self.seeds.last.get("python")
         line = self.deep.source(2)
         if self.drawn is None:
+            # private: the seed that it was given or drew stands nowhere else (Keras 3.15)
             given = generator._initial_seed
             seed = (leaves.plain_or_type(given), line)
         self.generators[id(generator)] = (weakref.ref(generator), seed, line)
 
     def of_generator(self, generator: Any) -> Tuple[Optional[Tuple[Any, str]], str]:
-        """Return the seed that the script has given it, directly or through Python's `random`, with
-        its line; and the line that made it.
+        """Return the seed that the script has given a generator, and the lines.
+
+        It was given directly or through Python's `random`. The lines are those of the seed and of
+        the generator.
         """
         reference, seed, line = self.generators.get(id(generator), (None, None, ""))
         if reference is None or reference() is not generator:
@@ -92,7 +98,7 @@ class Births:
         return seed, line
 
     def _after(self, kind: Any, name: str, then: Callable[[Any], None]) -> None:
-        """Call `then` after a method, with what was drawn meanwhile in `drawn`."""
+        """Call `then` after a method, with the draws of the call in `drawn`."""
 
         def before(instance: Any, *_: Any, **__: Any) -> Callable[[Any], None]:
             self.drawn = None
@@ -108,7 +114,7 @@ class Births:
         around(kind, name, "a new " + kind.__name__, before=before)
 
     def hook_variables(self) -> None:
-        """See variables being filled by an initializer."""
+        """Set hooks on the filling of variables by an initializer."""
         # private, and the one way to a value for variables of every backend, those too whose values
         # are made later (`keras.StatelessScope`)
         from keras.src import backend
@@ -128,7 +134,7 @@ class Births:
         return {name: state for name, state in self.deep.states().items() if ":" not in name}
 
     def _variable(self, variable: Any, initializer: Any, before: Dict[str, bytes]) -> None:
-        """Say what a variable was drawn from.
+        """Record what a variable was drawn from.
 
         An initializer takes its seed when it is made: a layer may make its weights much later.
         """

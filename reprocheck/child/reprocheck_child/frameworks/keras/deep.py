@@ -1,5 +1,6 @@
-"""Levels `module` and `op` for Keras 3: weights, seed generators, batches, layers where they run
-eagerly, gradients and updates.
+"""Levels `module` and `op` for Keras 3.
+
+They record weights, seed generators, batches, layers where they run eagerly, gradients and updates.
 
 On TensorFlow a compiled step hands out what lies in memory anyway, see
 `frameworks.tensorflow.deep`. What XLA or JAX compiles is looked at from outside, between batches.
@@ -46,7 +47,10 @@ class Private:
 
 
 class Watcher:
-    """What the adapter of Keras tells the deeper levels. Nothing here raises."""
+    """The deeper levels' side of the adapter of Keras.
+
+    Nothing here raises.
+    """
 
     def __init__(self, keras: Any, recorder: Any, training: Callable[[], bool]) -> None:
         self.keras = keras
@@ -97,7 +101,7 @@ class Watcher:
         return hooks
 
     def hook_fit(self) -> None:
-        """Weights by their names in Keras before the adapter of PyTorch sees them under others."""
+        """Name weights as Keras does, before the adapter of PyTorch names them otherwise."""
         kind = sys.modules["keras.src.backend.torch.trainer"].TorchTrainer
 
         def fit(model: Any, *_: Any, **__: Any) -> None:
@@ -108,7 +112,7 @@ class Watcher:
         around(kind, "fit", "the weights of keras", before=fit)
 
     def hook_batches(self) -> None:
-        """See what the trainer of JAX is given."""
+        """Set hooks on the batches that the trainer of JAX is given."""
         # private: where `fit` takes its batches from on JAX; on an accelerator it reads one ahead
         iterators = sys.modules["keras.src.backend.jax.trainer"].JAXEpochIterator
         if self.held.values is not None:
@@ -123,14 +127,14 @@ class Watcher:
             yield batch
 
     def _instead(self, batch: Any) -> Any:
-        """Return a batch that is kept, or another one in its place, where that is asked for."""
+        """Return a batch, kept or replaced where that is asked for."""
         if self.batches is None:
             return batch
         tree = self.keras.tree
         flat = tree.flatten(batch)
-        tensors = [one for one in flat if one is not None]
+        tensors = [leaf for leaf in flat if leaf is not None]
         others = iter(self.batches.instead(tensors) or tensors)
-        taken = [one if one is None else next(others) for one in flat]
+        taken = [leaf if leaf is None else next(others) for leaf in flat]
         return tree.pack_sequence_as(batch, taken)
 
     @guarded("a batch of keras")
@@ -138,30 +142,39 @@ class Watcher:
         self.facts.batch(place, batch)
 
     def epoch(self) -> None:
-        """An epoch of `fit` begins."""
+        """Note that an epoch of `fit` begins."""
         if self.graphs is not None:
             self.graphs.order.new = True
 
     @guarded("a batch of keras begins")
     def begin(self, model: Any, given: Optional[Tuple[Any, ...]] = None) -> None:
-        """A batch of a trainer begins; `given` to `train_on_batch`."""
+        """Begin a batch of a trainer, or one `given` to `train_on_batch`."""
         self.register(model, self.facts.root(model.name))
         self.facts.begin(model.weights)
         self.held.optimizer = model.optimizer
         self.deep.goes_on("keras")
         if given is not None:
-            self._batch("train_on_batch", [one for one in given if one is not None])
+            self._batch("train_on_batch", [part for part in given if part is not None])
         outside = self.backend == "jax" or (
             self.backend == "tensorflow" and not model.run_eagerly and bool(model.jit_compile)
         )
         if outside:
             self.deep.unrecorded(type(model).__name__, JAX)
-            self._draws_follow(model)
+            # what draws is known when the program has returned: its place is held before the
+            # loss
+            inside = {
+                id(generator)
+                for layer in model._flatten_layers()
+                for generator in getattr(layer, "_seed_generators", ())
+            }
+            for name, private in self.private.items():
+                if id(private.reference()) in inside:
+                    self._draw_follows(name, private, self.state(private))
         self.updates.begin(model.optimizer, outside)
 
     @guarded("a batch of keras ends")
     def end(self, model: Any, index: int) -> None:
-        """A batch of a trainer has ended, and is about to be counted."""
+        """End a batch of a trainer, before it is counted."""
         if self.backend == "jax":
             # between batches the trainer holds weights outside of the model
             model.jax_state_sync()
@@ -175,13 +188,16 @@ class Watcher:
     def register(self, layer: Any, path: str = "") -> None:
         """Watch the seed generators of a layer and of the layers in it."""
         todo = [(layer, path)]
-        for one, place in todo:
-            for generator in getattr(one, "_seed_generators", ()):
+        for layer_inside, place in todo:
+            for generator in getattr(layer_inside, "_seed_generators", ()):
                 if id(generator) not in self._watched:
                     self._watched[id(generator)] = generator
-                    self._register(generator, place, type(one).__name__)
+                    self._register(generator, place, type(layer_inside).__name__)
             if len(todo) < 10_000:
-                todo += [(inner, below(place, inner.name)) for inner in getattr(one, "_layers", ())]
+                todo += [
+                    (inner, below(place, inner.name))
+                    for inner in getattr(layer_inside, "_layers", ())
+                ]
 
     def _register(self, generator: Any, place: str, kind: str) -> None:
         base = name = "keras:" + (place or kind)
@@ -198,8 +214,9 @@ class Watcher:
             self.deep.seen("seed", name, call=False, out=out, **of_line(seed[1]))
 
     def state(self, private: Private) -> bytes:
-        """Return the state of a seed generator; that seen last where it cannot be read now, as
-        while its program runs.
+        """Return the state of a seed generator; the last one where it cannot be read now.
+
+        It cannot while its program runs.
         """
         try:
             value = private.handle_of()
@@ -217,32 +234,19 @@ class Watcher:
 
         return nullcontext()
 
-    def _draws_follow(self, model: Any) -> None:
-        """Hold a place before the loss for each draw of a program that is about to run: what draws
-        is known when it has returned.
-        """
-        inside = {
-            id(generator)
-            for layer in model._flatten_layers()
-            for generator in getattr(layer, "_seed_generators", ())
-        }
-        for name, private in self.private.items():
-            if id(private.reference()) in inside:
-                self._draw_follows(name, private, self.state(private))
-
     def _draw_follows(self, name: str, private: Private, before: bytes) -> None:
-        found: List[Dict[str, Any]] = []
+        draws: List[Dict[str, Any]] = []
 
         def ready() -> None:
             now, digest = self.state(private), self.deep.hash_bytes
             self.known[name] = now
             moved = {"g": {name: digest(before)}, "g2": {name: digest(now)}}
-            found.append({} if now == before else moved)
+            draws.append({} if now == before else moved)
 
         def read(wait: bool) -> Optional[Dict[str, Any]]:
-            if not found and not wait:
+            if not draws and not wait:
                 return None
-            moved = next(iter(found), {})
+            moved = next(iter(draws), {})
             return {"k": private.kind, **private.made, **moved}
 
         self._drawing.append(ready)
@@ -251,4 +255,4 @@ class Watcher:
     @staticmethod
     def concrete(values: Any) -> bool:
         """Return whether all tensors in a nested value hold values."""
-        return all(concrete(one) for one in flat(values) if is_tensor(one))
+        return all(concrete(leaf) for leaf in flat(values) if is_tensor(leaf))

@@ -1,5 +1,6 @@
-"""Calls of layers and losses of Keras where they run eagerly; in a function that is being traced
-only which layer it is.
+"""Records eager calls of layers and losses of Keras.
+
+In a function that is being traced, only which layer it is.
 """
 
 import threading
@@ -18,7 +19,7 @@ class _Stack(threading.local):
 
 
 class Layers:
-    """Watches `Layer.__call__` and `Loss.__call__`."""
+    """The hooks of `Layer.__call__` and `Loss.__call__`."""
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher
@@ -27,7 +28,7 @@ class Layers:
         self.stack = _Stack()
 
     def hook(self) -> None:
-        """See each call of a layer, and know which layer draws."""
+        """Set hooks on each call of a layer, also to know which layer draws."""
         from keras.src.backend.common.symbolic_scope import in_symbolic_scope
         from keras.src.layers.layer import Layer
 
@@ -54,8 +55,9 @@ class Layers:
         replace(Layer, "__call__", recording)
 
     def hook_building(self) -> None:
-        """Layers that are called to find out shapes compute nothing: the adapter of PyTorch leaves
-        them out.
+        """Leave out layers that are called to find out shapes: they compute nothing.
+
+        It is the adapter of PyTorch that would record them.
         """
         from keras.src.backend import KerasTensor
         from keras.src.backend.common.symbolic_scope import in_symbolic_scope
@@ -66,7 +68,7 @@ class Layers:
         def counting(real: Any) -> Any:
             def __call__(layer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
                 symbolic = in_symbolic_scope() or any(
-                    isinstance(one, KerasTensor) for one in flat([args, named])
+                    isinstance(leaf, KerasTensor) for leaf in flat([args, named])
                 )
                 stack.building += symbolic
                 try:
@@ -81,8 +83,9 @@ class Layers:
         self.deep.named = self._named
 
     def _named(self, holder: Any, attribute: str) -> str:
-        """Return the name of a layer, or of a weight in the `ParameterDict` that each layer of the
-        PyTorch backend keeps: its path.
+        """Return the name of a layer, or of a weight in a layer's `ParameterDict`: its path.
+
+        Each layer of the PyTorch backend keeps such a dictionary.
         """
         if not attribute:
             is_layer = isinstance(holder, self.watcher.keras.Layer)
@@ -101,12 +104,20 @@ class Layers:
             return None
         if len(calls) == 1:
             self.watcher.register(layer, path)
-            self._inputs(layer, args, named)
+            if getattr(layer, "built", False):
+                self.facts.begin(layer.weights)
+            if not self.deep.loaders and not self.watcher.training() and layer.weights:
+                given = [
+                    argument for argument in (*args, *named.values()) if hasattr(argument, "shape")
+                ]
+                if given:
+                    self.facts.batch("inputs of " + type(layer).__name__, given)
         return self.deep.states()
 
     def _path(self, layer: Any) -> str:
-        """Names from the outermost layer inwards; a model that is called by the script has the name
-        of a root.
+        """Return the names from the outermost layer inwards.
+
+        A model that is called by the script has the name of a root.
         """
         calls = self.stack.calls
         if calls:
@@ -121,19 +132,14 @@ class Layers:
             return False
         return bool(self.watcher.concrete([args, named]))
 
-    def _inputs(self, layer: Any, args: Any, named: Any) -> None:
-        if getattr(layer, "built", False):
-            self.facts.begin(layer.weights)
-        if not self.deep.loaders and not self.watcher.training() and layer.weights:
-            given = [one for one in (*args, *named.values()) if hasattr(one, "shape")]
-            if given:
-                self.facts.batch("inputs of " + type(layer).__name__, given)
-
     @guarded("after a layer")
     def _leave(self, layer: Any, args: Any, named: Any, out: Any, before: Any) -> None:
         path, kind = self.stack.calls[-1]
         moved = self.deep.moved(before)
-        self._keep(moved)
+        # what has drawn here has not drawn inside a compiled function
+        for name in moved.get("g2", ()):
+            if name in self.watcher.private:
+                self.watcher.known[name] = self.watcher.state(self.watcher.private[name])
         prints = self.facts.prints
         self.deep.seen(
             "call",
@@ -143,14 +149,8 @@ class Layers:
             **moved,
         )
 
-    def _keep(self, moved: Any) -> None:
-        """Keep the states of what has drawn here, and so not inside a compiled function."""
-        for name in moved.get("g2", ()):
-            if name in self.watcher.private:
-                self.watcher.known[name] = self.watcher.state(self.watcher.private[name])
-
     def hook_losses(self) -> None:
-        """See each loss that is taken, the outermost alone."""
+        """Set hooks on each call of a loss; only the outermost counts."""
         from keras.src.losses.loss import Loss
 
         stack = self.stack

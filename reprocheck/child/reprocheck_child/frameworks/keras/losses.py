@@ -1,4 +1,4 @@
-"""Keras 3 on TensorFlow, JAX and PyTorch: what a batch is.
+"""Records when batches of Keras 3 end, on TensorFlow, JAX and PyTorch.
 
 The losses are seen by the backend's own adapter, where differentiation starts. Keras says when a
 batch of `fit` or `train_on_batch` has ended, which is the iteration, and when an optimizer is
@@ -7,7 +7,7 @@ applied by hand. `steps_per_execution` is set to 1, or batches would end unseen.
 
 import sys
 import weakref
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Optional
 
 from ...recorder.hooking import around, guarded, install as install_hooks, replace
 
@@ -19,7 +19,7 @@ COMPILED = "Keras compiles the training step"
 
 
 def install(keras: Any, recorder: Any) -> Dict[str, str]:
-    """Hook a freshly imported keras."""
+    """Install the hooks in a freshly imported keras."""
     adapter = _Adapter(keras, recorder)
     steps = {
         name: getattr(adapter, "hook_" + name) for name in ("trainer", "callbacks", "optimizers")
@@ -48,12 +48,16 @@ class _Adapter:
         """What records the deeper levels, at those levels."""
 
     def hook_trainer(self) -> None:
-        """Hook the trainer: one step an execution, and `train_on_batch` is a batch."""
+        """Set hooks on the trainer: one step an execution, and `train_on_batch` is a batch."""
         from keras.src.trainers.trainer import Trainer
 
         around(Trainer, "compile", "a model that is compiled", after=self.compiled)
-        for owner in _trainers(self.keras):
-            replace(owner, "train_on_batch", self._one_batch)
+        # each backend has a trainer of its own, which defines `train_on_batch` anew
+        backend = self.keras.backend.backend()
+        module = sys.modules.get("keras.src.backend.%s.trainer" % backend)
+        for kind in list(vars(module).values()) if module else ():
+            if isinstance(kind, type) and "train_on_batch" in vars(kind):
+                replace(kind, "train_on_batch", self._one_batch)
 
     def _one_batch(self, real: Any) -> Any:
         def train_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
@@ -68,18 +72,20 @@ class _Adapter:
         return train_on_batch
 
     def hook_callbacks(self) -> None:
-        """A callback of ours in front of all others hears of every batch of `fit`."""
+        """Put a callback of ours before all others, to see every batch of `fit`."""
         # `fit` wraps what callbacks it is given in a list of its own, made by this class
         from keras.src.callbacks import callback_list
 
         kind = self._callback()
 
         def with_ours(real: Any) -> Any:
-            def __init__(held: Any, callbacks: Any = None, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            def __init__(  # noqa: N807
+                instance: Any, callbacks: Any = None, *args: Any, **kwargs: Any
+            ) -> None:
                 given = callbacks or []
                 theirs = list(given) if isinstance(given, (list, tuple)) else [given]
                 last = [] if self.deep is None else self.deep.held.callbacks()
-                real(held, [kind(self), *theirs, *last], *args, **kwargs)
+                real(instance, [kind(self), *theirs, *last], *args, **kwargs)
 
             return __init__
 
@@ -87,7 +93,7 @@ class _Adapter:
 
     def _callback(self) -> Any:
         class Recording(self.keras.callbacks.Callback):  # type: ignore[name-defined,misc]
-            """Hears of the batches of `fit`."""
+            """A callback that sees the batches of `fit`."""
 
             def __init__(self, adapter: "_Adapter") -> None:
                 super().__init__()
@@ -123,7 +129,7 @@ class _Adapter:
 
     @guarded("the logs of an epoch of keras")
     def reported(self, model: Any, epoch: int, logs: Dict[str, Any]) -> None:
-        """An epoch of `fit` has ended, with its validation."""
+        """Record the values of an epoch of `fit` that has ended, with its validation."""
         series = self.recorder.series
         series.add_all(logs, epoch, BY)
         optimizer = getattr(model, "optimizer", None)
@@ -133,11 +139,11 @@ class _Adapter:
             series.add("learning_rate", self.keras.ops.convert_to_numpy(rate), epoch, BY)
 
     def evaluated(self, logs: Dict[str, Any]) -> None:
-        """`evaluate` has ended, called by the script itself."""
+        """Record the result of `evaluate` where the script itself called it."""
         self.recorder.series.add_all(_prefixed("evaluate/", logs), None, BY)
 
     def compiled(self, _: Any, model: Any, *__: Any, **___: Any) -> None:
-        """A model was compiled: it is going to be trained, each batch an execution of its own."""
+        """Let a compiled model train with one batch an execution."""
         if not getattr(model, "run_eagerly", False):
             self.recorder.stay_shallow(COMPILED)
         if getattr(model, "steps_per_execution", 1) != 1:
@@ -148,7 +154,7 @@ class _Adapter:
             model.steps_per_execution = 1
 
     def begin(self, model: Any, given: Any = None) -> None:
-        """A batch begins; `given` to `train_on_batch`."""
+        """Begin a batch, which may be `given` to `train_on_batch`."""
         self.training += 1
         with guarded("a batch of keras"):
             self.of_model(model)
@@ -157,7 +163,9 @@ class _Adapter:
 
     @guarded("a batch of keras")
     def end(self, model: Any, logs: Any = None) -> None:
-        """A batch has ended, and with it an iteration. May end the process.
+        """End a batch, and with it an iteration.
+
+        May end the process.
 
         `logs`: what `fit` hands to callbacks then, which Keras has made Python numbers of.
         """
@@ -170,16 +178,14 @@ class _Adapter:
         self.recorder.update(self.of_model(model), None)
 
     def of_model(self, model: Any) -> int:
-        """Return the index under which the batches of a model are recorded: that of its
-        optimizer.
-        """
+        """Return the index by which a model's batches are recorded: its optimizer's."""
         optimizer = getattr(model, "optimizer", None)
         if optimizer is None:
             optimizer = model  # one that updates its weights by itself
         return self.of_optimizer(optimizer)
 
     def hook_optimizers(self) -> None:
-        """Optimizers that are built, applied by hand, and that scale the loss."""
+        """Set hooks on optimizers that are built, applied by hand, or scale the loss."""
         # private: the base of all optimizers, on every backend; a class of the backend stands
         # between it and the public `keras.optimizers.Optimizer`
         from keras.src.optimizers import base_optimizer
@@ -211,8 +217,9 @@ class _Adapter:
 
     @guarded("an optimizer of keras was applied")
     def applied(self, optimizer: Any) -> None:
-        """An optimizer was applied outside of a trainer's batch: eagerly, or in a function that is
-        being traced. May end the process.
+        """Record an optimizer that was applied outside of a trainer's batch.
+
+        Eagerly, or in a function that is being traced. May end the process.
         """
         index = self.of_optimizer(optimizer)
         backend = self.keras.backend.backend()
@@ -234,7 +241,10 @@ class _Adapter:
         return index
 
     def _scaled(self, scaled: Any, optimizer: Any, loss: Any) -> None:
-        """An optimizer scales a loss: on TensorFlow the tape is asked for gradients of that."""
+        """Remember a loss that an optimizer scales.
+
+        On TensorFlow the tape is asked for gradients of the scaled one.
+        """
         if scaled is loss or self.keras.backend.backend() != "tensorflow":
             return
         from ..tensorflow import losses as tensorflow
@@ -251,24 +261,10 @@ def _wrapped(optimizer: Any) -> Any:
 
 
 def _prefixed(prefix: str, logs: Dict[str, Any]) -> Dict[str, Any]:
-    """Logs under names that are not those of an epoch's logs."""
+    """Return logs under names that differ from those of an epoch's logs."""
     return {prefix + str(name): value for name, value in logs.items()}
 
 
 def _given(grads: Any, trainable_variables: Any = None) -> Any:
-    """Gradients and weights of a call of `apply`."""
+    """Return gradients and weights of a call of `apply`."""
     return grads, trainable_variables
-
-
-def _trainers(keras: Any) -> List[Any]:
-    """Return the trainer classes of the backend in use that define `train_on_batch`."""
-    module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
-    return (
-        [
-            kind
-            for kind in vars(module).values()
-            if isinstance(kind, type) and "train_on_batch" in vars(kind)
-        ]
-        if module
-        else []
-    )

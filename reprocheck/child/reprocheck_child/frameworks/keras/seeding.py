@@ -6,7 +6,7 @@ from ...seed_all import Setter
 
 
 def seed(setter: Setter, keras: Any) -> None:
-    """Do what `seed_all` does for it."""
+    """Seed Keras for `seed_all`."""
     setter.call(
         "keras.utils.set_random_seed(%d)" % setter.seed,
         lambda: keras.utils.set_random_seed,

@@ -1,5 +1,6 @@
-"""What a training with Keras holds, as values: taken by the continued run, and put back into a
-resumed one by `assign` of its variables.
+"""Reads the values of a training with Keras, and puts them back by `assign` of its variables.
+
+The continued run reads them, the resumed one puts them back.
 
 Rates are put back before each batch of `fit`, behind the callbacks of the script: one that counts
 by itself sets them anew.
@@ -40,6 +41,7 @@ def _assign(variable: Any, value: Any) -> None:
 def _rates(held: Any) -> Iterator[Tuple[str, Any]]:
     """Yield the rate of each optimizer that has it in a variable."""
     for number, (_, optimizer) in enumerate(held.optimizers()):
+        # private: the public `learning_rate` of a schedule is its present value
         rate = getattr(optimizer, "_learning_rate", None)
         if hasattr(rate, "assign"):
             yield "learning_rate of %s[%d]" % (type(optimizer).__name__, number), rate
@@ -55,20 +57,20 @@ def _seeds(private: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
 
 @guarded("the rates of a batch")
 def rates_before_batch(held: Any) -> None:
-    """A batch of `fit` is about to run, and all callbacks were called."""
+    """Put rates back before a batch of `fit`, after all callbacks were called."""
     variables = Variables(SCHEDULES, lambda: _rates(held), array, _assign)
-    kept = held.values.step(SCHEDULES, (SCHEDULES,), variables.take)
-    if kept is not None:
-        held.values.acted(SCHEDULES, variables.put(kept))
+    rates = held.values.step(SCHEDULES, (SCHEDULES,), variables.take)
+    if rates is not None:
+        held.values.acted(SCHEDULES, variables.put(rates))
 
 
 class _Global(Unsettable):
-    """TensorFlow's global generator; where nothing drew from it, it may stand anywhere."""
+    """TensorFlow's global generator; where nothing drew from it, its state does not matter."""
 
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        states = [*kept.values(), *self.take().values()]
+    def put(self, values: Dict[str, Any]) -> List[str]:
+        states = [*values.values(), *self.take().values()]
         drawn = [state for state in states if state and not state.endswith(b" 0")]
-        return super().put(kept) if drawn else []
+        return super().put(values) if drawn else []
 
 
 class _States:
@@ -83,16 +85,22 @@ class _States:
         self.held = held
 
     def take(self) -> List[Any]:
-        """Return the names of the weights of each optimizer that is built, in their order, and
-        the values of its variables.
-        """
-        built = [one for _, one in self.held.optimizers() if one.built]
-        return [(self._weights(one), list(map(array, self._variables(one)))) for one in built]
+        """Return the names of the weights of each built optimizer, and its variables' values.
 
-    def put(self, kept: List[Any]) -> List[str]:
-        """Assigns them; those of an optimizer that was just built had no value before."""
+        The names are in the optimizer's order.
+        """
+        states = []
+        for _, optimizer in self.held.optimizers():
+            if optimizer.built:
+                names = [self.held.facts.name(weight) for weight in optimizer._trainable_variables]
+                values = [array(variable) for _, variable in self.held.variables(optimizer)]
+                states.append((names, values))
+        return states
+
+    def put(self, states: List[Any]) -> List[str]:
+        """Assign the values; those of an optimizer that was just built had none before."""
         changed: List[str] = []
-        for (_, optimizer), (weights, values) in zip(self.held.known(), kept):
+        for (_, optimizer), (weights, values) in zip(self.held.known(), states):
             new = not optimizer.built and self._built(optimizer, weights)
             if not optimizer.built:
                 self.held.values.unavailable(OPTIMIZER, NO_VARIABLES)
@@ -104,16 +112,10 @@ class _States:
                     changed.append(name)
         return changed
 
-    def _weights(self, optimizer: Any) -> List[str]:
-        return [self.held.facts.name(one) for one in optimizer._trainable_variables]
-
-    def _variables(self, optimizer: Any) -> List[Any]:
-        return [variable for _, variable in self.held.variables(optimizer)]
-
     def _built(self, optimizer: Any, names: List[str]) -> bool:
         """Build an optimizer for the weights of these names; return whether all are known."""
         known = {name: weight for weight, name in self.held.facts.names.values()}
-        others = {kept: name for name, kept in renamed(names, list(known)).items()}
+        others = {kept_name: name for name, kept_name in renamed(names, list(known)).items()}
         places = [others.get(name, name) for name in names]
         if not places or not known.keys() >= {*places}:
             return False

@@ -1,5 +1,6 @@
-"""What a training with Keras holds where it was stopped or goes on: weights, the variables of each
-optimizer, loss scales.
+"""Records the state of a training with Keras where it was stopped or goes on.
+
+That is weights, the variables of each optimizer, loss scales.
 """
 
 import weakref
@@ -11,7 +12,7 @@ from ...recorder.hooking import around
 
 
 class Held:
-    """Writes `held` facts: one a weight, a variable of an optimizer, a loss scale."""
+    """The writer of `held` facts: one a weight, a variable of an optimizer, a loss scale."""
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher
@@ -27,7 +28,7 @@ class Held:
         """
 
     def watch(self) -> None:
-        """Be asked at each boundary."""
+        """Register to be called at each boundary."""
         # private: what `apply` calls once it has built the optimizer and before it updates anything
         from keras.src.optimizers.base_optimizer import BaseOptimizer
 
@@ -40,7 +41,7 @@ class Held:
             state_io.install(self)
 
     def callbacks(self) -> List[Any]:
-        """Return what `fit` calls behind the callbacks of the script."""
+        """Return what `fit` calls after the callbacks of the script."""
         if self.values is None:
             return []
         from .state_io import rates_before_batch
@@ -55,12 +56,12 @@ class Held:
         for index, optimizer in self.optimizers():
             self._write_states(index, optimizer)
         for number, scaler in enumerate(self.scaling()):
-            out = [[name, self.facts.prints.of(one)] for name, one in _scale(scaler)]
+            out = [[name, self.facts.prints.of(value)] for name, value in _scale(scaler)]
             place = "%s[%d]" % (type(scaler).__name__, number)
             if out:
                 self.deep.seen("held", place, call=False, out=out, k="schedule")
         known = self.watcher.updates.optimizers()
-        self._unbuilt = weakref.WeakSet(one for one in known if not one.built)
+        self._unbuilt = weakref.WeakSet(value for value in known if not value.built)
 
     def _write_states(self, index: int, optimizer: Any) -> None:
         for name, variable in self.variables(optimizer):
@@ -74,25 +75,23 @@ class Held:
             self._unbuilt.discard(optimizer)
             self._write_states(self.watcher.updates.index_of(optimizer), optimizer)
         else:
-            self._hand_out_states(optimizer, graphs)
+            # the variables have no values before the function runs, and one that makes
+            # variables is traced once more
+            index = self.watcher.updates.index_of(optimizer)
+            named = self.variables(optimizer)
 
-    def _hand_out_states(self, optimizer: Any, graphs: Any) -> None:
-        """Hand the states of an optimizer out of a function that is being traced: its variables
-        have no values before it runs, and one that makes variables is traced once more.
-        """
-        index = self.watcher.updates.index_of(optimizer)
-        named = self.variables(optimizer)
+            def arrived(*values: Any) -> None:
+                if optimizer in self._unbuilt:
+                    self._unbuilt.discard(optimizer)
+                    for (name, _), value in zip(named, values):
+                        self._write(name, value, o=index)
 
-        def arrived(*values: Any) -> None:
-            if optimizer in self._unbuilt:
-                self._unbuilt.discard(optimizer)
-                for (name, _), value in zip(named, values):
-                    self._write(name, value, o=index)
-
-        graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(one) for _, one in named])
+            graphs.stream(
+                arrived, [graphs.tensorflow.convert_to_tensor(variable) for _, variable in named]
+            )
 
     def weights(self) -> List[Tuple[str, Any]]:
-        """Return the weights that have a value; on PyTorch the adapter of PyTorch knows them."""
+        """Return the weights that have a value; on PyTorch its own adapter knows them."""
         if self.watcher.backend == "torch":
             return []
         known = [(name, weight) for weight, name in self.facts.names.values()]
@@ -103,9 +102,7 @@ class Held:
         self.deep.seen("held", place, call=False, out=out, **keys)
 
     def optimizers(self) -> Iterator[Tuple[int, Any]]:
-        """Yield the optimizers that have weights, and that of the trainer, which may have none
-        yet.
-        """
+        """Yield the optimizers that have weights, and the trainer's, which may have none yet."""
         own = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         for index, optimizer in self.known():
             if optimizer.built or optimizer is own:
@@ -114,27 +111,31 @@ class Held:
     def known(self) -> List[Tuple[int, Any]]:
         """Return all optimizers, but for those that scale the loss for another one."""
         known = list(self.watcher.updates.optimizers().items())
-        return [(index, one) for one, index in known if not hasattr(one, "inner_optimizer")]
+        return [
+            (index, optimizer)
+            for optimizer, index in known
+            if not hasattr(optimizer, "inner_optimizer")
+        ]
 
     def scaling(self) -> List[Any]:
         """Return the optimizers that scale the loss for another one."""
         known = list(self.watcher.updates.optimizers())
-        return [one for one in known if hasattr(one, "inner_optimizer")]
+        return [optimizer for optimizer in known if hasattr(optimizer, "inner_optimizer")]
 
     def outermost(self, optimizer: Any) -> Any:
         """Return the optimizer that scales the loss for this one, where one does; else itself."""
-        around_it = (one for one in self.scaling() if one.inner_optimizer is optimizer)
+        around_it = (scaler for scaler in self.scaling() if scaler.inner_optimizer is optimizer)
         return next(around_it, optimizer)
 
     def variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """`dense.kernel:momentum`, and what belongs to no weight, such as `iteration`."""
+        """Return variables as `dense.kernel:momentum`, and those of no weight as `iteration`."""
         named = self.watcher.updates.states(optimizer) if optimizer.built else []
         states = [(name, state) for name, state in named if ":" in name]
         known = {id(state) for _, state in states}
         others = [
-            (str(one.name), one)
-            for one in optimizer.variables
-            if id(one) not in known and str(one.name) != "learning_rate"
+            (str(variable.name), variable)
+            for variable in optimizer.variables
+            if id(variable) not in known and str(variable.name) != "learning_rate"
         ]
         return states + others
 
@@ -145,5 +146,5 @@ class Held:
 
 def _scale(optimizer: Any) -> List[Tuple[str, Any]]:
     # what decides the next scale of a loss, as `LossScaleOptimizer` names it
-    held = [(name, getattr(optimizer, name, None)) for name in ("step_counter", "dynamic_scale")]
-    return [pair for pair in held if pair[1] is not None]
+    values = [(name, getattr(optimizer, name, None)) for name in ("step_counter", "dynamic_scale")]
+    return [pair for pair in values if pair[1] is not None]

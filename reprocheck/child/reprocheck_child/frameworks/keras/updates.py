@@ -1,5 +1,6 @@
-"""Updates by optimizers of Keras: hyper-parameters before, gradients as they come in, weights and
-states after.
+"""Records updates by optimizers of Keras.
+
+That is hyper-parameters before, gradients as they come in, weights and states after.
 """
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -15,8 +16,10 @@ Named = List[Tuple[str, Any]]
 
 
 class Updates:
-    """Describes updates. Eagerly, out of a function that TensorFlow compiles, or between the
-    batches of a trainer.
+    """The recorder of updates.
+
+    They are made eagerly, out of a function that TensorFlow compiles, or between the batches of a
+    trainer.
     """
 
     def __init__(self, watcher: Any) -> None:
@@ -32,7 +35,7 @@ class Updates:
         self._hyper: Optional[Named] = None
 
     def before(self, optimizer: Any, gradients: Any, weights: Any) -> None:
-        """An optimizer is about to be applied."""
+        """Record an optimizer that is about to be applied."""
         self._way = ""
         with guarded("before an update"):
             # `apply(grads)` alone is for the weights that it was built with
@@ -57,31 +60,45 @@ class Updates:
                 self._way = "eager"
                 self.facts.begin(weights)
                 names = [self.facts.name(weight) for weight, _ in given]
-                self.say(optimizer, names, [one for _, one in given], self.hyper(optimizer))
+                self.say(
+                    optimizer, names, [variable for _, variable in given], self.hyper(optimizer)
+                )
 
     def say(
         self, optimizer: Any, names: Sequence[str], gradients: Sequence[Any], hyper: Named
     ) -> None:
-        """Generators, hyper-parameters and gradients just before an update."""
+        """Record generators, hyper-parameters and gradients just before an update."""
         index = self.index_of(optimizer)
         self.deep.seen("rng", "before update", g=self.deep.rng())
         self.say_hyper(optimizer, hyper)
         self.facts.gradients("reduced", zip(names, gradients), index)
 
     def say_hyper(self, optimizer: Any, hyper: Named) -> None:
-        """Hyper-parameters just before an update."""
+        """Record hyper-parameters just before an update."""
         index = self.index_of(optimizer)
-        found = [
+        leaves_by_name = [
             [name, leaves.plain(_number(value)) or self.facts.prints.of(value)]
             for name, value in hyper
         ]
-        self.deep.seen("hyper", "%s[%d]" % (type(optimizer).__name__, index), o=index, out=found)
+        self.deep.seen(
+            "hyper", "%s[%d]" % (type(optimizer).__name__, index), o=index, out=leaves_by_name
+        )
 
     @guarded("after an update")
     def after(self, optimizer: Any) -> None:
-        """An optimizer was applied."""
+        """Record an optimizer that was applied."""
         if self._way == "graph":
-            self._after_in_graph(self.watcher.graphs, optimizer, self.states(optimizer))
+            graphs = self.watcher.graphs
+            named = self.states(optimizer)
+            names, index = [name for name, _ in named], self.index_of(optimizer)
+
+            def arrived(*values: Any) -> None:
+                self._described = True
+                self.facts.all_updated(list(zip(names, values)), index)
+
+            graphs.stream(
+                arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named]
+            )
         elif self._way == "eager":
             self._described = True
             self.facts.all_updated(self.states(optimizer), self.index_of(optimizer))
@@ -91,12 +108,12 @@ class Updates:
         weights = [(self.facts.name(weight), weight) for weight in optimizer._trainable_variables]
         owners = {_prefix(weight): name for name, weight in reversed(weights)}
         prefixes = sorted(owners, key=len, reverse=True)
-        found = list(weights)
+        named = list(weights)
         for state in optimizer.variables:
             prefix = next(filter(state.name.startswith, prefixes), "")
             if prefix and state.name not in ("iteration", "learning_rate"):
-                found.append((owners[prefix] + ":" + state.name[len(prefix) :], state))
-        return found
+                named.append((owners[prefix] + ":" + state.name[len(prefix) :], state))
+        return named
 
     def _before_in_graph(
         self, graphs: Any, optimizer: Any, given: Sequence[Tuple[Any, Any]]
@@ -121,29 +138,20 @@ class Updates:
             read = values[: len(inputs)]
             if _is_schedule(rate):
                 read = tuple(map(rate, read))
-            hyper = [*(("learning_rate", one) for one in read), *others]
+            hyper = [*(("learning_rate", rate_value) for rate_value in read), *others]
             self.say(optimizer, list(dense), values[len(inputs) :], hyper)
 
         graphs.stream(arrived, [*inputs, *dense.values()])
 
-    def _after_in_graph(self, graphs: Any, optimizer: Any, named: Named) -> None:
-        names, index = [name for name, _ in named], self.index_of(optimizer)
-
-        def arrived(*values: Any) -> None:
-            self._described = True
-            self.facts.all_updated(list(zip(names, values)), index)
-
-        graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named])
-
     def begin(self, optimizer: Any, outside: bool) -> None:
-        """A batch of a trainer begins; `outside`: its update will not be seen as it happens."""
+        """Begin a batch of a trainer; `outside`: its update will not be seen as it happens."""
         self._described, self._hyper = False, None
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if outside and optimizer is not None:
             self._hyper = self.hyper(optimizer)
 
     def end(self, optimizer: Any, index: int) -> None:
-        """A batch of a trainer has ended: describe the update where it was not seen."""
+        """End a batch of a trainer, and record its update where it was not seen."""
         # a loss-scaling optimizer holds the one that has the weights
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if self._described or self._hyper is None or optimizer is None:
@@ -153,7 +161,7 @@ class Updates:
         self.facts.all_updated(self.states(optimizer), index)
 
     def hyper(self, optimizer: Any) -> Named:
-        """Return the hyper-parameters that hold now."""
+        """Return the present hyper-parameters."""
         rate = self._rate(optimizer)
         if rate is None:
             return self._others(optimizer)
@@ -171,9 +179,9 @@ class Updates:
 
     @staticmethod
     def _others(optimizer: Any) -> Named:
-        held: Dict[str, Any] = vars(optimizer)
-        numbers = [pair for pair in held.items() if isinstance(pair[1], (bool, int, float))]
-        return [(name, one) for name, one in numbers if name != "built" and name[:1] != "_"]
+        attributes: Dict[str, Any] = vars(optimizer)
+        numbers = [pair for pair in attributes.items() if isinstance(pair[1], (bool, int, float))]
+        return [(name, value) for name, value in numbers if name != "built" and name[:1] != "_"]
 
 
 def _number(value: Any) -> Any:
@@ -185,7 +193,8 @@ def _number(value: Any) -> Any:
 
 
 def _prefix(weight: Any) -> str:
-    """Return how the names of the states of a weight begin, as
+    """Return the start of the names of the states of a weight.
+
     `Optimizer.add_variable_from_reference` makes them.
     """
     name = getattr(weight, "path", "") or str(weight.name).replace(":", "_")

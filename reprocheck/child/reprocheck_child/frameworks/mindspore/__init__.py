@@ -1,1 +1,1 @@
-"""MindSpore: losses at level loss, the deeper levels, controls."""
+"""The adapter of MindSpore: losses, the deeper levels, controls."""

@@ -1,10 +1,10 @@
-"""What the gradient of a step is taken of."""
+"""The arguments by which the gradient of a step is taken."""
 
 from typing import Any, Tuple
 
 
 class AsItIs:
-    """Each step is given what the script gives it."""
+    """The arguments of steps as the script gives them."""
 
     def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
         """Return the arguments of the forward half."""

@@ -1,5 +1,6 @@
-"""Calls of cells: what went in and came out of each, under the path by which its parent knows it,
-and the gradients of what came out.
+"""Records what went in and came out of each cell, and the gradients of its outputs.
+
+A cell has the path by which its parent knows it.
 """
 
 import sys
@@ -26,8 +27,9 @@ COMPILED_INPUT = "the gradient of its output is not recorded: a compiled functio
 
 
 class Around(threading.local):
-    """What this thread is inside of: `cells` that are recorded, and `hidden` calls whose cells are
-    not.
+    """The calls that this thread is in.
+
+    `cells` are recorded; the cells in `hidden` calls are not.
     """
 
     cells = 0
@@ -35,7 +37,7 @@ class Around(threading.local):
 
 
 class Paths:
-    """The path of each cell below the outermost cell of the user's: that of its parameters' names.
+    """The path of each cell below the user's outermost cell: that of its parameters' names.
 
     Library cells that wrap a network for training (`TrainOneStepCell`, `WithLossCell`) give it no
     name. The first network with parameters has the path ""; other outermost cells (losses, a second
@@ -49,8 +51,9 @@ class Paths:
         self._labels: Dict[str, int] = {}
 
     def of(self, cell: Any) -> Optional[str]:
-        """Return the path of a cell; None for one that is not recorded: a train cell, an optimizer,
-        a wrapper of the library.
+        """Return the path of a cell; None for one that is not recorded.
+
+        Such are a train cell, an optimizer, a wrapper of the library.
         """
         if cell not in self.known:
             top = self._top(cell)
@@ -71,7 +74,7 @@ class Paths:
         return list(outwards.values())[-1]
 
     def _name(self, cell: Any, path: Optional[str]) -> bool:
-        """Return the name `cell` and what it holds; return whether an optimizer is in it.
+        """Name `cell` and what it holds; return whether an optimizer is in it.
 
         `path` None: nothing outside it has a name.
         """
@@ -93,17 +96,13 @@ class Paths:
             if child is not None and not reduces:
                 inner = path
                 if not wrapper or name not in WRAPPED:
-                    inner = _join(path, name, wrapper)
+                    inner = None if wrapper else name
+                    if path is not None:
+                        inner = below(path, name)
                 trains = self._name(child, inner) or trains
         if trains:
             self.known[cell] = None
         return trains
-
-
-def _join(path: Optional[str], name: str, wrapper: bool) -> Optional[str]:
-    if path is None:
-        return None if wrapper else name
-    return below(path, name)
 
 
 def has_parameters(cell: Any) -> bool:
@@ -112,7 +111,7 @@ def has_parameters(cell: Any) -> bool:
 
 
 class Cells:
-    """Watches `nn.Cell.__call__`."""
+    """The hooks of `nn.Cell.__call__`."""
 
     def __init__(
         self, recording: Any, deep: Any, prints: Any, given: Any, first: Callable[[Any], None]
@@ -132,7 +131,7 @@ class Cells:
         self.handles: Dict[int, List[Tuple[Any, str, Any]]] = {}
 
     def hook(self) -> None:
-        """See cells being built and called."""
+        """Set hooks on the building and the calls of cells."""
         from mindspore import nn
         from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
@@ -177,9 +176,7 @@ class Cells:
 
     @guarded("the path of a cell")
     def _before(self, cell: Any) -> Optional[str]:
-        """Return the path of a cell that is about to be called; None where its call is not
-        recorded.
-        """
+        """Return the path of a cell that is about to be called; None if it is not recorded."""
         hooks = self.deep.hooks
         if hooks.gone:
             return None
@@ -209,8 +206,9 @@ class Cells:
             self.given.returned(out)
 
     def _watch_gradient(self, path: str, out: Any) -> None:
-        """Record the gradient of each output when the backward pass reaches it, where a gradient
-        is being taken.
+        """Record the gradient of each output when the backward pass reaches it.
+
+        Only where a gradient is being taken.
         """
         # private; MindSpore tells nobody else whether a gradient is being taken. Which module it
         # belongs to differs between versions, and the former one warns where it is imported
@@ -232,9 +230,7 @@ class Cells:
         return gradient_of_output
 
     def hook_executor(self) -> None:
-        """Take the hooks off a tensor that is given to a compiled function: the compiler would
-        parse them.
-        """
+        """Unhook tensors that are given to a compiled function: it would parse the hooks."""
         from .steps import _executor
 
         def executing(_: Any, *args: Any, **named: Any) -> None:
@@ -250,8 +246,9 @@ class Cells:
         )
 
     def unwatch_all(self) -> None:
-        """Take the hooks off all tensors: their backward pass is over, or nobody wants to see it
-        any more.
+        """Take the hooks off all tensors.
+
+        Their backward pass is over, or they are no longer wanted.
         """
         handles, self.handles = self.handles, {}
         for several in handles.values():

@@ -1,4 +1,5 @@
-"""What level `auto` leaves the deeper level for: cells and functions that are about to be compiled.
+"""Leaves the deeper level at level `auto` when cells or functions are about to be compiled.
+
 What runs inside a graph is not seen, and a hook on a tensor would be compiled with it.
 """
 
@@ -12,7 +13,7 @@ COMPILED = "a cell was compiled"
 
 
 def watch(hooks: Any, first: Any) -> None:
-    """Leave the level before any of them; that graph mode is on is asked before each step."""
+    """Leave the level before any of them is compiled; each step asks whether graph mode is on."""
 
     def given(_: Any, compiled: Callable[[], Any]) -> Any:
         first.leave("mindspore.jit was called")

@@ -1,5 +1,6 @@
-"""What comes into a training from outside: batches of datasets, seeds, states of generators, loaded
-checkpoints.
+"""Records what comes into a training from outside.
+
+That is batches of datasets, seeds, states of generators, loaded checkpoints.
 """
 
 import sys
@@ -25,7 +26,7 @@ PYTHON_NODES = ("GeneratorDataset", "PaddedDataset")
 
 
 class Batches:
-    """Watches `Iterator.__next__` of all datasets."""
+    """The hooks of `Iterator.__next__` of all datasets."""
 
     def __init__(self, facts: Facts, threads: Callable[[], None]) -> None:
         self.facts = facts
@@ -37,7 +38,7 @@ class Batches:
         """Iterators that have handed out the last batch that they were asked for."""
 
     def hook(self) -> None:
-        """See each batch as it is handed out."""
+        """Set hooks on each batch as it is handed out."""
         from mindspore.dataset.engine.iterators import Iterator
 
         def handing_out(iterator: Any) -> Callable[[Any], None]:
@@ -63,7 +64,7 @@ class Batches:
         self.deep.hooks.around(Iterator, "__next__", "a batch", before=handing_out)
 
     def _exchanging(self, real: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return what hands out a batch, where batches are kept or replaced."""
+        """Return a function that hands out a batch, where batches are kept or replaced."""
         values = self.deep.boundary.values
 
         def following(iterator: Any) -> Any:
@@ -72,11 +73,10 @@ class Batches:
         return following
 
     def _states(self, iterator: Any) -> Dict[str, Dict[str, str]]:
-        """`g` and `g2` of the first batch of an iterator: the pipeline takes its seed from the
-        generator of datasets.
+        """Return `g` and `g2` of the first batch of an iterator.
 
-        That generator is a number which no draw changes. What stands for its state after a draw is
-        another hash of it.
+        The pipeline takes its seed from the generator of datasets, a number which no draw changes.
+        Another hash of it stands for its state after a draw.
         """
         if iterator in self.begun:
             return {}
@@ -86,8 +86,9 @@ class Batches:
         return {"g": {DATASETS: digest(state)}, "g2": {DATASETS: digest(state + b" drawn")}}
 
     def _place(self, iterator: Any) -> str:
-        """Return the class of the dataset and a number: datasets of a class are counted in the
-        order in which they are first used.
+        """Return the class of the dataset and a number.
+
+        Datasets of a class are counted in the order in which they are first used.
         """
         # the dataset as the script built it; what the iterator shows is a copy of the pipeline
         dataset = vars(iterator).get("_Iterator__ori_dataset") or iterator
@@ -102,8 +103,9 @@ class Batches:
 
 
 class Given:
-    """Batches of a plain loop: what the outermost network, or a compiled step, is given where no
-    dataset hands out batches.
+    """The batches of a plain loop, where no dataset hands them out.
+
+    They are what the outermost network, or a compiled step, is given.
     """
 
     KEPT = 64
@@ -116,7 +118,10 @@ class Given:
 
     @guarded("a batch")
     def to(self, name: str, values: Tuple[Any, ...]) -> None:
-        """The arguments of what trains. Those that another cell has made are no batch."""
+        """Record the arguments of what trains.
+
+        Those that another cell has made are no batch.
+        """
         if self.facts.deep.loaders:
             return
         tensors = [tensor for _, tensor in self.prints.tensors(values)]
@@ -154,12 +159,16 @@ def _is_python(node: Any) -> bool:
     operations = getattr(node, "operations", None)
     if not isinstance(operations, (list, tuple)):
         operations = [operations]
-    others = [one for one in operations if not type(one).__module__.startswith("mindspore")]
+    others = [
+        operation
+        for operation in operations
+        if not type(operation).__module__.startswith("mindspore")
+    ]
     return any(map(callable, others))
 
 
 class Seeds:
-    """Watches the functions that seed a generator, and knows the states of those of MindSpore."""
+    """The watch on functions that seed a generator, and the states of MindSpore's own."""
 
     def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
         self.mindspore = mindspore
@@ -169,7 +178,7 @@ class Seeds:
         """States before the first draw of an initializer since a parameter was made."""
 
     def hook(self) -> None:
-        """Add the generators of MindSpore, and see seeds being set."""
+        """Add the generators of MindSpore, and watch their seeds being set."""
         # private: the global seed, and how often each operator has taken a seed from it; the public
         # `get_seed` gives the first alone
         seeds = sys.modules["mindspore.common.seed"]
@@ -181,10 +190,17 @@ class Seeds:
         self._watch(seeds.set_seed, "mindspore")
         self._watch(config.set_seed, DATASETS)
         self._hook_default_generator()
-        self._hook_initializers()
+
+        def drawing() -> None:
+            if not self.drawn:
+                self.drawn = {"numpy": self.deep.generators["numpy"]()}
+
+        # private: every initializer asks it for a seed, which comes from numpy's generator
+        initializers = sys.modules["mindspore.common.initializer"]
+        self.deep.hooks.around(initializers, "_numpy_seed", "before a draw", before=drawing)
 
     def hook_others(self) -> None:
-        """`seed` of the modules random and numpy.random, where no other adapter has done so."""
+        """Watch `seed` of random and numpy.random, where no other adapter does."""
         for generator, name in (("python", "random"), ("numpy", "numpy.random")):
             module = sys.modules.get(name)
             seed = getattr(module, "seed", None)
@@ -207,15 +223,6 @@ class Seeds:
         self.deep.generators["mindspore.mint"] = state
         self._watch(generator.manual_seed, "mindspore.mint")
 
-    def _hook_initializers(self) -> None:
-        def drawing() -> None:
-            if not self.drawn:
-                self.drawn = {"numpy": self.deep.generators["numpy"]()}
-
-        # private: every initializer asks it for a seed, which comes from numpy's generator
-        initializers = sys.modules["mindspore.common.initializer"]
-        self.deep.hooks.around(initializers, "_numpy_seed", "before a draw", before=drawing)
-
     def _watch(self, real: Any, generator: str) -> None:
         everywhere(real, self._saying(real, generator), self.deep.hooks.put)
 
@@ -236,9 +243,7 @@ class Seeds:
 
 
 def hook_births(mindspore: Any, facts: Facts, seeds: Seeds) -> None:
-    """See where each parameter is made, and the state of the generator that its values are drawn
-    from.
-    """
+    """Record where each parameter is made, and the state of the generator of its values."""
 
     def made(_: None, parameter: Any, *__: Any, **___: Any) -> None:
         drawn, seeds.drawn = seeds.drawn, {}
@@ -249,7 +254,7 @@ def hook_births(mindspore: Any, facts: Facts, seeds: Seeds) -> None:
 
 
 def hook_loading(deep: Any) -> None:
-    """See checkpoints being loaded into a network."""
+    """Set hooks on the loading of checkpoints into a network."""
     from mindspore.train import serialization
 
     real = serialization.load_param_into_net

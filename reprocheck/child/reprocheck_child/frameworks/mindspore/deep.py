@@ -1,5 +1,6 @@
-"""Levels `module` and `op` for MindSpore: what each cell was given and returned, gradients,
-hyper-parameters and weights.
+"""Levels `module` and `op` for MindSpore.
+
+They record what each cell was given and returned, gradients, hyper-parameters and weights.
 
 Gradients and updates are seen by the hooks of level `loss`, which run them by `forward`, `backward`
 and `update`. All other hooks are put by `Deep.hooks`: level `auto` takes them away again. Where a
@@ -36,8 +37,9 @@ SKIPPED = frozenset({"params", "kwargs"})
 
 
 def install(recording: Any) -> Dict[str, str]:
-    """Hook MindSpore for the deeper levels, over the hooks of level `loss`; return what became of
-    each hook.
+    """Install the hooks of the deeper levels, over the hooks of level `loss`.
+
+    Return what became of each hook.
     """
     watcher = recording.deep = Watcher(recording)
     if recording.recorder.level == "op":
@@ -58,8 +60,9 @@ def install(recording: Any) -> Dict[str, str]:
 
 
 class Watcher:
-    """What the deep hooks share, and the path of an iteration: first forward, root, gradients,
-    update.
+    """The shared part of the deep hooks, and the course of an iteration.
+
+    That is first forward, root, gradients, update.
     """
 
     def __init__(self, recording: Any) -> None:
@@ -102,15 +105,16 @@ class Watcher:
             self.held.watch()
 
     def leave(self) -> None:
-        """Level `auto` has what it needs: take everything away that stands in MindSpore."""
+        """Take everything away that stands in MindSpore: level `auto` has what it needs."""
         self.recording.deep = None
         self.deep.leave()
         self.cells.unwatch_all()
         self._weights.clear()
 
     def hook_compilers(self) -> None:
-        """Cells inside a graph are not seen. At level `auto` they stay that way; else graphs are
-        opened.
+        """Open graphs, inside of which cells are not seen.
+
+        At level `auto` they stay closed, and the level is left.
         """
         if self.first is None:
             self.opening.hook()
@@ -118,38 +122,36 @@ class Watcher:
             compilers.watch(self.hooks, self.first)
 
     def hook_births(self) -> None:
-        """See parameters being made."""
+        """Set hooks on the making of parameters."""
         hook_births(self.recording.mindspore, self.facts, self.seeds)
 
     def _shared_generators(self) -> None:
         self.cells.private_generators = False
 
     def first_call(self, cell: Any) -> None:
-        """An outermost cell is about to be called."""
+        """Record what is needed before an outermost cell is called."""
         self.begin(self._of_network(cell))
         if is_graph_mode():
             self.deep.unrecorded(type(cell).__name__, HIDDEN)
 
     def begin(self, parameters: Any) -> None:
-        """Record the first values of new parameters, and those written to since their update; at
-        the very first, states of generators.
-        """
+        """Record new parameters, those written to since their update, and generators at first."""
         if self.first is not None and is_graph_mode():
             self.first.leave(compilers.GRAPH_MODE)
             return
         parameters = list(parameters)
         for parameter in parameters:
             self.facts.written(id(parameter), parameter.name, parameter)
-        new = [one for one in parameters if id(one) not in self._weights]
+        new = [weight for weight in parameters if id(weight) not in self._weights]
         for parameter in new:
             self._weights[id(parameter)] = parameter
-            made = self.facts.birth(parameter)
+            birth = self.facts.birth(parameter)
             buffer = not parameter.requires_grad
-            self.facts.first_value(parameter.name, parameter, made, buffer)
+            self.facts.first_value(parameter.name, parameter, birth, buffer)
         self.facts.first_forward()
 
     def hook_model(self) -> None:
-        """The weights of a Model are recorded before its first batch."""
+        """Record the weights of a Model before its first batch."""
         from mindspore.train.model import Model
 
         def _train(model: Any, *_: Any, **__: Any) -> None:
@@ -165,10 +167,10 @@ class Watcher:
             if isinstance(inner, self.recording.optimizers)
         ]
         updated = {id(parameter) for optimizer in optimizers for parameter in optimizer.parameters}
-        kept = {
+        own = {
             id(parameter) for optimizer in optimizers for parameter in optimizer.get_parameters()
         } - updated
-        return [parameter for parameter in cell.get_parameters() if id(parameter) not in kept]
+        return [parameter for parameter in cell.get_parameters() if id(parameter) not in own]
 
     def forward(self, real: Any, function: Any, *args: Any, **named: Any) -> Any:
         """Run the forward half of `value_and_grad`, `grad`, `GradOperation`."""
@@ -186,7 +188,7 @@ class Watcher:
         return out
 
     def before_backward(self, function: Any, has_aux: bool) -> None:
-        """The backward half is about to run; its loss is not counted yet."""
+        """Note that the backward half is about to run; its loss is not counted yet."""
         known, out = self._out
         if not self._taking and known is function:
             self._out = (None, None)
@@ -225,12 +227,12 @@ class Watcher:
     @guarded("gradients")
     def _gradients(self, weights: Any, gradients: Any) -> None:
         parameters = listed(weights)
-        wanted = [one.shape for one in parameters]
-        found = listed(gradients)
+        wanted = [weight.shape for weight in parameters]
+        values = listed(gradients)
         # where inputs are differentiated too, the gradients of weights stand behind theirs
-        candidates = [found, *map(listed, found[-1:])]
+        candidates = [values, *map(listed, values[-1:])]
         for given in candidates:
-            if [getattr(one, "shape", None) for one in given] == wanted:
+            if [getattr(weight, "shape", None) for weight in given] == wanted:
                 names = [parameter.name for parameter in parameters]
                 self.facts.gradients("gradient", zip(names, given))
                 return
@@ -276,19 +278,20 @@ class Watcher:
         return list(self._weights.values())
 
     def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """Parameters and states as `0.weight`, `0.weight:moments`; what belongs to no parameter is
-        left out.
+        """Return parameters and states as `0.weight`, `0.weight:moments`.
+
+        States that belong to no parameter are left out.
         """
-        found = [(parameter.name, parameter) for parameter in optimizer.parameters]
-        names = {name for name, _ in found}
+        named = [(parameter.name, parameter) for parameter in optimizer.parameters]
+        names = {name for name, _ in named}
         for name, state in optimizer.parameters_and_names():
             kind, _, owner = str(state.name or name).partition(".")
             if owner in names:
-                found.append((owner + ":" + kind, state))
-        return found
+                named.append((owner + ":" + kind, state))
+        return named
 
     def stepped(self, optimizers: Sequence[Any]) -> None:
-        """Updates are about to be counted: describe those that a graph has hidden."""
+        """Record updates that a graph has hidden, before they are counted."""
         self._rooted = False
         seen, self._updated = self._updated, []
         for optimizer in optimizers:
@@ -302,14 +305,14 @@ class Watcher:
 
     @guarded("before a step")
     def before_step(self, optimizers: Sequence[Any]) -> None:
-        """A step of a Model or a compiled step is about to run."""
+        """Record what is needed before a step of a Model or a compiled step runs."""
         for optimizer in optimizers:
             self.begin(optimizer.parameters)
             self._hyper[id(optimizer)] = self.hyper(optimizer)
         self.deep.goes_on("mindspore")
 
     def lost(self, tensors: Sequence[Any]) -> None:
-        """A loss is recorded: the root of a backward pass that nobody saw."""
+        """Record a loss: the root of a backward pass that nobody saw."""
         if not self._said:
             self._said = True
             self.recorder.emit({"e": "deep", "level": "module"})
@@ -325,30 +328,30 @@ class Watcher:
             now = {name: getattr(optimizer, name) for name in HYPER if hasattr(optimizer, name)}
             given = [{**(getattr(optimizer, "init_args", None) or {}), **now}]
         step = getattr(optimizer, "global_step", None)
-        found = []
+        leaves = []
         for number, values in enumerate(given):
             prefix = "param_groups[%d]." % number if number else ""
             for name, value in values.items():
                 if name not in SKIPPED:
                     name = {"learning_rate": "lr"}.get(name, name)
-                    found += self._number(prefix + name, value, step)
+                    leaves += self._number(prefix + name, value, step)
         for scaler in filter(None, [reference() for reference in self.scalers]):
-            found += self._number(type(scaler).__name__ + ".scale_value", scaler.scale_value)
-        return found
+            leaves += self._number(type(scaler).__name__ + ".scale_value", scaler.scale_value)
+        return leaves
 
     def _number(self, name: str, value: Any, step: Any = None) -> List[List[Any]]:
         if isinstance(value, (list, tuple)) or (
             hasattr(value, "construct") and hasattr(value, "__iter__")
         ):
-            found: List[List[Any]] = []
+            result: List[List[Any]] = []
             before: List[Any] = []
             for number, item in enumerate(value):  # one for each parameter: told where it changes
                 found_here = self._number("%s[%d]" % (name, number), item, step)
                 values = [leaf for _, leaf in found_here]
                 if values and values != before:
-                    found += found_here
+                    result += found_here
                     before = values
-            return found
+            return result
         if hasattr(value, "construct"):
             value = self._of_schedule(name, value, step)
             if value is None:
@@ -360,8 +363,9 @@ class Watcher:
         return [[name, leaves.plain_or_type(value)]]
 
     def _of_schedule(self, name: str, schedule: Any, step: Any) -> Any:
-        """Return what a schedule gives at a step; None for one of the script's own: its value is
-        seen when the optimizer calls it.
+        """Return the value of a schedule at a step; None for one of the script's own.
+
+        Its value is seen when the optimizer calls it.
         """
         own = type(schedule).__module__.startswith("mindspore.")
         if not own or step is None or is_graph_mode():

@@ -1,4 +1,4 @@
-"""What bears on numbers in MindSpore, as facts of the environment."""
+"""Describes the settings of MindSpore that bear on numbers, as facts of the environment."""
 
 import sys
 from typing import Any, Iterator, Tuple

@@ -1,5 +1,6 @@
-"""Fingerprints of MindSpore tensors. Every value is read anew: a tensor of MindSpore does not say
-when an operator writes into it.
+"""Fingerprints of MindSpore tensors.
+
+Every value is read anew: a tensor of MindSpore does not say when an operator writes into it.
 """
 
 from typing import Any, Iterator, Tuple
@@ -12,7 +13,10 @@ UNFILLED = "its values are made when the graph is compiled"
 
 
 class Fingerprints(fingerprint.Fingerprints):
-    """Reads tensors and the values that hold them. Never raises."""
+    """The fingerprints of tensors and of values that hold them.
+
+    Never raises.
+    """
 
     PARTS = {
         "COOTensor": ("values", "indices"),
@@ -33,9 +37,7 @@ class Fingerprints(fingerprint.Fingerprints):
         return value.asnumpy() if isinstance(value, self.tensor) else value
 
     def read(self, tensor: Any) -> fingerprint.Fingerprint:
-        """Return the fingerprint of a tensor or array; without a hash where it holds no values
-        yet.
-        """
+        """Return the fingerprint of a tensor or array; no hash where it has no values yet."""
         # a tensor with `has_init` holds a recipe: its values are drawn when they are asked for
         if getattr(tensor, "has_init", False):
             self.deep.unrecorded(str(getattr(tensor, "name", "a tensor")), UNFILLED)

@@ -1,5 +1,4 @@
-"""What a compiled step holds: the optimizers and gradients that a function or cell reaches, found
-by its names, without calling it.
+"""Finds the optimizers and gradients that a compiled step holds, without calling it.
 
 A graph hides its insides; only what goes in and comes out is seen from Python. Whether an execution
 is a training step (and not an evaluation, or the loss scaler's arithmetic) is answered by following
@@ -21,7 +20,9 @@ Step = Tuple[Any, FrozenSet[str]]
 
 
 class Contents:
-    """optimizers: those reached, in order; gradient: a gradient is taken; scalers: loss scalers
+    """The parts of a compiled step.
+
+    `optimizers`: those reached, in order; `gradient`: a gradient is taken; `scalers`: loss scalers
     whose `scale` is called.
     """
 
@@ -36,7 +37,7 @@ class Contents:
 
 
 class Reader:
-    """Follows names from functions and cells."""
+    """A walk along the names in functions and cells."""
 
     LIMIT = 3000
     ITEMS = 256
@@ -55,92 +56,92 @@ class Reader:
 
     def contents(self, function: Any, owner: Any = None) -> Contents:
         """Return what `function` reaches; `owner` is its `self` where it is a method."""
-        found = Contents()
+        contents = Contents()
         seen: Set[Any] = set()
         todo: List[Step] = []
-        todo.extend(self._names_of(function, owner, found))
+        todo.extend(self._names_of(function, owner, contents))
         while todo and len(seen) < self.LIMIT:
             thing, names = todo.pop()
             key = (id(thing), names)
             if key not in seen:
                 seen.add(key)
-                todo.extend(self._visit(thing, names, found))
-        found.optimizers.reverse()
-        return found
+                todo.extend(self._visit(thing, names, contents))
+        contents.optimizers.reverse()
+        return contents
 
-    def _visit(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterable[Step]:
+    def _visit(self, thing: Any, names: FrozenSet[str], contents: Contents) -> Iterable[Step]:
         """Note what `thing` is; return what it leads to."""
         if isinstance(thing, (type(None), str, bytes, int, float)):  # most of what names stand for
             return ()
         if isinstance(thing, self.optimizers):
-            if all(thing is not other for other in found.optimizers):
-                found.optimizers.append(thing)
+            if all(thing is not optimizer for optimizer in contents.optimizers):
+                contents.optimizers.append(thing)
             return ()
-        if isinstance(thing, self.gradients) or self._is_gradient_class(thing):
-            found.gradient = True
+        if isinstance(thing, self.gradients) or (
+            isinstance(thing, type) and issubclass(thing, self.gradients)
+        ):
+            contents.gradient = True
             return ()
         if isinstance(thing, self.scalers):
             if "scale" in names:
-                found.scalers.append(thing)
+                contents.scalers.append(thing)
             return ()
         if isinstance(thing, self.cell):
-            return self._of_cell(thing, names, found)
+            return self._of_cell(thing, names, contents)
         for kind, inside in _INSIDE.items():
             if isinstance(thing, kind):
                 return [(item, names) for item in inside(thing)]
-        return self._of_code(thing, names, found)
+        return self._of_code(thing, names, contents)
 
-    def _is_gradient_class(self, thing: Any) -> bool:
-        return isinstance(thing, type) and issubclass(thing, self.gradients)
-
-    def _of_cell(self, cell: Any, names: FrozenSet[str], found: Contents) -> Iterator[Step]:
-        yield from self._names_of(getattr(type(cell), "construct", None), cell, found)
+    def _of_cell(self, cell: Any, names: FrozenSet[str], contents: Contents) -> Iterator[Step]:
+        yield from self._names_of(getattr(type(cell), "construct", None), cell, contents)
         yield from attributes(cell, names)
         if hasattr(cell, "__len__"):  # a list of cells: its items have no names
             yield from ((item, names) for item in cell._cells.values())
 
-    def _of_code(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterable[Step]:
+    def _of_code(self, thing: Any, names: FrozenSet[str], contents: Contents) -> Iterable[Step]:
         """Return what a function, a module or an object of the script's leads to."""
         if isinstance(thing, types.MethodType):
-            return self._names_of(thing.__func__, thing.__self__, found)
+            return self._names_of(thing.__func__, thing.__self__, contents)
         if isinstance(thing, types.FunctionType):
-            return self._names_of(thing, None, found)
+            return self._names_of(thing, None, contents)
         if isinstance(thing, types.ModuleType):
-            return self._of_module(thing, names, found)
+            return self._of_module(thing, names, contents)
         if isinstance(thing, type) or _is_library(type(thing).__module__):
             return ()
         return attributes(thing, names)
 
-    def _names_of(self, function: Any, owner: Any, found: Contents) -> Iterator[Step]:
-        """Yield what the names in a function's code stand for: its closure, the globals it uses,
-        attributes of its owner.
+    def _names_of(self, function: Any, owner: Any, contents: Contents) -> Iterator[Step]:
+        """Yield what the names in a function's code stand for.
+
+        That is its closure, the globals it uses, attributes of its owner.
         """
         function = getattr(function, "__func__", function)
         # `jit` and other decorators keep the function of the script's as `__wrapped__`
         for inner in (function, getattr(function, "__wrapped__", None)):
             code = getattr(inner, "__code__", None)
             if code is not None:
-                yield from self._names_in(inner, code, owner, found)
+                yield from self._names_in(inner, code, owner, contents)
 
-    def _names_in(self, function: Any, code: Any, owner: Any, found: Contents) -> Iterator[Step]:
+    def _names_in(self, function: Any, code: Any, owner: Any, contents: Contents) -> Iterator[Step]:
         names = frozenset(code_names(code))
-        held = [*scope.cells(function).values(), *(function.__defaults__ or ())]
-        yield from ((one, names) for one in held)
+        values = [*scope.cells(function).values(), *(function.__defaults__ or ())]
+        yield from ((value, names) for value in values)
         # names in the library's own functions lead all over it, and to no training of the script's
         if not _is_library(function.__module__ or ""):
             outside = function.__globals__
             yield from ((outside[name], names) for name in names & outside.keys())
         elif owner is None and function.__name__ in GRADIENTS:  # `mindspore.grad` itself
-            found.gradient = True
+            contents.gradient = True
         if owner is not None:
             yield from attributes(owner, names)
 
-    def _of_module(self, module: Any, names: FrozenSet[str], found: Contents) -> Iterator[Step]:
-        held = vars(module)
+    def _of_module(self, module: Any, names: FrozenSet[str], contents: Contents) -> Iterator[Step]:
+        namespace = vars(module)
         if not _is_library(module.__name__):
-            yield from ((held[name], names) for name in names & held.keys())
+            yield from ((namespace[name], names) for name in names & namespace.keys())
         elif any(hasattr(module, name) for name in names & GRADIENTS):
-            found.gradient = True
+            contents.gradient = True
 
 
 _INSIDE: Dict[Any, Callable[[Any], Iterable[Any]]] = {
@@ -152,20 +153,21 @@ _INSIDE: Dict[Any, Callable[[Any], Iterable[Any]]] = {
 
 
 def code_names(code: Any) -> Set[str]:
-    """Names of globals and attributes in a code object and in the functions defined inside it."""
-    return set(chain.from_iterable(one.co_names for one in scope.codes(code)))
+    """Return names of globals and attributes in a code object and the functions inside it."""
+    return set(chain.from_iterable(inner.co_names for inner in scope.codes(code)))
 
 
 def attributes(owner: Any, names: FrozenSet[str]) -> Iterator[Step]:
-    """Yield those of `names` that `owner` has: instance attributes, sub-cells and methods, without
-    running a property.
+    """Yield those of `names` that `owner` has, without running a property.
+
+    They are instance attributes, sub-cells and methods.
     """
     own: Dict[str, Any] = getattr(owner, "__dict__", {})
     # where `nn.Cell.__setattr__` puts the cells that are assigned to it
-    held = {**(own.get("_cells") or {}), **own}
+    namespace = {**(own.get("_cells") or {}), **own}
     for name in names:
-        if name in held:
-            yield held[name], names
+        if name in namespace:
+            yield namespace[name], names
             continue
         method = getattr(type(owner), name, None)
         if isinstance(method, types.FunctionType):

@@ -1,5 +1,6 @@
-"""MindSpore: `Model`, train cells, gradients taken by hand and compiled steps, in graph and
-PyNative mode.
+"""Records losses and updates of MindSpore, in graph and PyNative mode.
+
+They are those of `Model`, train cells, gradients taken by hand and compiled steps.
 
 Patched are the executors that Python calls, never an object that the graph compiler parses: it
 would compile the wrapper, and the numbers would change. Four places see every training: a callback
@@ -23,7 +24,7 @@ SINKING = (
 
 
 def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
-    """Hook a freshly imported mindspore."""
+    """Install the hooks in a freshly imported mindspore."""
     recording = Recording(mindspore, recorder)
     steps: Dict[str, Callable[[], None]] = {
         "model": lambda: hook_model(recording),
@@ -73,6 +74,7 @@ def hook_model(recording: Recording) -> None:
 
         return _train
 
+    # private: `train` and `fit` both lead through it (MindSpore 2.10)
     replace(Model, "_train", with_ours)
 
 
@@ -80,7 +82,7 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
     from mindspore.train.callback import Callback
 
     class Begins(Callback):  # type: ignore[misc]
-        """A step begins, behind what the script's own callbacks do then."""
+        """A callback for the beginning of a step, after the script's own callbacks."""
 
         before: Before = []
         optimizers: Optional[List[Any]] = None
@@ -88,11 +90,20 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
         def on_train_step_begin(self, run_context: Any) -> None:
             with guarded("Model, before a step"):
                 if self.optimizers is None:
-                    self.optimizers = _optimizers(recording, run_context.original_args())
+                    parameters = run_context.original_args()
+                    cells = [cell for _, cell in parameters.train_network.cells_and_names()]
+                    optimizers = [
+                        cell
+                        for cell in (*cells, parameters.optimizer)
+                        if isinstance(cell, recording.optimizers)
+                    ]
+                    self.optimizers = list(
+                        {id(optimizer): optimizer for optimizer in optimizers}.values()
+                    )
                 self.before = recording.look(self.optimizers)
 
     class Ends(Callback):  # type: ignore[misc]
-        """A step has ended: one iteration, as Model counts them."""
+        """A callback for the end of a step: one iteration, as Model counts them."""
 
         def __init__(self, begins: Begins) -> None:
             super().__init__()
@@ -101,9 +112,19 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
         def on_train_step_end(self, run_context: Any) -> None:
             with guarded("Model, after a step"):
                 begins = self.begins
-                _step_of_model(
-                    recording, run_context.original_args(), begins.optimizers or [], begins.before
-                )
+                parameters = run_context.original_args()
+                optimizers = begins.optimizers or []
+                before = begins.before
+                outputs = parameters.net_outputs
+                recording.lost(recording.values.first(outputs), BACKWARD)
+                manager = parameters.get("loss_scale_mananger")  # their spelling
+                scaled = manager is not None and manager.get_drop_overflow_update()
+                if scaled and overflowed(outputs):
+                    recording.recorder.skip()
+                elif optimizers:
+                    recording.stepped(optimizers, before)
+                else:
+                    recording.stepped_without_optimizer()
 
     def around(given: List[Any]) -> List[Any]:
         begins = Begins()
@@ -115,37 +136,10 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
     return around
 
 
-def _optimizers(recording: Recording, parameters: Any) -> List[Any]:
-    """Return the optimizers in a Model's train network."""
-    cells = [cell for _, cell in parameters.train_network.cells_and_names()]
-    found = [
-        cell for cell in (*cells, parameters.optimizer) if isinstance(cell, recording.optimizers)
-    ]
-    return list({id(optimizer): optimizer for optimizer in found}.values())
-
-
-def _step_of_model(
-    recording: Recording, parameters: Any, optimizers: List[Any], before: Before
-) -> None:
-    """A step of a Model has ended: `net_outputs` is the loss, or (loss, overflow, scale).
-
-    May end the process.
-    """
-    outputs = parameters.net_outputs
-    recording.lost(recording.values.first(outputs), BACKWARD)
-    manager = parameters.get("loss_scale_mananger")  # their spelling
-    scaled = manager is not None and manager.get_drop_overflow_update()
-    if scaled and overflowed(outputs):
-        recording.recorder.skip()
-    elif optimizers:
-        recording.stepped(optimizers, before)
-    else:
-        recording.stepped_without_optimizer()
-
-
 def hook_optimizers(recording: Recording) -> None:
-    """See the birth of each optimizer and its calls from Python; one inside a graph or a Model is
-    seen with its step.
+    """Set hooks on the birth of each optimizer and its calls from Python.
+
+    One inside a graph or a Model is seen with its step.
     """
     for kind in recording.optimizers:
         around(kind, "__init__", "a new optimizer", after=partial(_built, recording))

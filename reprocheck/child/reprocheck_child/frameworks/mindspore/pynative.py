@@ -1,5 +1,4 @@
-"""Graph mode and compiled functions hide what runs inside; at the deeper levels they run operator
-by operator instead (PyNative mode).
+"""Runs operator by operator (PyNative mode) at the deeper levels, as a graph hides its inside.
 
 Done where it is asked for, before anything is compiled: graph mode is never entered, and a function
 that the script gives to `jit` comes back as it is. Functions that the library compiles for itself
@@ -21,7 +20,7 @@ KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside th
 
 
 class Opening:
-    """Keeps graph mode out, until the script asks for what only a graph can do."""
+    """The avoidance of graph mode, until the script asks for what only a graph can do."""
 
     def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
         self.mindspore = mindspore
@@ -35,6 +34,7 @@ class Opening:
         from mindspore import context
 
         self.context = context
+        # private: the object behind `set_context`, where every choice of the mode ends
         self._hook_mode(type(context._context()))
         self._hook_parallel()
         if context._get_mode() == context.GRAPH_MODE:  # the default of older versions
@@ -85,7 +85,7 @@ class Opening:
         self.recorder.note("graph-opened", OPENED)
 
     def _keep(self, mode: str) -> None:
-        """The training needs its graph: go back to it."""
+        """Go back to graph mode, as the training needs its graph."""
         self.kept = True
         self.deep.unrecorded("graph", KEPT % mode)
         if self._asked:
@@ -102,7 +102,8 @@ def is_graph_mode() -> bool:
 def hook_compilers(
     given: Callable[[Any, Callable[[], Any]], Any], put: Callable[..., None] = setattr
 ) -> None:
-    """Put `given(function, compiled)` in the place of each function that the script gives to `jit`;
+    """Put `given(function, compiled)` in place of each function the script gives to `jit`.
+
     `compiled()` compiles it.
 
     Functions that the library compiles for itself stay compiled.
@@ -116,7 +117,9 @@ def hook_compilers(
                 def compiled() -> Any:
                     return real(*args, **named)(function)
 
-                return compiled() if _of_the_library(function) else given(function, compiled)
+                module = getattr(function, "__module__", None) or type(function).__module__
+                of_the_library = str(module).split(".", 1)[0] == "mindspore"
+                return compiled() if of_the_library else given(function, compiled)
 
             return wrap
 
@@ -127,17 +130,10 @@ def hook_compilers(
 
 
 def everywhere(real: Any, new: Any, put: Callable[..., None] = setattr) -> None:
-    """Put `new` in the place of a function of MindSpore in every module of it that has imported
-    it.
-    """
+    """Put `new` in place of a function in every module of MindSpore that has imported it."""
     for name, module in list(sys.modules.items()):
         if name.split(".", 1)[0] == "mindspore":
             for attribute in [
                 key for key, value in list(getattr(module, "__dict__", {}).items()) if value is real
             ]:
                 put(module, attribute, new)
-
-
-def _of_the_library(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or type(function).__module__
-    return str(module).split(".", 1)[0] == "mindspore"

@@ -1,4 +1,6 @@
-"""Learning rates of MindSpore's optimizers: of a parameter in host memory, read before the step.
+"""Records learning rates of MindSpore's optimizers.
+
+They are parameters in host memory, read before the step.
 
 A callback may set the next rate at the end of a step, before ours is called: so they are read where
 the step begins, and recorded where it has ended.
@@ -24,14 +26,17 @@ class Rates:
 
     @guarded("learning rates")
     def look(self, optimizers: Sequence[Any]) -> None:
-        """A step of these optimizers begins."""
+        """Read the rates as a step of these optimizers begins."""
         for optimizer in optimizers:
             step = getattr(optimizer, "global_step", None)
             self.held[optimizer] = [self._read(rate, step) for rate in _groups(optimizer)]
 
     @guarded("a learning rate")
     def report(self, optimizer: Any, index: int, built: int) -> None:
-        """An optimizer has stepped. `built`: how many were built so far."""
+        """Record the rates of an optimizer that has stepped.
+
+        `built`: how many there are so far.
+        """
         values = self.held.pop(optimizer, [])
         names = self.names.setdefault(index, [])
         if not names and len(values) == 1 and built == 1:
@@ -58,8 +63,10 @@ class Rates:
         return values[place]
 
     def _parameter(self, rate: Any) -> Any:
-        """Return where a rate is held: as it is, or in one of the two cells that MindSpore makes of
-        a number and of a list of rates. None for a schedule, which computes it.
+        """Return the parameter that holds a rate; None for a schedule, which computes it.
+
+        It is held as it is, or in one of the two cells that MindSpore makes of a number and of a
+        list of rates.
         """
         if isinstance(rate, self.parameter):
             return rate

@@ -1,5 +1,6 @@
-"""From a MindSpore tensor or optimizer to the recorder's events: losses read where they lie,
-weights looked at around an update.
+"""Turns MindSpore tensors and optimizers into the recorder's events.
+
+Losses are read where they lie, weights are looked at around an update.
 """
 
 import os
@@ -21,7 +22,7 @@ read; empty where not looked at.
 
 
 class Inside(threading.local):
-    """How many hooked executions this thread is inside of; only the outermost is recorded.
+    """The depth of hooked executions in this thread; only the outermost is recorded.
 
     `with inside:` stands around an execution.
     """
@@ -36,7 +37,10 @@ class Inside(threading.local):
 
 
 class Recording:
-    """What the hooks share: the recorder, the indices of optimizers, and how values are read."""
+    """The shared part of the hooks.
+
+    It has the recorder, the indices of optimizers, and how values are read.
+    """
 
     def __init__(self, mindspore: Any, recorder: Any) -> None:
         from mindspore import nn
@@ -58,8 +62,11 @@ class Recording:
         self._on_cpu: Optional[bool] = None
 
     def lost(self, tensors: List[Any], kind: str, scale: float = 1.0) -> None:
-        """Record the roots of one backward pass: read now where they lie in host memory, else one
-        iteration later. May end the process.
+        """Record the roots of one backward pass.
+
+        May end the process.
+
+        They are read now where they lie in host memory, else one iteration later.
         """
         if not tensors:
             return
@@ -82,8 +89,9 @@ class Recording:
         return self._on_cpu
 
     def index_of(self, optimizer: Any) -> int:
-        """Return the recorder's index of an optimizer; a new one where its birth was not seen (a
-        deep copy).
+        """Return the recorder's index of an optimizer.
+
+        It is a new one where its birth was not seen (a deep copy).
         """
         index = self.index.get(optimizer)
         if index is None:
@@ -92,8 +100,9 @@ class Recording:
         return index
 
     def look(self, optimizers: Sequence[Any]) -> Before:
-        """A step of these optimizers begins: their learning rates are read, and checksums of their
-        weights are returned as long as they are needed.
+        """Read the learning rates of optimizers whose step begins.
+
+        Return checksums of their weights as long as these are needed.
         """
         if optimizers and self.on_cpu():
             self.rates.look(optimizers)
@@ -107,7 +116,10 @@ class Recording:
 
     @guarded("an optimizer's step")
     def stepped(self, optimizers: Sequence[Any], before: Before) -> None:
-        """Optimizers have stepped, each once. May end the process."""
+        """Record optimizers that have stepped, each once.
+
+        May end the process.
+        """
         if self.deep is not None:
             self.deep.stepped(optimizers)
         for optimizer, sums in zip_longest(optimizers, before):
@@ -119,15 +131,16 @@ class Recording:
             self.recorder.update(index, moved)
 
     def stepped_without_optimizer(self) -> None:
-        """A step of a Model whose network updates its weights by itself. May end the process."""
+        """Record a step of a Model without optimizer.
+
+        Its network updates its weights by itself. May end the process.
+        """
         if self._model is None:
             self._model = self.recorder.optimizer("Model")
         self.recorder.update(self._model, None)
 
     def look_by_hand(self, weights: Any) -> None:
-        """Say whether the weights changed since the gradient before, where no optimizer was
-        built.
-        """
+        """Record whether weights changed since the last gradient, without optimizer."""
         if weights is None or self.built or not self.recorder.watching():
             return
         before, self._by_hand = self._by_hand, checksums(listed(weights))
@@ -136,8 +149,9 @@ class Recording:
             self.recorder.looked(before != now)
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
-        """(rank, number of ranks) once communication is initialised; else what the launcher
-        says.
+        """Return (rank, number of ranks) once communication is initialised.
+
+        Before that, what the launcher says.
         """
         from mindspore.communication import management
 
@@ -151,22 +165,23 @@ class Recording:
         return int(rank), int(size)
 
     def log(self, value: Any) -> bool:
-        """`log_loss` of a MindSpore tensor."""
+        """Log a MindSpore tensor as `log_loss` does."""
         if not isinstance(value, self.mindspore.Tensor):
             return False
         self.lost([value], LOG)
         return True
 
     def forked(self) -> None:
-        """A forked process begins outside every execution, with no weights seen."""
+        """Begin a forked process outside every execution, with no weights seen."""
         self.inside.depth = 0
         self._by_hand = None
         self.values.unscaled.clear()
 
 
 def overflowed(outputs: Any) -> bool:
-    """Return whether a step with a loss scaler found an overflow and skipped the update: it returns
-    (loss, overflow, scale).
+    """Return whether a step with a loss scaler found an overflow and skipped the update.
+
+    Such a step returns (loss, overflow, scale).
     """
     if not isinstance(outputs, (tuple, list)) or len(outputs) < 2:
         return False
@@ -174,8 +189,9 @@ def overflowed(outputs: Any) -> bool:
 
 
 def _experimental(mindspore: Any) -> Tuple[Any, ...]:
-    """Return the other base class of optimizers, of `mindspore.experimental.optim` and
-    `mindspore.mint.optim`, where this version has it.
+    """Return the other base class of optimizers, where this version has it.
+
+    It is that of `mindspore.experimental.optim` and `mindspore.mint.optim`.
     """
     try:
         return (mindspore.experimental.optim.Optimizer,)

@@ -9,7 +9,7 @@ PERIOD = (1 << 31) - 1
 
 
 def seed(setter: Setter, mindspore: Any) -> None:
-    """Do what `seed_all` does for it."""
+    """Seed MindSpore for `seed_all`."""
     seed = setter.seed
     setter.call("mindspore.set_seed(%d)" % seed, lambda: mindspore.set_seed, seed)
     setter.call("mindspore.manual_seed(%d)" % seed, lambda: mindspore.manual_seed, seed)

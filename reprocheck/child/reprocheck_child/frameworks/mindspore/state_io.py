@@ -1,5 +1,6 @@
-"""What a training with MindSpore holds, as values: taken by the continued run, and put back into a
-resumed one by `set_data` of its parameters.
+"""Reads the values of a training with MindSpore, and puts them back by `set_data`.
+
+The continued run reads them, the resumed one puts them back.
 
 Batches are put back where a dataset hands them out, and where the gradient of a function is taken
 that is given them.
@@ -53,8 +54,9 @@ def _named(parameters: List[Any]) -> List[Tuple[str, Any]]:
 
 
 def _states(held: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield the states of optimizers: those behind the first with its number, as two may have the
-    same parameters.
+    """Yield the states of optimizers.
+
+    Those of later optimizers bear a number, as two may have the same parameters.
     """
     for number, (_, optimizer) in enumerate(held.optimizers()):
         behind = " (%d)" % number if number else ""
@@ -83,7 +85,7 @@ def _default(mindspore: Any) -> Iterator[Tuple[str, Any, Any]]:
 
 
 class Given(AsItIs):
-    """What the gradient of a step is taken of: the continued run's in its place."""
+    """The arguments by which a gradient is taken, replaced by the continued run's."""
 
     def __init__(self, mindspore: Any, values: Any) -> None:
         self.mindspore = mindspore
@@ -93,14 +95,14 @@ class Given(AsItIs):
 
     def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
         """Return the arguments of the forward half."""
-        tensors = [one for one in args if isinstance(one, self.mindspore.Tensor)]
-        made = self.batches.instead(tensors)
+        tensors = [argument for argument in args if isinstance(argument, self.mindspore.Tensor)]
+        replacements = self.batches.instead(tensors)
         self._replaced.clear()
-        for before, value in zip(tensors, made or ()):
+        for before, value in zip(tensors, replacements or ()):
             self._replaced[id(before)] = before, self.mindspore.Tensor(value, before.dtype)
         return self.same(args)
 
     def same(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
         """Return the arguments of the backward half: MindSpore knows the graph by them."""
-        found = [self._replaced.get(id(one), (one, one)) for one in args]
-        return tuple(new for _, new in found)
+        pairs = [self._replaced.get(id(argument), (argument, argument)) for argument in args]
+        return tuple(new for _, new in pairs)

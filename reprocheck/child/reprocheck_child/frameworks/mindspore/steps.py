@@ -1,4 +1,4 @@
-"""Steps without a Model: gradients taken in PyNative mode, and compiled cells and functions.
+"""Records steps without a Model: gradients in PyNative mode, compiled cells and functions.
 
 Whether a compiled cell or function trains is answered by `graph`.
 """
@@ -24,13 +24,15 @@ CAPTURE = "a function is compiled with capture_mode=%r: what it trains inside ma
 
 
 MODULES = ("mindspore.graph.api", "mindspore.common.api")
+# private: all ways to take a gradient in PyNative mode call both (MindSpore 2.10)
 HALVES = ("_pynative_func_grad_forward", "_pynative_func_grad_backward")
 USED_IN = ("mindspore.ops.function.grad.grad_func",)
 
 
 class Gradients:
-    """`value_and_grad`, `grad`, `GradOperation`, `vjp` in PyNative mode: forward half, then
-    backward half.
+    """Hooks `value_and_grad`, `grad`, `GradOperation` and `vjp` in PyNative mode.
+
+    They run a forward half, then a backward half.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -38,8 +40,9 @@ class Gradients:
         self.forward: Tuple[Any, Any] = (None, None)
 
     def hook(self) -> None:
-        """Put wrappers in the place of both halves, wherever they are imported; raises
-        AttributeError where a half is missing.
+        """Replace both halves wherever they are imported.
+
+        Raises AttributeError where a half is missing.
         """
         # private, and all that `value_and_grad`, `grad` and `GradOperation` have in common in
         # PyNative mode: the backward half is not called where the script takes no gradient
@@ -88,8 +91,11 @@ class Gradients:
 def record_gradient(
     recording: Recording, out: Any, weights: Any, has_aux: bool, scalers: Sequence[Any] = ()
 ) -> None:
-    """A gradient is taken of `out`, of its first item alone where the function has auxiliary
-    outputs. May end the process.
+    """Record a gradient that is taken of `out`.
+
+    May end the process.
+
+    Where the function has auxiliary outputs, it is taken of the first item alone.
 
     `scalers`: loss scalers that a compiled forward function applied; in PyNative mode the loss
     before scaling was remembered.
@@ -98,14 +104,15 @@ def record_gradient(
         out = out[0]
     recording.look_by_hand(weights)
     roots = [recording.values.before_scaling(tensor) for tensor in recording.values.tensors(out)]
-    scale = _number(scalers[0].scale_value) if scalers else 1.0
+    scale = 1.0
+    if scalers:
+        value = scalers[0].scale_value
+        scale = float(getattr(value, "asnumpy", lambda: value)())
     recording.lost(roots, GRAD if weights is None else BACKWARD, scale)
 
 
 class Compiled:
-    """The outermost executions of compiled cells (graph mode) and of functions compiled by
-    `jit`.
-    """
+    """The hooks of the outermost executions of compiled cells (graph mode) and `jit` functions."""
 
     def __init__(self, recording: Recording) -> None:
         from mindspore import amp, nn
@@ -123,7 +130,7 @@ class Compiled:
         )
 
     def hook_cells(self) -> None:
-        """Cells in graph mode."""
+        """Set hooks on cells in graph mode."""
         from mindspore import nn
 
         # what `Cell.__call__` does in graph mode, after its checks
@@ -143,7 +150,7 @@ class Compiled:
         return compile_and_run
 
     def hook_functions(self) -> None:
-        """Functions compiled by `jit`, the gradient functions of graph mode among them."""
+        """Set hooks on functions compiled by `jit`, graph mode's gradient functions included."""
         replace(_executor(), "__call__", self._of_function)
 
     def _of_function(self, real: Any) -> Any:
@@ -168,7 +175,7 @@ class Compiled:
     def execute(
         self, run: Callable[[], Any], function: Any, owner: Any, given: Tuple[Any, ...]
     ) -> Any:
-        """Run a compiled cell or function on what it is given, and record it if it trains.
+        """Run a compiled cell or function, and record it if it trains.
 
         May end the process.
         """
@@ -201,7 +208,10 @@ class Compiled:
     def record(
         self, out: Any, function: Any, owner: Any, contents: graph.Contents, before: Before
     ) -> None:
-        """A compiled step has run and returned `out`. May end the process."""
+        """Record a compiled step that has run and returned `out`.
+
+        May end the process.
+        """
         recorder, values = self.recording.recorder, self.recording.values
         name = getattr(function, "__name__", "")
         # what `value_and_grad` and `grad` return in graph mode, a closure over the `GradOperation`
@@ -228,8 +238,9 @@ class Compiled:
 
 
 def say_captures(recorder: Any) -> None:
-    """Say so where a function is compiled by tracing or from bytecode; raises AttributeError where
-    this version cannot.
+    """Note where a function is compiled by tracing or from bytecode.
+
+    Raises AttributeError where this version cannot.
     """
     from mindspore.graph import api
 
@@ -241,8 +252,9 @@ def say_captures(recorder: Any) -> None:
 
 
 def _executor() -> Any:
-    """Return the class that executes functions compiled by `jit`; raises ImportError where no known
-    name exists.
+    """Return the class that executes functions compiled by `jit`.
+
+    Raises ImportError where no known name exists.
     """
     from importlib import import_module
 
@@ -252,7 +264,3 @@ def _executor() -> Any:
         with suppress(ImportError, AttributeError):
             return getattr(import_module(module), name)
     raise ImportError("no executor of compiled functions")
-
-
-def _number(value: Any) -> float:
-    return float(getattr(value, "asnumpy", lambda: value)())

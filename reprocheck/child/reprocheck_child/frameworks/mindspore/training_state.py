@@ -1,5 +1,6 @@
-"""What a training with MindSpore holds where it was stopped or goes on: parameters, the states of
-each optimizer, and what scales the loss.
+"""Records the state of a training with MindSpore where it was stopped or goes on.
+
+That is parameters, the states of each optimizer, and what scales the loss.
 """
 
 from typing import Any, Dict, Iterator, List, Tuple
@@ -13,7 +14,7 @@ _RATE = "learning_rate"
 
 
 class Held:
-    """Writes `held` facts, and gives each step of a resumed run what it is to be given."""
+    """The writer of `held` facts, which also gives each step of a resumed run its arguments."""
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher
@@ -22,7 +23,7 @@ class Held:
         """Keeps or replaces what the gradient of a step is taken of, where that is asked for."""
 
     def watch(self) -> None:
-        """Be asked at each boundary."""
+        """Register to be called at each boundary."""
         boundary = self.deep.boundary
         boundary.held.append(self.write)
         if boundary.values is not None:
@@ -46,23 +47,24 @@ class Held:
         self.deep.seen("held", place, call=False, out=out, **keys)
 
     def optimizers(self) -> List[Tuple[int, Any]]:
-        """Return those that are alive, by their index."""
+        """Return the optimizers that are alive, by their index."""
         known = self.watcher.recording.index.items()
-        return sorted(((index, one) for one, index in list(known)), key=_index)
+        return sorted(((index, optimizer) for optimizer, index in list(known)), key=_index)
 
     def weights(self) -> List[Any]:
-        """Parameters and buffers: those that were used, and those that are updated."""
+        """Return parameters and buffers: those that were used, and those that are updated."""
         for _, optimizer in self.optimizers():
             self.watcher.begin(optimizer.parameters)
-        return [one for one in self.watcher.weights() if one.name not in OF_SCALE]
+        return [weight for weight in self.watcher.weights() if weight.name not in OF_SCALE]
 
     def scales(self) -> List[Any]:
-        """Parameters of a Model that scale its loss."""
-        return [one for one in self.watcher.weights() if one.name in OF_SCALE]
+        """Return parameters of a Model that scale its loss."""
+        return [weight for weight in self.watcher.weights() if weight.name in OF_SCALE]
 
     def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """Return states as `0.weight:moments`, and what belongs to no parameter, such as a step
-        count; a rate is among the hyper-parameters.
+        """Return states as `0.weight:moments`, and those of no parameter, such as a step count.
+
+        A rate is among the hyper-parameters.
         """
         return [pair for pair in self._variables(optimizer) if _RATE not in pair[0]]
 
@@ -75,11 +77,11 @@ class Held:
 
     def _variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
         named = self.watcher.states(optimizer)
-        found: Dict[int, Tuple[str, Any]] = {id(state): (name, state) for name, state in named}
+        variables: Dict[int, Tuple[str, Any]] = {id(state): (name, state) for name, state in named}
         for name, state in optimizer.parameters_and_names():
-            found.setdefault(id(state), (str(state.name or name), state))
+            variables.setdefault(id(state), (str(state.name or name), state))
         weights = set(map(id, self.watcher.weights()))
-        return [one for key, one in found.items() if key not in weights]
+        return [variable for key, variable in variables.items() if key not in weights]
 
 
 def _index(pair: Tuple[int, Any]) -> int:

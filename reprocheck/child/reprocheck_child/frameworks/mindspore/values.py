@@ -1,5 +1,6 @@
-"""Losses and weights of MindSpore as host values: every bit of a loss in its own dtype, checksums
-of weights around an update.
+"""Reads losses and weights of MindSpore as host values.
+
+A loss keeps every bit in its own dtype; of weights checksums are taken around an update.
 """
 
 import math
@@ -14,7 +15,7 @@ Reading = Callable[[bool], Tuple[List[float], Any]]
 
 
 class Values:
-    """Reads tensors; remembers what a loss scaler scaled until the gradient is taken."""
+    """The values of tensors, and what a loss scaler scaled until the gradient is taken."""
 
     KEPT = 16
 
@@ -32,8 +33,9 @@ class Values:
         return name
 
     def tensors(self, output: Any, depth: int = 4) -> List[Any]:
-        """Return the floating-point tensors in an output (a tensor, or nested tuples, lists and
-        dictionaries), in order.
+        """Return the floating-point tensors in an output, in order.
+
+        It is a tensor, or nested tuples, lists and dictionaries.
         """
         if isinstance(output, self.tensor):
             return [output] if "float" in self.dtype(output) else []
@@ -44,27 +46,27 @@ class Values:
         return [tensor for item in output for tensor in self.tensors(item, depth - 1)]
 
     def first(self, output: Any) -> List[Any]:
-        """Return the first floating-point tensor of an output as a list of one; empty where there
-        is none.
-        """
+        """Return the first floating-point tensor of an output in a list; empty for none."""
         return self.tensors(output)[:1]
 
     def scalar_first(self, output: Any) -> List[Any]:
-        """Return the same as `first`, but a tensor of one element before any other: a step
-        function may return predictions and loss in any order.
+        """Return the same as `first`, but prefer a tensor of one element.
+
+        A step function may return predictions and loss in any order.
         """
         tensors = self.tensors(output)
         tensors.sort(key=lambda tensor: tensor.size != 1)  # stable: scalars come first
         return tensors[:1]
 
     def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
-        """Called with what a loss scaler was given and what it returned: a tensor, or tuples of
-        tensors.
+        """Remember what a loss scaler was given and what it returned.
+
+        They are tensors, or tuples of tensors.
         """
-        for one, other in zip(self.tensors(outputs), self.tensors(scaled)):
+        for output, scaled_output in zip(self.tensors(outputs), self.tensors(scaled)):
             while len(self.unscaled) >= self.KEPT:
                 del self.unscaled[next(iter(self.unscaled))]
-            self.unscaled[id(other)] = (other, one)
+            self.unscaled[id(scaled_output)] = (scaled_output, output)
 
     def before_scaling(self, tensor: Any) -> Any:
         """Return the loss that `tensor` was scaled from, or `tensor`."""
@@ -74,17 +76,21 @@ class Values:
         return unscaled if scaled is tensor else tensor
 
     def read(self, tensor: Any, scale: float = 1.0) -> float:
-        """Return every bit of a tensor of one element; of a larger one the exactly rounded float64
-        sum of its elements.
+        """Return every bit of a tensor of one element.
+
+        Of a larger one, the exactly rounded float64 sum of its elements.
         """
-        value = _number(tensor)
+        # `item` costs a thirtieth of `asnumpy`
+        alone = tensor.size == 1
+        value: Any = whole_or_float(tensor.item()) if alone else total(tensor.asnumpy())
         if scale == 1.0:  # a division would make a double of an integer
             return value
         return value / scale
 
     def later(self, tensors: Sequence[Any], dtypes: Any, scale: float = 1.0) -> Reading:
-        """Return a reading that looks at device tensors when it is called; raises RuntimeError if
-        one was changed in place by then.
+        """Return a reading that looks at device tensors when it is called.
+
+        It raises RuntimeError if one was changed in place by then.
         """
         tensors = list(tensors)
         versions = _versions(tensors)
@@ -95,12 +101,6 @@ class Values:
             return [self.read(tensor, scale) for tensor in tensors], dtypes
 
         return read
-
-
-def _number(tensor: Any) -> Any:
-    if tensor.size == 1:
-        return whole_or_float(tensor.item())  # costs a thirtieth of `asnumpy`
-    return total(tensor.asnumpy())
 
 
 def _versions(tensors: Sequence[Any]) -> List[Any]:
@@ -114,8 +114,9 @@ def listed(value: Any) -> List[Any]:
 
 
 def total(array: Any) -> float:
-    """Return the sum of a numpy array's elements in float64, rounded once; infinities and NaN as
-    IEEE 754 adds them.
+    """Return the sum of a numpy array's elements in float64, rounded once.
+
+    Infinities and NaN are added as IEEE 754 says.
     """
     # bfloat16 among them, which MindSpore registers with numpy
     numbers = array.reshape(-1).astype("float64").tolist()
@@ -126,8 +127,9 @@ def total(array: Any) -> float:
 
 
 def checksums(parameters: Any) -> Optional[List[int]]:
-    """CRC-32 of the bytes of each parameter; None where one has no data yet (it is filled when the
-    graph is compiled).
+    """Return the CRC-32 of the bytes of each parameter.
+
+    None where one has no data yet (it is filled when the graph is compiled).
     """
     parameters = list(parameters)
     if any(getattr(parameter, "has_init", False) for parameter in parameters):
@@ -136,7 +138,7 @@ def checksums(parameters: Any) -> Optional[List[int]]:
 
 
 def changed(parameters: Any, before: Optional[Sequence[int]]) -> Optional[bool]:
-    """Return whether any parameter's checksum is not the one it had; None where that is not known.
+    """Return whether any parameter's checksum differs from its old one; None where unknown.
 
     Stops at the first.
     """

@@ -1,1 +1,1 @@
-"""TensorFlow: losses at level loss, the deeper levels, controls."""
+"""The adapter of TensorFlow: losses, the deeper levels, controls."""

@@ -1,5 +1,6 @@
-"""Controls for TensorFlow: put in place right after its own import, before the script's next
-line.
+"""The controls for TensorFlow, put in place right after its own import.
+
+The script's next line runs later.
 """
 
 import functools
@@ -11,7 +12,10 @@ _NONDETERMINISTIC = "tf.random.Generator.from_non_deterministic_state"
 
 
 def seed(tensorflow: Any, active: Any) -> None:
-    """Seed the global generator. What the script seeds later itself, wins."""
+    """Seed the global generator.
+
+    What the script seeds later itself, wins.
+    """
     if active.spares("seed", "tf"):
         return
     number = active.process_seed()
@@ -20,17 +24,17 @@ def seed(tensorflow: Any, active: Any) -> None:
 
 
 def private_rng(tensorflow: Any, active: Any) -> None:
-    """Generators without a seed get one of an exact stream."""
+    """Give generators without a seed one of an exact stream."""
     _generators("private-rng", tensorflow, active)
 
 
 def entropy(tensorflow: Any, active: Any) -> None:
-    """Likewise, as what they ask the system for."""
+    """Give generators one of an exact stream, where they ask the system for a seed."""
     _generators("entropy", tensorflow, active)
 
 
 def _generators(control: str, tensorflow: Any, active: Any) -> None:
-    """Generators that take their state from the system get one of an exact stream."""
+    """Give generators that take their state from the system one of an exact stream."""
     kind = tensorflow.random.Generator
     real = kind.from_non_deterministic_state
 
@@ -47,16 +51,18 @@ def _generators(control: str, tensorflow: Any, active: Any) -> None:
 
 
 def deterministic(tensorflow: Any, active: Any) -> None:
-    """Operators with a deterministic kernel use it, those without raise; random operators must be
-    seeded then.
+    """Let operators use their deterministic kernel; those without one raise.
+
+    Random operators must be seeded then.
     """
     tensorflow.config.experimental.enable_op_determinism()
     active.touched("deterministic", "tf.config.experimental.enable_op_determinism", True)
 
 
 def single_thread(tensorflow: Any, active: Any) -> None:
-    """Set one thread inside an operator and between operators; a later call of the script is a
-    conflict, or overridden.
+    """Set one thread inside an operator and between operators.
+
+    A later call of the script is a conflict, or overridden.
     """
     threading = tensorflow.config.threading
     for name in ("set_intra_op_parallelism_threads", "set_inter_op_parallelism_threads"):
@@ -78,14 +84,14 @@ def _one_thread(active: Any, name: str, real: Callable[[int], None]) -> Callable
 
 
 def single_worker(tensorflow: Any, active: Any) -> None:
-    """`tf.data` maps and interleaves one element after the other, in order."""
+    """Let `tf.data` map and interleave one element after the other, in order."""
     for name, place in (("map", 1), ("interleave", 3)):
         make = functools.partial(_in_turn, active, name, place)
         replace(tensorflow.data.Dataset, name, make)
 
 
 def _in_turn(active: Any, name: str, place: int, real: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `place`: of num_parallel_calls among the arguments behind self."""
+    """Return the place of num_parallel_calls among the arguments after self."""
 
     def in_turn(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) > place or kwargs.get("num_parallel_calls") is not None:
@@ -98,7 +104,7 @@ def _in_turn(active: Any, name: str, place: int, real: Callable[..., Any]) -> Ca
 
 
 def data_order(tensorflow: Any, active: Any) -> None:
-    """`tf.data.Dataset.shuffle` hands the elements on in their order."""
+    """Let `tf.data.Dataset.shuffle` hand the elements on in their order."""
 
     def shuffle(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         active.touched("data-order", "tf.data.Dataset.shuffle")
@@ -108,7 +114,7 @@ def data_order(tensorflow: Any, active: Any) -> None:
 
 
 def dropout_off(tensorflow: Any, active: Any) -> None:
-    """`tf.nn.dropout` and its relatives hand their input on."""
+    """Let `tf.nn.dropout` and its relatives return their input."""
     places = [(tensorflow.nn, "dropout")]
     places += [
         (tensorflow.nn.experimental, name) for name in ("stateless_dropout", "general_dropout")

@@ -1,5 +1,6 @@
-"""Levels `module` and `op` for TensorFlow: batches of `tf.data`, first values of variables, what
-tapes differentiate, seeds, draws.
+"""Levels `module` and `op` for TensorFlow.
+
+They record batches of `tf.data`, first values of variables, what tapes differentiate, seeds, draws.
 
 Eager values are read where they are made. In a function that is being traced `tf.py_function` hands
 out what lies there in memory anyway (batches, losses, variables), so that the graph computes what
@@ -42,7 +43,7 @@ Draw = Tuple[str, str, str]
 
 
 class Watcher:
-    """What the hooks of level `loss` tell the deeper levels.
+    """The deeper levels' side of the hooks of level `loss`.
 
     Nothing here raises, but what the hooks are installed by.
     """
@@ -96,7 +97,7 @@ class Watcher:
         }
 
     def hook_variables(self) -> None:
-        """See variables being made."""
+        """Set hooks on the making of variables."""
         # `tf.Variable(...)` makes an object of this class, which is private; so does Keras
         from tensorflow.python.ops import resource_variable_ops
 
@@ -109,8 +110,9 @@ class Watcher:
         around(kind, "__init__", "a new variable", after=made)
 
     def _drawn_from(self) -> Dict[str, str]:
-        """Return the generators that a new variable's values may be drawn from: those that moved
-        since the variable before, else all.
+        """Return the generators that a new variable's values may be drawn from.
+
+        They are those that moved since the variable before, else all.
         """
         taken = self.generator.taken()
         states = {name: state for name, state in self.deep.states().items() if ":" not in name}
@@ -121,20 +123,23 @@ class Watcher:
         }
 
     def begin(self, variables: Sequence[Any]) -> None:
-        """Record the first values of what is differentiated or updated; in a function that is
-        traced, before it runs.
+        """Record the first values of what is differentiated or updated.
+
+        In a function that is traced, before it runs.
         """
         frame = self.deep.frame(1)
         try:
             with self.tensorflow.init_scope():
-                self.facts.begin([one for one in variables if hasattr(one, "assign")], frame)
+                self.facts.begin(
+                    [variable for variable in variables if hasattr(variable, "assign")], frame
+                )
         except Exception as error:
             self.deep.unrecorded(
                 "initial weights", "they could not be read before the first update: %r" % error
             )
 
     def hook_batches(self) -> None:
-        """See what iterators of `tf.data` hand out."""
+        """Set hooks on what iterators of `tf.data` hand out."""
         # private: `__next__`, `get_next` and loops that AutoGraph has rewritten all lead through
         # this method, and `tf.data` calls nobody with a batch
         from tensorflow.python.data.ops import iterator_ops
@@ -154,7 +159,7 @@ class Watcher:
         replace(iterator_ops.OwnedIterator, "_next_internal", handing_out)
 
     def _place(self, iterator: Any) -> str:
-        """`fit` inside a trainer; else the class of the dataset and a number."""
+        """Return `fit` inside a trainer; else the class of the dataset and a number."""
         if self.training():
             return "fit"
         dataset = getattr(iterator, "_dataset", None)
@@ -163,36 +168,35 @@ class Watcher:
         return self._places.of(dataset)
 
     def _instead(self, batch: Any) -> Any:
-        """Return a batch of tensors that is kept, or another one in its place: in a function that
-        is being traced, each time it runs.
+        """Return a batch of tensors, kept or replaced.
+
+        In a function that is being traced, each time it runs.
         """
         tf, batches = self.tensorflow, self.batches
         flat = tf.nest.flatten(batch)
-        tensors = [one for one in flat if isinstance(one, tf.Tensor)]
+        tensors = [leaf for leaf in flat if isinstance(leaf, tf.Tensor)]
 
         def chosen(*given: Any) -> Any:
             return batches.instead(given) or given
 
         if tf.executing_eagerly():
-            found = list(map(tf.convert_to_tensor, chosen(*tensors)))
+            replacements = list(map(tf.convert_to_tensor, chosen(*tensors)))
         else:
-            found = tf.py_function(chosen, tensors, [one.dtype for one in tensors])
-        for one, before in zip(found, tensors):
-            one.set_shape(before.shape)
-        others = iter(found)
-        taken = [next(others) if isinstance(one, tf.Tensor) else one for one in flat]
+            replacements = tf.py_function(chosen, tensors, [leaf.dtype for leaf in tensors])
+        for leaf, before in zip(replacements, tensors):
+            leaf.set_shape(before.shape)
+        others = iter(replacements)
+        taken = [next(others) if isinstance(leaf, tf.Tensor) else leaf for leaf in flat]
         return tf.nest.pack_sequence_as(batch, taken)
 
     def _batch(self, place: str, batch: Any) -> Any:
-        """Record a batch; in a function that is being traced, let what uses it wait until it
-        was.
-        """
+        """Record a batch; in a function that is being traced, before it is used."""
         tf = self.tensorflow
         if tf.executing_eagerly():
             self._handed_out(place, batch)
             return batch
         flat = tf.nest.flatten(batch)
-        there = [number for number, one in enumerate(flat) if one is not None]
+        there = [number for number, leaf in enumerate(flat) if leaf is not None]
         if (
             self.in_xla()
             or not there
@@ -201,15 +205,17 @@ class Watcher:
             return batch
 
         def arrived(*values: Any) -> None:
-            found = dict(zip(there, values))
+            values_by_place = dict(zip(there, values))
             self._handed_out(
                 place,
-                tf.nest.pack_sequence_as(batch, [found.get(number) for number in range(len(flat))]),
+                tf.nest.pack_sequence_as(
+                    batch, [values_by_place.get(number) for number in range(len(flat))]
+                ),
             )
 
         with tf.control_dependencies([self._hand_out(arrived, [flat[number] for number in there])]):
             return tf.nest.map_structure(
-                lambda one: None if one is None else tf.identity(one), batch
+                lambda leaf: None if leaf is None else tf.identity(leaf), batch
             )
 
     def _handed_out(self, place: str, batch: Any) -> None:
@@ -219,8 +225,9 @@ class Watcher:
 
     @guarded("the inputs of a function")
     def called(self, function: Any, args: Any, named: Any) -> None:
-        """A `tf.function` of the script's is called from outside of all others: what it is given is
-        a batch where no loader made one.
+        """Record the arguments of an outermost `tf.function` of the script.
+
+        They are a batch where no loader made one.
         """
         python: Any = getattr(function, "python_function", None)
         code = getattr(python, "__code__", None)
@@ -232,15 +239,15 @@ class Watcher:
         if self.deep.loaders:
             return
         given = [
-            one
-            for one in (*args, *named.values())
-            if concrete(one) and hasattr(one, "shape") and not hasattr(one, "assign")
+            argument
+            for argument in (*args, *named.values())
+            if concrete(argument) and hasattr(argument, "shape") and not hasattr(argument, "assign")
         ]
         if given:
             self.facts.batch("inputs of " + python.__name__, given)
 
     def _traced(self) -> None:
-        """An operator that draws from the global generator is being traced."""
+        """Note that an operator which draws from the global generator is being traced."""
         graph = str(getattr(self.tensorflow.compat.v1.get_default_graph(), "name", ""))
         where = self.where() or (None if graph.startswith("Dataset") else (graph, "tf.function"))
         if where is not None and all(draw[:2] != where for draw in self._draws):
@@ -252,16 +259,17 @@ class Watcher:
         return draws
 
     def states(self) -> Tuple[List[str], List[Any]]:
-        """Return the private generators and their states, as inputs of what hands them out."""
-        held = [(name, state.handle_of()) for name, state in list(self.private.items())]
-        found = [(name, state) for name, state in held if state is not None]
-        return [name for name, _ in found], [
-            self.tensorflow.convert_to_tensor(state) for _, state in found
+        """Return the private generators and their states, to be handed out of a graph."""
+        handles = [(name, state.handle_of()) for name, state in list(self.private.items())]
+        states = [(name, state) for name, state in handles if state is not None]
+        return [name for name, _ in states], [
+            self.tensorflow.convert_to_tensor(state) for _, state in states
         ]
 
     def drew(self, draws: Sequence[Draw], names: Sequence[str], states: Sequence[Any]) -> None:
-        """A function has run: who drew from the global generator, and from the private ones as far
-        as these have moved.
+        """Record who drew in a function that has run.
+
+        From the global generator, and from the private ones as far as these have moved.
         """
         for place, kind, line in draws:
             before = self.generator.state()
@@ -281,7 +289,7 @@ class Watcher:
                 self.moved(name, known, now, self.private[name].made)
 
     def moved(self, name: str, before: bytes, after: bytes, line: Dict[str, Any]) -> None:
-        """Something drew from a private generator."""
+        """Note that something drew from a private generator."""
         private = self.private[name]
         self.known[name] = after
         self._call(private.place, private.kind, name, before, after, **line)
@@ -301,7 +309,7 @@ class Watcher:
 
     @guarded("before gradients")
     def before_gradient(self, sources: Sequence[Any], outermost: bool) -> None:
-        """A tape is about to be asked for gradients of `sources`."""
+        """Record `sources` before a tape is asked for their gradients."""
         if self.tensorflow.executing_eagerly():
             if outermost:
                 # weights that changed since they were differentiated, without an optimizer that was
@@ -318,16 +326,16 @@ class Watcher:
             self.deep.goes_on("tensorflow")
 
     def differentiated(self, losses: Sequence[Any]) -> None:
-        """The values of losses have arrived."""
+        """Record the values of losses that have arrived."""
         self.facts.differentiated(losses)
 
     @guarded("gradients")
     def after_gradient(
         self, sources: Sequence[Any], gradients: Sequence[Any], outermost: bool
     ) -> None:
-        """A tape has given gradients."""
+        """Record the gradients that a tape has given."""
         if self.tensorflow.executing_eagerly():
-            weights = [one for one in sources if hasattr(one, "assign")]
+            weights = [source for source in sources if hasattr(source, "assign")]
             if len(weights) == len(sources) == len(gradients) and outermost:
                 self.facts.gradients_of("gradient", weights, gradients)
                 self._by_hand = {
@@ -339,16 +347,17 @@ class Watcher:
             self._untaken = True
 
     def optimized(self) -> None:
-        """An optimizer describes what it does to the weights."""
+        """Record that an optimizer describes what it does to the weights."""
         self._by_hand.clear()
         self._untaken = False
 
     def stream(self, arrived: Callable[..., None], values: Sequence[Any]) -> None:
-        """Let each execution of the function that is being traced hand values out, as numpy arrays,
-        behind its loss.
+        """Let each execution of the traced function hand out values, behind its loss.
+
+        They come as numpy arrays.
         """
         self._hand_out(
-            lambda *found: self.behind_loss(lambda: arrived(*[one.numpy() for one in found])),
+            lambda *found: self.behind_loss(lambda: arrived(*[tensor.numpy() for tensor in found])),
             values,
         )
 
@@ -357,8 +366,9 @@ class Watcher:
         return self.tensorflow.py_function(each, list(values), [])
 
     def behind_loss(self, fact: Callable[[], None]) -> None:
-        """Write a fact now or, where branches of the graph run ahead of what hands out the loss,
-        once that has arrived.
+        """Write a fact behind its loss: now, or once that has arrived.
+
+        Branches of the graph may run ahead of what hands out the loss.
         """
         with self._lock:
             if self._rooted:
@@ -367,24 +377,24 @@ class Watcher:
                 self._held.append(fact)
 
     def rooted(self) -> None:
-        """A loss was handed out."""
+        """Record a loss that was handed out."""
         with self._lock:
             self._rooted = True
             self._release()
 
     def ended(self) -> None:
-        """An update is over, or a function has returned."""
+        """Write what is left after an update, or when a function has returned."""
         with self._lock:
             self._release()
             self._rooted = False
 
     def _release(self) -> None:
-        held, self._held = self._held, []
-        for fact in held:
+        lines, self._held = self._held, []
+        for fact in lines:
             fact()
 
     def returned(self) -> None:
-        """The outermost function has returned."""
+        """Write what is left when the outermost function has returned."""
         self.ended()
         if self._untaken:
             self._untaken = False

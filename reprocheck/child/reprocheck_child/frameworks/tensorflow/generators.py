@@ -1,5 +1,6 @@
-"""`tf.random.Generator` objects, `tf.random.get_global_generator()` among them: where each stands,
-and what draws from it.
+"""Follows `tf.random.Generator` objects: where each stands, and what draws from it.
+
+`tf.random.get_global_generator()` is among them.
 """
 
 import weakref
@@ -32,7 +33,10 @@ class Own:
 
 
 class Generators:
-    """Watches those that are made. `watcher` knows the states that were seen last."""
+    """The watch on generators that are made.
+
+    `watcher` knows the states that were seen last.
+    """
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher
@@ -41,7 +45,7 @@ class Generators:
         self._numbers = count()
 
     def hook(self) -> None:
-        """See generators being made, and drawn from outside of graphs."""
+        """Set hooks on the making of generators, and their draws outside of graphs."""
         # the public class; what it draws leads through this method
         from tensorflow.python.ops.stateful_random_ops import Generator
 
@@ -69,7 +73,10 @@ class Generators:
         return drawn
 
     def _state(self, own: Own) -> bytes:
-        """Return its state; that seen last where it cannot be read now, nothing once it is gone."""
+        """Return the state of a generator.
+
+        It is the last one where it cannot be read now, and nothing once the generator is gone.
+        """
         value: Any = own.handle_of()
         if value is None:
             return b""

@@ -1,5 +1,6 @@
-"""TensorFlow 2: the target of every outermost `GradientTape.gradient`, eager, under `tf.function`
-and in programs compiled by XLA.
+"""Records the target of every outermost `GradientTape.gradient` of TensorFlow 2.
+
+It may be eager, under `tf.function`, or in programs compiled by XLA.
 
 Eager values are read as they are. In a traced function a `tf.py_function` hands each execution's
 value out, loops inside the function included; XLA admits none, so there the value is put into a
@@ -21,7 +22,7 @@ STAYS = "its hooks could not be taken out of the functions and pipelines of Tens
 
 
 def install(tensorflow: Any, recorder: Any) -> Dict[str, str]:
-    """Hook a freshly imported tensorflow."""
+    """Install the hooks in a freshly imported tensorflow."""
     adapter = of(tensorflow, recorder)
     steps = {"tape": adapter.hook_tape, "functions": adapter.hook_functions}
     steps.update(adapter.deep.hooks())
@@ -41,30 +42,31 @@ def of(tensorflow: Any, recorder: Any) -> "Adapter":
 
 
 class Shallow:
-    """Stands for what watches the deeper levels, in a run that records its losses alone."""
+    """The stand-in for the deeper levels, in a run that records its losses alone."""
 
     def hooks(self) -> Dict[str, Callable[[], None]]:
-        """No hooks."""
+        """Return no hooks."""
         return {}
 
     def states(self) -> Tuple[List[str], List[Any]]:
-        """No generators."""
+        """Return no generators."""
         return [], []
 
     def take_draws(self) -> List[Any]:
-        """No draws."""
+        """Return no draws."""
         return []
 
     def nothing(self, *args: Any) -> None:
-        """Do nothing: this level is told of no fact."""
+        """Do nothing: this level records no fact."""
 
     called = returned = before_gradient = after_gradient = nothing
     differentiated = drew = rooted = ended = nothing
 
 
 class Adapter:
-    """Reads tape targets. `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer
-    of Keras works.
+    """The recorder of tape targets.
+
+    `unscaled` maps a scaled loss to the loss, while a loss-scaling optimizer of Keras works.
     """
 
     def __init__(self, tensorflow: Any, recorder: Any) -> None:
@@ -107,8 +109,9 @@ class Adapter:
         self.deep.after_gradient(flatten(sources), flatten(gradients), outermost)
 
     def hook_functions(self) -> None:
-        """Wrap the call of `tf.function` objects: which of them XLA compiles, and when the
-        outermost one has returned.
+        """Wrap the call of `tf.function` objects.
+
+        That shows which of them XLA compiles, and when the outermost one has returned.
         """
         # private: the class of what `tf.function` returns
         from tensorflow.python.eager.polymorphic_function import polymorphic_function
@@ -135,7 +138,7 @@ class Adapter:
         return __call__
 
     def seen(self, target: Any, sources: Any, kind: str) -> None:
-        """A gradient of `target` is about to be computed, or traced."""
+        """Record a `target` whose gradient is about to be computed, or traced."""
         tf = self.tensorflow
         losses = list(map(self.scalar, tf.nest.flatten(target)))
         weights = tf.nest.flatten(sources)
@@ -165,7 +168,7 @@ class Adapter:
         self.tensorflow.py_function(arrived, [*losses, *checksums, *states], [])
 
     def returned(self) -> None:
-        """The outermost function has returned: read what it left in variables."""
+        """Read what the outermost function left in variables when it returned."""
         for sink in self.calls.sinks:
             values = sink.read()
             if values is not None:
@@ -184,9 +187,11 @@ class Adapter:
             self.recorder.loss(list(map(whole_or_float, losses)), one_or_all(names), kind, 1, "")
 
     def applied(self, index: int, iterations: Any) -> None:
-        """An optimizer of Keras was applied, or is being traced: an update each time.
+        """Record an update of an optimizer of Keras.
 
         May end the process.
+
+        It was applied, or is being traced: then each execution is an update.
 
         `iterations` is the optimizer's counter, which the update has moved on: what reads it runs
         after the update.
@@ -201,14 +206,12 @@ class Adapter:
             tf.py_function(lambda _: self.updated(index), [tf.convert_to_tensor(iterations)], [])
 
     def updated(self, index: int) -> None:
-        """An optimizer has been applied inside a compiled function."""
+        """Record that an optimizer has been applied inside a compiled function."""
         self.deep.ended()
         self.recorder.update(index, None)
 
     def in_xla(self) -> bool:
-        """Return whether the function that is being traced, or one around it, is compiled by
-        XLA.
-        """
+        """Return whether XLA compiles the traced function, or one around it."""
         if any(self.calls.compiled):
             return True
         # private; what `tf.function(jit_compile=True)` itself asks while it traces
@@ -217,8 +220,9 @@ class Adapter:
         return util is not None and bool(util.GraphOrParentsInXlaContext(graph))
 
     def scalar(self, target: Any) -> Any:
-        """Return the loss that a target stands for: before scaling, summed where it is no scalar
-        (as the tape does).
+        """Return the loss that a target stands for.
+
+        It is the loss before scaling, summed where it is no scalar (as the tape does).
         """
         tf = self.tensorflow
         scaled, unscaled = self.unscaled.pop(id(target), (_nothing, None))
@@ -234,8 +238,9 @@ class Adapter:
         return list(chain.from_iterable(map(self.checksum, weights)))
 
     def checksum(self, weight: Any) -> List[Any]:
-        """Return a position-weighted sum of the bits, modulo 2**64; nothing for what has none to
-        look at.
+        """Return a position-weighted sum of the bits of a weight, modulo 2**64.
+
+        A weight without bits to look at counts as nothing.
         """
         tf = self.tensorflow
         try:
@@ -248,7 +253,7 @@ class Adapter:
             return []
 
     def log(self, value: Any) -> bool:
-        """`log_loss` of a tensor or variable, also of one in a function that is being traced."""
+        """Log a tensor or variable as `log_loss` does, also in a function that is being traced."""
         tf = self.tensorflow
         if not isinstance(value, (tf.Tensor, tf.Variable)):
             return False
@@ -265,13 +270,11 @@ def _read(values: Sequence[Any]) -> List[Any]:
 
 
 def _nothing() -> None:
-    """No loss that was scaled."""
+    """Return no loss that was scaled."""
 
 
 class _Calls(threading.local):
-    """The `tf.function` objects that this thread is inside of, and the sinks that its compiled
-    programs fill.
-    """
+    """The `tf.function` objects that this thread is in, and the sinks of its compiled programs."""
 
     def __init__(self) -> None:
         self.compiled: List[bool] = []
@@ -281,7 +284,7 @@ class _Calls(threading.local):
 class _Sink:
     """Variables that a compiled program fills with its losses.
 
-    Values: losses, then checksums; `filled` counts the executions.
+    They are losses, then checksums; `filled` counts the executions.
     """
 
     def __init__(self, tensorflow: Any, kind: str, losses: List[Any], checksums: List[Any]) -> None:
@@ -323,7 +326,7 @@ class _Sink:
 
 
 class _Update(_Sink):
-    """Counts the updates of a compiled program."""
+    """The count of the updates of a compiled program."""
 
     def __init__(self, tensorflow: Any, index: int) -> None:
         super().__init__(tensorflow, "", [], [])

@@ -1,5 +1,6 @@
-"""The order in which `fit` takes the samples of arrays: the indices that Keras shuffles, for a
-whole epoch at once.
+"""Records the order in which `fit` takes the samples of arrays.
+
+It is the indices that Keras shuffles, for a whole epoch at once.
 """
 
 import threading
@@ -12,8 +13,9 @@ LIMIT = 100_000
 
 
 class Order:
-    """Hands the shuffled indices out of the pipeline that Keras makes of arrays, and says them with
-    the first batch of their epoch.
+    """The shuffled indices of Keras' pipeline, which are recorded with a batch.
+
+    The pipeline is made of arrays, and the batch is the first of its epoch.
     """
 
     def __init__(self, tensorflow: Any, deep: Any) -> None:
@@ -24,7 +26,7 @@ class Order:
         self._making = threading.local()
 
     def hook(self) -> None:
-        """See shuffles while Keras makes a pipeline of arrays."""
+        """Watch shuffles while Keras makes a pipeline of arrays."""
         # private: `fit` shuffles the indices of arrays itself, by `tf.random.shuffle` inside a
         # pipeline, which no dataset of the script's shows
         from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
@@ -63,7 +65,7 @@ class Order:
         self.drawn.append(indices.numpy().tolist())
 
     def before_batch(self) -> None:
-        """A batch of `fit` is handed out."""
+        """Record the order, before a batch of `fit` is handed out."""
         if self.new and self.drawn:
             indices = self.drawn.pop(0)
             keys = {"cut": True} if len(indices) > LIMIT else {}

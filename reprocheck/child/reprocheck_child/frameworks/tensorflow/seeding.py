@@ -6,7 +6,7 @@ from ...seed_all import Setter
 
 
 def seed(setter: Setter, tensorflow: Any) -> None:
-    """Do what `seed_all` does for it."""
+    """Seed TensorFlow for `seed_all`."""
     setter.call(
         "tensorflow.random.set_seed(%d)" % setter.seed,
         lambda: tensorflow.random.set_seed,

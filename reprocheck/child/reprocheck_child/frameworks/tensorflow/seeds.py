@@ -1,4 +1,4 @@
-"""Where TensorFlow's global generator stands.
+"""Follows the state of TensorFlow's global generator.
 
 Operators take their seeds from `random_seed.get_seed`. Where no seed was set, kernels seed
 themselves from the system and show no state: a number that no two processes share stands for it
@@ -29,7 +29,7 @@ class Global:
         """Called when an operator of a function that is being traced takes a seed."""
 
     def hook(self, seeds: Seeds) -> None:
-        """See seeds being set, and operators that take one."""
+        """Watch seeds being set, and operators that take one."""
         # each operator that draws asks this module for its seeds, with those that it was given; the
         # public names are copies of its functions
         from tensorflow.python.framework import random_seed
@@ -39,8 +39,9 @@ class Global:
         around(random_seed, "get_seed", "a draw of tensorflow", before=self._asked)
 
     def state(self) -> bytes:
-        """Return the seed and the number of draws; what no other process has, where no seed was
-        set.
+        """Return the seed and the number of draws.
+
+        Where no seed was set, it is a number that no other process has.
         """
         # `tf.random` sets the seed and tells nobody which it is
         from tensorflow.python.eager import context
@@ -50,7 +51,7 @@ class Global:
         return b"%s %d" % (known, self.draws)
 
     def _asked(self, op_seed: Any) -> None:
-        """An operator asks for its seeds; without one of its own it draws."""
+        """Count an operator that asks for its seeds; without one of its own it draws."""
         if op_seed is not None:
             return
         if not self.before:
@@ -60,8 +61,9 @@ class Global:
             self.traced()
 
     def taken(self) -> Dict[str, str]:
-        """Return the state that a weight's values were drawn from, if any were since the weight
-        before.
+        """Return the state that a weight's values were drawn from.
+
+        There is none where nothing was drawn since the weight before.
         """
         before, self.before = self.before, b""
         if not before:

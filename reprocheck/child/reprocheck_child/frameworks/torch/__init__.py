@@ -1,3 +1,4 @@
-"""PyTorch, and every backend that plugs into it: losses at level loss, the deeper levels,
-controls.
+"""The adapter of PyTorch and of every backend that plugs into it.
+
+It has losses, the deeper levels and controls.
 """

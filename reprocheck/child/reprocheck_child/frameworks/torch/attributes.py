@@ -1,5 +1,7 @@
-"""What modules keep and no checkpoint holds: tensors that are plain attributes, alone or in a list
-or a dict, or buffers that are not persistent; numbers that modules of the script count on.
+"""Finds what modules keep and no checkpoint holds.
+
+That is tensors that are plain attributes, alone or in a list or a dict, or buffers that are not
+persistent; and numbers that modules of the script count with.
 """
 
 from itertools import islice
@@ -16,17 +18,21 @@ Named = Tuple[str, Any]
 
 
 def attributes(torch: Any, names: Any) -> Iterator[Named]:
-    """(path, tensor) of those of the modules that have a name; what hangs on a graph is left out:
-    no iteration goes on with it.
+    """Return (path, tensor) of such tensors of the named modules.
+
+    What hangs on a graph is left out: no iteration goes on with it.
     """
-    held = (one for module, path in names.modules.living() for one in _of_module(module, path))
-    kept = (one for one in held if _is_kept(one[1], torch) and names.parameter(id(one[1])) is None)
-    return islice(kept, MOST)
+    named = (pair for module, path in names.modules.living() for pair in _of_module(module, path))
+    persistent = (
+        pair for pair in named if _is_kept(pair[1], torch) and names.parameter(id(pair[1])) is None
+    )
+    return islice(persistent, MOST)
 
 
 def numbers(names: Any) -> Iterator[Tuple[str, Any, str]]:
-    """(path, module, attribute) of those of the modules that have a name, but for layers of
-    PyTorch: these hold sizes.
+    """Return (path, module, attribute) of numbers in the named modules.
+
+    Layers of PyTorch are left out: their numbers are sizes.
     """
     own = (
         (below(path, name), module, name)
@@ -39,15 +45,18 @@ def numbers(names: Any) -> Iterator[Tuple[str, Any, str]]:
 
 
 def _of_module(module: Any, path: str) -> Iterator[Named]:
-    held: Dict[str, Any] = dict(getattr(module, "__dict__", {}))
-    buffers = dict(held.get("_buffers", {}))
-    held.update((name, buffers.get(name)) for name in held.get("_non_persistent_buffers_set", ()))
+    namespace: Dict[str, Any] = dict(getattr(module, "__dict__", {}))
+    # private: which buffers a checkpoint leaves out stands nowhere else
+    buffers = dict(namespace.get("_buffers", {}))
+    namespace.update(
+        (name, buffers.get(name)) for name in namespace.get("_non_persistent_buffers_set", ())
+    )
     # what is registered has names of its own
-    held.update(_parameters=None, _buffers=None, _modules=None)
-    for attribute, value in held.items():
+    namespace.update(_parameters=None, _buffers=None, _modules=None)
+    for attribute, value in namespace.items():
         place = below(path, attribute)
         yield place, value
-        yield from ((place + part, one) for part, one in scope.parts(value))
+        yield from ((place + part, element) for part, element in scope.parts(value))
 
 
 def _is_kept(value: Any, torch: Any) -> bool:

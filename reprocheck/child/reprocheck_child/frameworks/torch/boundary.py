@@ -1,5 +1,6 @@
-"""What a training with PyTorch holds where it was stopped or goes on: weights and buffers, the
-state of each optimizer, schedulers and scalers.
+"""Records the state of a training with PyTorch where it was stopped or goes on.
+
+That is weights and buffers, the state of each optimizer, schedulers and scalers.
 """
 
 import weakref
@@ -17,7 +18,7 @@ from .weight_copies import OwnWeights
 
 
 class Held:
-    """Writes `held` facts: one a weight, a state of an optimizer, a schedule."""
+    """The writer of `held` facts: one a weight, a state of an optimizer, a schedule."""
 
     def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
         self.torch = torch
@@ -32,7 +33,7 @@ class Held:
         """Modules that were copied, such as for an average of weights: none of it is registered."""
 
     def watch(self) -> None:
-        """See schedules being made, and states of generators being put back."""
+        """Set hooks on the making of schedules, and what puts states of generators back."""
         torch, boundary = self.torch, self.deep.boundary
         boundary.held.append(self.write)
         own = OwnWeights(torch, self.deep, self)
@@ -57,8 +58,9 @@ class Held:
         StateDicts(torch, self.deep, self).watch()
 
     def kinds_of_schedules(self) -> Iterator[Any]:
-        """Yield the classes of PyTorch's schedulers and scalers: not all call what their base
-        has.
+        """Yield the classes of PyTorch's schedulers and scalers.
+
+        Not all call what their base has.
         """
         module = self.torch.optim.lr_scheduler
         for _, kind in getmembers(module, isclass):
@@ -68,11 +70,11 @@ class Held:
         yield self.torch.cuda.amp.GradScaler.__mro__[-2]
 
     def made(self, returned: Any, schedule: Any, *args: Any, **kwargs: Any) -> None:
-        """A scheduler or a scaler was made; the constructors of its bases tell of it, too."""
+        """Register a scheduler or a scaler; the constructors of its bases call this, too."""
         self.schedules.setdefault(schedule)
 
     def copied(self, _: None, module: Any, *args: Any) -> None:
-        """A module was copied, or read from a file."""
+        """Register a module that was copied, or read from a file."""
         self.copies.keep(module, None)
 
     def write(self) -> None:
@@ -94,7 +96,7 @@ class Held:
                 self._write(place, self.prints.leaves(_numbers(schedule)), k="schedule")
 
     def live_schedules(self) -> Iterator[Tuple[str, Any]]:
-        """Schedulers and scalers that are still held, by their names."""
+        """Return schedulers and scalers that are still referenced, by their names."""
         for number, schedule in enumerate(list(self.schedules)):
             yield "%s[%d]" % (type(schedule).__name__, number), schedule
 
@@ -103,8 +105,10 @@ class Held:
 
     @guarded("naming modules that were not called")
     def name_others(self) -> None:
-        """Modules that the training holds beside those that it calls, such as averages of the
-        weights. Layers of Keras have names of their own, which they get when they are called.
+        """Name modules that the training holds beside those that it calls.
+
+        Averages of the weights are such. Layers of Keras have names of their own, which they get
+        when they are called.
         """
         for birth in list(self.names.births.values()):
             module = birth.module()
@@ -118,8 +122,9 @@ class Held:
 
     @guarded("naming copies of modules")
     def name_copies(self) -> None:
-        """Before the first step: a copy may be called later, and then elsewhere in one run than in
-        the other.
+        """Name copies of modules before the first step.
+
+        A copy may be called later, and then elsewhere in one run than in the other.
         """
         changed, frame = self.names.changed, self.deep.frame(2)
         for copy in self._copied():
@@ -127,17 +132,16 @@ class Held:
         self.names.changed = changed
 
     def _copied(self) -> List[Any]:
-        """Return the copies that are no part of another module, in the order in which they were
-        made.
-        """
+        """Return the copies that are no part of another module, in the order of their making."""
         copies = [module for module, _ in self.copies.living()]
         parts = {id(part) for module in copies for part in module._modules.values()}
-        whole = (module for module in copies if id(module) not in parts)
-        return [module for module in whole if self.names.top(module) is module]
+        outermost = (module for module in copies if id(module) not in parts)
+        return [module for module in outermost if self.names.top(module) is module]
 
     def weights(self) -> Iterator[Tuple[str, Any, bool]]:
-        """(name, tensor, whether it is a buffer) of each named weight that is still held; buffers
-        that belong to no checkpoint are made anew by the module.
+        """Yield (name, tensor, whether it is a buffer) of each named weight that still exists.
+
+        Buffers that belong to no checkpoint are made anew by the module.
         """
         for identity, (owner, attribute, name) in list(self.names.weights.items()):
             module = owner()
@@ -150,28 +154,29 @@ class Held:
 
     def optimizers(self) -> Iterator[Tuple[int, Any]]:
         """Return the live optimizers by their index."""
-        found: Dict[int, Any] = {}
+        optimizers_by_index: Dict[int, Any] = {}
         for index, reference in list(self.adapter.index.values()):
             optimizer = reference()
             if optimizer is not None:
-                found[index] = optimizer
-        return iter(sorted(found.items()))
+                optimizers_by_index[index] = optimizer
+        return iter(sorted(optimizers_by_index.items()))
 
 
 def _attribute(frame: Any, module: Any) -> str:
-    """`ema.shadow` of a module that an object of the script holds; "" where none is known."""
-    for name, held in scope.variables(frame):
-        for attribute, value in list(getattr(held, "__dict__", {}).items()):
+    """Return `ema.shadow` of a module that a script's object holds; "" where none is known."""
+    for name, value_of_variable in scope.variables(frame):
+        for attribute, value in list(getattr(value_of_variable, "__dict__", {}).items()):
             if value is module:
                 return "%s.%s" % (name, attribute)
     return ""
 
 
 def _numbers(schedule: Any) -> Any:
-    """Return what decides the next value of a schedule: what begins with `_` is a scheduler's
-    notes.
+    """Return the numbers that decide the next value of a schedule.
+
+    Those that begin with `_` are a scheduler's notes.
     """
     if hasattr(schedule, "get_scale"):
         return schedule.state_dict()
-    held = vars(schedule).items()
-    return {name: value for name, value in held if name[0] != "_" and name != "optimizer"}
+    attributes = vars(schedule).items()
+    return {name: value for name, value in attributes if name[0] != "_" and name != "optimizer"}

@@ -1,5 +1,7 @@
-"""One operator call as a fact: its tensors by the names of its schema, the line and the module, and
-in the backward pass the node.
+"""Records one operator call as a fact.
+
+That is its tensors by the names of its schema, the line and the module, and in the backward pass
+the node.
 """
 
 import os
@@ -58,7 +60,7 @@ class Call:
 
 
 class Calls:
-    """Turns operator calls into facts."""
+    """The facts of operator calls."""
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
@@ -83,18 +85,18 @@ class Calls:
             self.sought = Sought(torch, deep, deep.recorder.sought)
 
     def begin(self) -> None:
-        """A stretch of the forward begins: nodes from here on belong to operators that are seen."""
+        """Begin a stretch of the forward: nodes from here on belong to recorded operators."""
         self.first = self.number()
 
     def forget(self) -> None:
-        """The graph was used."""
+        """Forget the nodes of a graph that was used."""
         if len(self.origins) > _ORIGINS:
             self.origins.clear()
 
     def before(
         self, function: Any, types: Any, args: Any, kwargs: Any, inside: str
     ) -> Optional[Call]:
-        """Return what is known before an operator runs; None where it is not to be recorded."""
+        """Return the facts from before an operator runs; None where it is not recorded."""
         schema = self.schemas[function]
         # tensors without data: a compiler traces, nothing is computed
         if schema.silent or any(kind.__module__.startswith(FAKES) for kind in types):
@@ -120,9 +122,7 @@ class Calls:
         return call
 
     def after(self, call: Call, output: Any) -> None:
-        """The operator has returned: write the fact, and remember which node of the graph it is
-        behind.
-        """
+        """Write the fact of an operator that has returned, and remember its node in the graph."""
         # Autograd makes the node of an operator before it runs the kernels below. So the number
         # that was given out last is that of the node which has called this operator.
         module = self.deep.module_path()
@@ -153,9 +153,7 @@ class Calls:
         self.deep.seen("op", schema.name, **keys)
 
     def backward(self, name: str, number: int, function: Any, given: Any, returned: Any) -> None:
-        """The backward of an `autograd.Function` of the script has run, given the gradients of its
-        outputs.
-        """
+        """Record the backward of an `autograd.Function`, given the gradients of its outputs."""
         keys: Dict[str, Any] = {"bw": True, "node": name, "k": "autograd.Function"}
         code: Any = getattr(function.backward, "__code__", None)
         if code is not None:
@@ -173,8 +171,10 @@ class Calls:
         )
 
     def _wanted(self, node: Any, inside: str) -> bool:
-        """Return whether a call is recorded: each of a forward pass; of a backward pass inside a
-        module the nodes of its operators, and functions of the script.
+        """Return whether a call is recorded.
+
+        Of a forward pass each is; of a backward pass inside a module the nodes of its operators,
+        and functions of the script.
         """
         if node is None or not inside:
             return True
@@ -222,8 +222,9 @@ class Calls:
         return list(self.prints.leaves(output))
 
     def _line(self) -> Optional[str]:
-        """Return the script's line that an operator runs for, "" where there is none; None where
-        the recorder itself called it.
+        """Return the script's line that an operator runs for, "" where there is none.
+
+        None where the recorder itself called it.
         """
         frame: Any = sys._getframe(4)
         owners = self.owners
@@ -237,8 +238,9 @@ class Calls:
         return ""
 
     def _owner(self, code: Any) -> str:
-        """Whose code it is. The recorder's wrappers close over the function that they wrap, and let
-        the look through.
+        """Return whose code a function is.
+
+        The recorder's wrappers close over the function that they wrap, and let the look through.
         """
         file = code.co_filename
         if not os.path.abspath(file).startswith(_OWN):
@@ -250,7 +252,7 @@ class Calls:
 
 
 class _Schema:
-    """What the schema of an operator says, read once."""
+    """The parts of an operator's schema that are needed, read once."""
 
     def __init__(self, torch: Any, function: Any) -> None:
         # An OpOverload has the schema that it was declared with, private but as old as the class:
@@ -282,13 +284,14 @@ class _Schema:
 
 
 def _writes(value: Any) -> bool:
-    """Return whether a schema says of an argument or of what is returned: written to in place."""
+    """Return whether a schema says that an argument or a result is written to in place."""
     return bool(getattr(value.alias_info, "is_write", False))
 
 
 def _is_view(schema: Any) -> bool:
-    """Return whether an operator returns its first input in another shape: no number is made, and
-    who reads it says what is there.
+    """Return whether an operator returns its first input in another shape.
+
+    No number is made, and who reads the result records what is there.
     """
     returns = list(getattr(schema, "returns", ()))
     aliases = [value for value in returns if value.alias_info is not None]

@@ -1,5 +1,6 @@
-"""What level `auto` leaves the deeper level for: code that is about to be compiled, exported or
-captured. Hooks would become part of it, or be left out of it.
+"""Leaves the deeper level at level `auto` when code is compiled, exported or captured.
+
+Hooks would become part of it, or be left out of it.
 """
 
 from typing import Any
@@ -12,20 +13,20 @@ COMPILED = "%s was called"
 def watch(torch: Any, hooks: Any, first: Any) -> None:
     """Leave the level before any of them."""
 
-    def leave_before(owner: Any, name: str, said: str) -> None:
+    def leave_before(owner: Any, name: str, what: str) -> None:
         if hasattr(owner, name):
-            why = COMPILED % said
+            why = COMPILED % what
 
             def before(*args: Any, **kwargs: Any) -> None:
                 first.leave(why)
 
-            hooks.around(owner, name, "before " + said, before=before)
+            hooks.around(owner, name, "before " + what, before=before)
 
     leave_before(torch, "compile", "torch.compile")
 
     def watch_compiler(module: str, name: str) -> None:
-        said = module + "." + name
-        import_hook.when_imported(module, lambda loaded: leave_before(loaded, name, said))
+        what = module + "." + name
+        import_hook.when_imported(module, lambda loaded: leave_before(loaded, name, what))
 
     # modules and functions in them that compile, beside `torch.compile`; loaded by the first use
     for module, name in (

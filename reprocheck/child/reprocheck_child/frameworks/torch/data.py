@@ -1,5 +1,6 @@
-"""What a `DataLoader` hands out: batches with their samples' indices and workers, and the order of
-samples of each epoch.
+"""Records what a `DataLoader` hands out.
+
+That is batches with their samples' indices and workers, and the order of samples of each epoch.
 
 The iterator of a loader is watched, not the loader: `_BaseDataLoaderIter` is the base of every
 iterator, also of trainers' own loaders.
@@ -44,7 +45,7 @@ class _Epoch:
 
 
 class Loaders:
-    """Watches the iterators of all loaders of a process."""
+    """The hooks of the iterators of all loaders of a process."""
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
@@ -59,13 +60,14 @@ class Loaders:
         self.epochs: weakref.WeakKeyDictionary[Any, _Epoch] = weakref.WeakKeyDictionary()
 
     def watch(self) -> None:
-        """Wrap the making of loaders, and what their iterators do."""
+        """Wrap the making of loaders, and the methods of their iterators."""
         from torch.utils.data import dataloader
 
         # Nothing public lies between a loader and its batches. All iterators derive from this base,
         # and its methods that are wrapped here have been there since before 2.0. `_reset` begins an
         # epoch, by `__init__` or again where workers are persistent; `_next_index` asks the
         # sampler, also ahead of time for workers.
+        # private: the one base of all iterators; a loader reports no batches (torch 2.13)
         base = dataloader._BaseDataLoaderIter
         if self.deep.boundary is not None:
             self.deep.boundary.held.append(self.write_private)
@@ -83,7 +85,7 @@ class Loaders:
         self._wrap(several, "_process_data", self.from_worker, None)
 
     def exchanging(self, real: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return what hands out a batch, where batches are kept or replaced."""
+        """Return a function that hands out a batch, where batches are kept or replaced."""
         values = self.deep.boundary.values
 
         def following(iterator: Any) -> Any:
@@ -110,35 +112,36 @@ class Loaders:
         )
 
     def _record(self, look: Callable[..., None], returned: Any, *args: Any, **kwargs: Any) -> None:
-        """Look at a call; not inside a worker, where each process would say the same again."""
+        """Look at a call, but not inside a worker, where each process would record the same."""
         if self.torch.utils.data.get_worker_info() is None:
             with self.aside():
                 look(returned, *args, **kwargs)
 
     def built(self, returned: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
-        """A loader was made: its number is its place among all."""
+        """Register a loader: its number is its place among all."""
         self._number(loader)
 
     def _number(self, loader: Any) -> int:
         return int(self.numbers.once(loader, lambda: next(self.count)))
 
     def place(self, loader: Any) -> str:
-        """`DataLoader[0]`, with the name of the variable that held the loader when it was first
-        walked through.
+        """Return `DataLoader[0]`, with the name of the variable that first held the loader.
+
+        It held the loader when it was first iterated.
         """
         place = self.places.get(loader, "")
         if not place:
             place = "%s[%d]" % (type(loader).__name__, self._number(loader))
-            held = variable(self.deep.frame(1), loader)
-            if held:
-                place += " (%s)" % held
+            name = variable(self.deep.frame(1), loader)
+            if name:
+                place += " (%s)" % name
             self.places.keep(loader, place)
         return str(place)
 
     def before_epoch(
         self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
     ) -> None:
-        """An iterator is made, or begins again."""
+        """Note that an iterator is made, or begins again."""
         if loader is None:
             return
         known = self.epochs.get(iterator)
@@ -158,24 +161,20 @@ class Loaders:
         line = self.deep.source(2)
         if line:
             keys["l"] = line
-        keys.update(self._held(loader))
+        prints, digest = self.deep.fingerprints, self.deep.hash_bytes
+        facts: Dict[str, str] = self.held.once(
+            loader, lambda: torch_held.facts(self.torch, prints, digest, loader.dataset)
+        )
+        keys.update(facts)
         epoch = self.epochs[iterator] = _Epoch(place, keys, states)
         epoch.chosen = torch_held.indices(self.torch, loader.dataset)
         # the line stays the same where each epoch has a loader of its own
         self.deep.recorder.epoch_began(line or epoch.place)
 
-    def _held(self, loader: Any) -> Dict[str, str]:
-        """Return what the data set of a loader holds, looked at once."""
-        prints, digest = self.deep.fingerprints, self.deep.hash_bytes
-        facts: Dict[str, str] = self.held.once(
-            loader, lambda: torch_held.facts(self.torch, prints, digest, loader.dataset)
-        )
-        return facts
-
     def after_epoch(
         self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
     ) -> None:
-        """Count what was drawn to make an iterator to its epoch."""
+        """Add what was drawn to make an iterator to its epoch."""
         epoch = self.epochs.get(iterator)
         if epoch is None or epoch.begun:
             return
@@ -189,6 +188,7 @@ class Loaders:
                 epoch.before = {**epoch.before, "torch": states["torch"]}
         self._moved(epoch, states)
         if iterator._num_workers:
+            # private: the seed from which workers derive theirs
             epoch.keys["seed"] = iterator._base_seed
 
     def _moved(self, epoch: _Epoch, states: Dict[str, bytes]) -> None:
@@ -203,7 +203,7 @@ class Loaders:
     ) -> bool:
         """Return whether only the seed for workers was drawn from torch.
 
-        Without workers it is drawn too, and nothing hangs on it.
+        Without workers it is drawn too, and has no effect.
         """
         if loader.generator is not None or before.get("torch") == after.get("torch"):
             return False
@@ -216,16 +216,14 @@ class Loaders:
         return bool(copy.get_state().numpy().tobytes() == after["torch"])
 
     def write_private(self) -> None:
-        """At a boundary: the generators that loaders have of their own."""
+        """Write, at a boundary, the generators that loaders have of their own."""
         for loader, place in self.places.living():
             states = self._private(loader)
             if states:
                 self.deep.seen("own", place, call=False, private=states)
 
     def _private(self, loader: Any) -> Dict[str, str]:
-        """State of the generators that the loader and its samplers have of their own, by where they
-        hang.
-        """
+        """Return the states of a loader's and its samplers' own generators, by place."""
         return {
             path: self.deep.hash_bytes(generator.get_state().numpy().tobytes())
             for path, generator in self._generators(loader)
@@ -233,18 +231,20 @@ class Loaders:
 
     def own_generators(self) -> List[Any]:
         """Return the generators that all loaders have of their own."""
-        return [one for loader, _ in self.places.living() for _, one in self._generators(loader)]
+        return [
+            generator
+            for loader, _ in self.places.living()
+            for _, generator in self._generators(loader)
+        ]
 
     def parts(self) -> Iterator[Tuple[str, Any]]:
-        """Yield the loaders that were walked through, and their samplers, by their places."""
+        """Yield the loaders that were iterated, and their samplers, by their places."""
         for loader, place in self.places.living():
             yield place, loader
             yield "sampler of " + place, loader.sampler
 
     def _generators(self, loader: Any) -> Iterator[Tuple[str, Any]]:
-        """Yield the generators that the loader and its samplers have of their own, and where they
-        hang.
-        """
+        """Yield a loader's and its samplers' own generators, and where they are."""
         default = self.torch.default_generator
         owner, path = loader, ""
         for _ in range(4):
@@ -258,13 +258,13 @@ class Loaders:
             owner, path = attributes.get(name), path + name + "."
 
     def before_index(self, returned: Any, iterator: Any) -> None:
-        """The sampler is asked for the indices of a batch."""
+        """Note the states before the sampler is asked for the indices of a batch."""
         epoch = self.epochs.get(iterator)
         if epoch is not None and not epoch.begun:
             epoch.before = self.deep.states()
 
     def after_index(self, indices: Any, iterator: Any) -> None:
-        """Keep the indices of a batch; with those of the first one the whole order may be known."""
+        """Keep the indices of a batch; with the first one the whole order may be known."""
         epoch = self.epochs.get(iterator)
         if epoch is None:
             return
@@ -288,19 +288,19 @@ class Loaders:
             keys["g2"] = {name: digest(states[1]) for name, states in epoch.moved.items()}
         if epoch.last is not None:
             # the sampler's own iterator, and the sampler (or the batch sampler) that it is of
-            order, whole = torch_order.epoch(
+            order, complete = torch_order.epoch(
                 iterator._sampler_iter, iterator._index_sampler, epoch.last
             )
             if order is not None:
                 order = torch_held.mapped(order, epoch.chosen)
                 keys["idx"] = order[: torch_order.LIMIT]
                 keys["order"] = self.deep.hash_bytes(torch_order.content(order))
-                if not whole or len(order) > torch_order.LIMIT:
+                if not complete or len(order) > torch_order.LIMIT:
                     keys["cut"] = True
         self.deep.seen("epoch", epoch.place, **keys)
 
     def before_batch(self, returned: Any, iterator: Any) -> None:
-        """The next batch is asked for."""
+        """Note the states before the next batch is made."""
         epoch = self.epochs.get(iterator)
         if epoch is not None:
             epoch.worker = epoch.handed = None
@@ -309,8 +309,9 @@ class Loaders:
     def from_worker(
         self, returned: Any, iterator: Any, data: Any, worker: Any = None, *args: Any, **kwargs: Any
     ) -> None:
-        """A worker's batch is about to be handed out: its task is the one that is no longer waited
-        for.
+        """Note which worker's batch is about to be handed out.
+
+        Its task is the one that is no longer waited for.
         """
         epoch = self.epochs.get(iterator)
         if epoch is None:
@@ -327,7 +328,7 @@ class Loaders:
             epoch.handed = epoch.indices.pop(task)
 
     def after_batch(self, batch: Any, iterator: Any) -> None:
-        """A batch is handed out."""
+        """Record a batch that is handed out."""
         epoch = self.epochs.get(iterator)
         is_left_out = self.deep.rests and self.deep.boundary is None
         if epoch is None or is_left_out:

@@ -1,5 +1,6 @@
-"""What a data set holds before anything is drawn from it: the samples that are in memory, and which
-of them a subset takes.
+"""Records the samples of a data set that are in memory, before anything is drawn from it.
+
+It also records which of them a subset takes.
 
 Only plain data sets of torch and lists are looked at: no code of a script runs.
 """
@@ -15,29 +16,31 @@ ELEMENTS = SAMPLES // 20
 
 
 def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
-    """`subset`: hash of the indices of a subset.
+    """Return the hashes of a data set's samples and indices.
 
-    `held`, `bag`: hash of the samples in order, and whatever their order.
+    `subset`: hash of the indices of a subset. `held`, `bag`: hash of the samples in order, and
+    whatever their order.
     """
-    found: Dict[str, str] = {}
+    hashes_by_key: Dict[str, str] = {}
     chosen = indices(torch, dataset)
     if chosen is not None:
-        found["subset"] = digest(torch_order.content(chosen))
-    _, whole = _subsets(torch, dataset)
-    hashes = _samples(torch, prints, digest, whole)
+        hashes_by_key["subset"] = digest(torch_order.content(chosen))
+    _, base = _subsets(torch, dataset)
+    hashes = _samples(torch, prints, digest, base)
     if hashes:
-        found["held"] = digest("".join(hashes).encode())
-        found["bag"] = digest("".join(sorted(hashes)).encode())
-    return found
+        hashes_by_key["held"] = digest("".join(hashes).encode())
+        hashes_by_key["bag"] = digest("".join(sorted(hashes)).encode())
+    return hashes_by_key
 
 
 def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
-    """Return the indices that a subset takes, as those of what it is taken from; None of another
-    data set, or one that does not say.
+    """Return the indices that a subset takes, as those of the data set that it is taken from.
+
+    None of another data set, or one that does not say.
     """
     subsets, _ = _subsets(torch, dataset)
     chosen: List[Any] = [
-        torch_order.plain(list(torch_order.sequence(one.indices))) for one in subsets
+        torch_order.plain(list(torch_order.sequence(subset.indices))) for subset in subsets
     ]
     if not chosen or None in chosen:
         return None
@@ -48,7 +51,7 @@ def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
 
 
 def _subsets(torch: Any, dataset: Any) -> Tuple[List[Any], Any]:
-    """Return the subsets within each other, the outermost first, and what they are taken from."""
+    """Return the nested subsets, the outermost first, and the data set that they are taken from."""
     # Here and below a class is compared, and not asked for its bases: a class of the script that is
     # derived from one of torch may hand out something else than what it holds.
     subsets: List[Any] = []
@@ -59,16 +62,17 @@ def _subsets(torch: Any, dataset: Any) -> Tuple[List[Any], Any]:
 
 
 def mapped(positions: List[Any], chosen: Optional[List[Any]]) -> List[Any]:
-    """Positions in a subset as indices of what it is taken from; as they are where they are no
-    positions in it.
+    """Return positions in a subset as indices of the data set that it is taken from.
+
+    They are returned as they are where they are no positions in it.
     """
     if chosen is None:
         return positions
     # a subset may count from the end, as a list does
     valid = range(-len(chosen), len(chosen))
-    if not all(type(one) is int and one in valid for one in positions):
+    if not all(type(position) is int and position in valid for position in positions):
         return positions
-    return [chosen[one] for one in positions]
+    return [chosen[position] for position in positions]
 
 
 def _samples(torch: Any, prints: Any, digest: Any, dataset: Any) -> Optional[List[str]]:
@@ -85,7 +89,7 @@ def _samples(torch: Any, prints: Any, digest: Any, dataset: Any) -> Optional[Lis
 def _rows(prints: Any, tensors: List[Any]) -> Optional[List[str]]:
     # sizes first: a hash of each sample takes a second for a few GB
     longest = max(map(len, tensors), default=0)
-    size = sum(one.numel() * one.element_size() for one in tensors)
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     if longest > SAMPLES or size > BYTES:
         return None
     hashes: Optional[List[str]] = prints.samples(tensors)
@@ -93,10 +97,10 @@ def _rows(prints: Any, tensors: List[Any]) -> Optional[List[str]]:
 
 
 def _content(prints: Any, sample: Any) -> bytes:
-    """Return what the hash of one sample is taken of."""
-    found: List[Any] = []
+    """Return the bytes of one sample that are hashed."""
+    leaves: List[Any] = []
     for path, leaf in prints.leaves(sample):
         if not isinstance(leaf, dict):
             return b"[]"  # on a device: its fingerprint comes later
-        found.append((path, leaf.get("h") or repr(leaf.get("v"))))
-    return repr(found).encode("utf-8", "surrogatepass")
+        leaves.append((path, leaf.get("h") or repr(leaf.get("v"))))
+    return repr(leaves).encode("utf-8", "surrogatepass")

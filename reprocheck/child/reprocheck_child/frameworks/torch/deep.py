@@ -1,5 +1,6 @@
-"""PyTorch at the levels `module` and `op`: weights, batches, calls of modules, gradients and
-updates of the first iterations.
+"""The levels `module` and `op` for PyTorch.
+
+They record weights, batches, calls of modules, gradients and updates of the first iterations.
 """
 
 import functools
@@ -23,7 +24,10 @@ EAGER = (
 
 
 def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
-    """Hook a freshly imported torch for the deeper levels; return what became of each hook."""
+    """Install the hooks of the deeper levels in a freshly imported torch.
+
+    Return what became of each hook.
+    """
     deep = deeper.of(recorder)
     deep.foreign.append(os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), ""))
     deep.generators["torch"] = host_state(torch)
@@ -60,7 +64,10 @@ def _part(name: str) -> Any:
 
 
 class _Deep:
-    """What the adapter tells the recorders of the deeper levels. Nothing here raises."""
+    """The deeper levels' side of the adapter.
+
+    Nothing here raises.
+    """
 
     def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
         self.torch = torch
@@ -80,7 +87,7 @@ class _Deep:
             deep.recorder.first.on_leave.append(self.leave)
 
     def leave(self) -> None:
-        """Level `auto` has what it needs: take everything away that stands in torch."""
+        """Take everything away that stands in torch: level `auto` has what it needs."""
         self.adapter.deep = None
         self.deep.leave()
         self.names.fills.end()
@@ -89,7 +96,7 @@ class _Deep:
         self.deep.fingerprints.known.clear()
 
     def watch(self) -> None:
-        """See modules being called and weights being made, and steps about to begin."""
+        """Set hooks on calls of modules, the making of weights, and steps about to begin."""
         from torch.optim.optimizer import register_optimizer_step_pre_hook
 
         self.names.watch()
@@ -98,12 +105,12 @@ class _Deep:
 
     @guarded("naming the tensors of an optimizer")
     def optimizer_built(self, optimizer: Any) -> None:
-        """An optimizer was built by the script."""
+        """Record an optimizer that was built by the script."""
         self.gradients.optimizer_built(optimizer)
 
     @guarded("looking at a loss")
     def before_backward(self, roots: List[Any], kind: str) -> None:
-        """A backward pass is about to start, not inside another."""
+        """Record a backward pass that is about to start, not inside another."""
         if self.deep.rests and self.deep.boundary is None:
             self.names.fills.end()
             return
@@ -115,14 +122,14 @@ class _Deep:
 
     @guarded("looking at gradients")
     def after_backward(self, args: Any, kwargs: Any, returned: Any) -> None:
-        """A backward pass has returned the gradients of its inputs: `autograd.grad`."""
+        """Record gradients that a backward pass has returned: `autograd.grad`."""
         if self.deep.rests:
             return
         inputs = args[3] if len(args) > 3 else kwargs.get("inputs")
         self.gradients.returned(inputs, returned)
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Global pre-hook of `Optimizer.step`."""
+        """Record an update before it is made, as global pre-hook of `Optimizer.step`."""
         with guarded("before an update"):
             if not self.deep.rests and not self.adapter.inside_step(sys._getframe(1)):
                 self.gradients.before_step(
@@ -131,7 +138,7 @@ class _Deep:
 
     @guarded("looking at an update")
     def after_step(self, optimizer: Any, index: int, args: Any, kwargs: Any) -> None:
-        """An optimizer has stepped, not inside another step."""
+        """Record an optimizer that has stepped, not inside another step."""
         if self.deep.rests:
             return
         self.gradients.after_step(optimizer, index, _closure(args, kwargs))
@@ -149,14 +156,15 @@ class _Deep:
                     self.deep.generators[name] = device_state(module, index)
 
     def backend(self, name: str) -> None:
-        """Look at the generators of a backend that is there, or was loaded later."""
+        """Follow the generators of a backend that is there, or was loaded later."""
         module = getattr(self.torch, name, None)
         if hasattr(module, "is_initialized"):
             self.backends.setdefault(name, module)
 
     def watch_compilers(self) -> None:
-        """Modules inside compiled code are not seen. At level `auto` they stay that way; else what
-        a script compiles runs as it is written.
+        """Let compiled code run as it is written, as modules in it are not seen.
+
+        At level `auto` it stays compiled, and the level is left.
         """
         if self.deep.recorder.first is not None:
             compilers.watch(self.torch, self.deep.hooks, self.deep.recorder.first)
@@ -164,7 +172,7 @@ class _Deep:
             self._open_compilers()
 
     def _open_compilers(self) -> None:
-        """Compilers are loaded by the first use."""
+        """Set hooks on the compilers, which are loaded by the first use."""
         torch, recorder, real = self.torch, self.deep.recorder, self.torch.compile
         done: List[bool] = []
 

@@ -50,27 +50,27 @@ class WordSums:
     def _part(self, words: Any, start: int) -> Any:
         """Return the two sums of some words, the first of which has the index `start`.
 
-        By few operators: a device takes longer to start one than to work on a short tensor.
+        It takes few operators: a device takes longer to start one than to work on a short tensor.
         """
         torch = self.torch
         inner, outer = self.tables[words.device]
         part = words.to(torch.int64)
-        whole, length = divmod(part.numel(), _WORDS)
+        full_rows, length = divmod(part.numel(), _WORDS)
         turns, turn = divmod(start // _WORDS, _TURNS)
-        found = []
-        if whole:
-            rows = part[: whole * _WORDS].view(whole, _WORDS)
+        row_sums = []
+        if full_rows:
+            rows = part[: full_rows * _WORDS].view(full_rows, _WORDS)
             sums = [(rows * inner[index]).sum(1) for index in (0, 1)]
-            found.append((torch.stack(sums) * outer[:, turn : turn + whole]).sum(1))
-        if length or not whole:
-            rest = part[whole * _WORDS :]
-            found.append((rest * inner[:, :length]).sum(1) * outer[:, turn + whole])
-        total = found[0] if len(found) == 1 else found[0] + found[1]
+            row_sums.append((torch.stack(sums) * outer[:, turn : turn + full_rows]).sum(1))
+        if length or not full_rows:
+            rest = part[full_rows * _WORDS :]
+            row_sums.append((rest * inner[:, :length]).sum(1) * outer[:, turn + full_rows])
+        total = row_sums[0] if len(row_sums) == 1 else row_sums[0] + row_sums[1]
         return total * _signed(pow(_ODD, turns, 1 << 64)) if turns else total
 
     @staticmethod
     def text(first: int, second: int, size: int) -> str:
-        """Return the hash as it stands in the trace, of the two sums and the number of bytes."""
+        """Return the hash as text for the trace, of the two sums and the number of bytes."""
         return "%016x%016x" % (
             (first + size * _ODD) % (1 << 64),
             (second + size * _ODD) % (1 << 64),

@@ -1,4 +1,4 @@
-"""What bears on numbers in PyTorch and torch_npu, as facts of the environment."""
+"""Describes the settings of PyTorch and torch_npu that bear on numbers, as facts."""
 
 from typing import Any, Callable, Iterator, Tuple
 
@@ -53,7 +53,10 @@ def torch_facts(torch: Any) -> Iterator[Fact]:
 
 
 def _tf32(backend: Any, part: str = "") -> object:
-    """Newer versions warn or refuse when their old flag is read, so ask the new one first."""
+    """Return whether TF32 is allowed, by the newest flag.
+
+    Newer versions warn or refuse when their old flag is read.
+    """
     new = backend
     if part:
         new = getattr(backend, part, backend)

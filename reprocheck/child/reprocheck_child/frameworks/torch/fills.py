@@ -1,5 +1,6 @@
-"""Which line of the script wrote to a weight last before the training, and where the generators
-stood then.
+"""Finds the script's line that last wrote to a weight before the training.
+
+It also finds where the generators stood then.
 
 A layer is filled where it is built, and often filled again: by `nn.init`, by `copy_`, by
 `weight.data *= 0.5`. All of them write in place, through methods of `Tensor`. These are wrapped
@@ -25,7 +26,7 @@ further.
 
 
 class Write:
-    """A method that writes to tensors, looked at.
+    """A method that writes to tensors, under watch.
 
     To everybody else it is that method: equal to it, hashed and pickled as it, of its type.
 
@@ -82,7 +83,7 @@ class Write:
 
 
 class Fills:
-    """Knows of each storage that holds a weight what was written to it last."""
+    """The last write to each storage that holds a weight."""
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
@@ -109,7 +110,7 @@ class Fills:
                 setattr(self.torch.Tensor, name, self.wrapped[name])
 
     def end(self) -> None:
-        """The training begins: the methods are again those of the base class."""
+        """Put the methods of the base class back, as the training begins."""
         # what somebody has kept of them looks at nothing from here on
         self.looked = _MOST
         for name, wrapper in self.wrapped.items():
@@ -118,7 +119,7 @@ class Fills:
         self.wrapped.clear()
 
     def registered(self, tensor: Any) -> None:
-        """A tensor became a weight.
+        """Note that a tensor became a weight.
 
         What was written to its address before this is known by where it was made.
         """
@@ -129,7 +130,7 @@ class Fills:
             self.deep.marks.update(self.deep.states())
 
     def of(self, tensor: Any) -> Dict[str, Any]:
-        """Return what is known of the last write to a weight; nothing where none was seen."""
+        """Return the facts of the last write to a weight; nothing where none was seen."""
         return self.last.get(self._address(tensor), {})
 
     @staticmethod
@@ -141,8 +142,9 @@ class Fills:
             return 0
 
     def watched(self, tensor: Any) -> int:
-        """Return the address of a weight that is about to be written to; 0 for other tensors,
-        inside of another write, and once enough was looked at.
+        """Return the address of a weight that is about to be written to; 0 for other tensors.
+
+        It is 0 also inside of another write, and once enough was looked at.
         """
         if self.inside or not self.weights or self.looked >= _MOST:
             return 0

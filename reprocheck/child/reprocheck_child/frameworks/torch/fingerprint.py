@@ -49,7 +49,7 @@ Reading = Callable[[bool], Optional[Fingerprint]]
 
 
 class _Kind(NamedTuple):
-    """What is to be known of a dtype."""
+    """The properties of a dtype that fingerprints need."""
 
     name: str
     quantized: bool
@@ -60,7 +60,7 @@ class _Kind(NamedTuple):
 
 
 class Fingerprints:
-    """Fingerprints of tensors and of nested values that hold tensors.
+    """The fingerprints of tensors and of nested values that hold tensors.
 
     Nothing here raises; do not change what is returned.
 
@@ -105,7 +105,7 @@ class Fingerprints:
         recorder.on_fork.append(self.forked)
 
     def of(self, tensor: Any) -> Fingerprint:
-        """Fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
+        """Return the fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
         read = self.later(tensor)
         self.finish()
         return _arrived(read, True) or _unknown()
@@ -113,8 +113,9 @@ class Fingerprints:
     def later(
         self, tensor: Any, fresh: bool = False, sketched: bool = True
     ) -> "Fingerprint | Reading":
-        """Fingerprint of a tensor on the host; of one on a device a reading, that says None until
-        it has arrived unless told to wait.
+        """Return the fingerprint of a tensor on the host, or a reading of one on a device.
+
+        The reading returns None until the fingerprint has arrived, unless told to wait.
 
         `fresh` says that these bytes were hardly seen before. Without `sketched`, a long tensor may
         have no sketch and no norm.
@@ -139,8 +140,9 @@ class Fingerprints:
             return self._wrapped(tensor) or self._unread(tensor, error)
 
     def again(self, tensor: Any, sketched: bool = True) -> Any:
-        """Return the same as `later`, of a tensor that is handed on: the fingerprint that is
-        known where it was not written to since.
+        """Return the same as `later`, of a tensor that is handed on.
+
+        The known fingerprint is used where it was not written to since.
         """
         seen = self.look(tensor)
         if seen is None:
@@ -150,9 +152,9 @@ class Fingerprints:
             return known[2]
         if len(self.recent) >= _RECENT:
             self.recent.clear()
-        found = self.later(tensor, True, sketched)
-        self.recent[seen[1]] = weakref.ref(tensor), seen, found
-        return found
+        fingerprint = self.later(tensor, True, sketched)
+        self.recent[seen[1]] = weakref.ref(tensor), seen, fingerprint
+        return fingerprint
 
     def finish(self) -> None:
         """Complete the fingerprints that wait for their sketch and norm."""
@@ -194,51 +196,47 @@ class Fingerprints:
                 tensor = self._flat(tensor)
             address = tensor.data_ptr()
         if fresh and sketched and size >= _LARGE and kind.single:
-            found: Fingerprint = {"h": "", "d": kind.name, "s": list(shape)}
+            fingerprint: Fingerprint = {"h": "", "d": kind.name, "s": list(shape)}
             with self.below(self.keys):
-                self.sketches.add_hashed(found, tensor, address)
-            self._remember((found["h"], dtype, shape), found)
-            return found
+                self.sketches.add_hashed(fingerprint, tensor, address)
+            self._remember((fingerprint["h"], dtype, shape), fingerprint)
+            return fingerprint
         data = memory(address, size * tensor.element_size())
         digest = hashing.digest(data)
         key = (digest, dtype, shape)
         known = self.known.get(key)
         if known is not None:
             return known
-        found = {"h": digest, "d": kind.name, "s": list(shape)}
+        fingerprint = {"h": digest, "d": kind.name, "s": list(shape)}
         if not size:
-            found["z"] = 0.0
+            fingerprint["z"] = 0.0
         elif kind.single and size <= sketch.ROW:
             if size <= _SMALL:
-                found["v"] = [leaves.number(value) for value in data.cast("f").tolist()]
+                fingerprint["v"] = [leaves.number(value) for value in data.cast("f").tolist()]
             if not self.sketches.room():
                 with self.below(self.keys):
                     self.sketches.make_room()
-            self.sketches.add_short(found, address, size)
+            self.sketches.add_short(fingerprint, address, size)
         elif kind.numbers:
             if not sketched and size > sketch.ROW:
-                return found
+                return fingerprint
             with self.below(self.keys):
-                self._numbers(tensor, kind, found)
-        self._remember(key, found)
-        return found
+                real = tensor
+                if kind.complex:
+                    real = self.torch.view_as_real(tensor)
+                if real.numel() <= _SMALL:
+                    fingerprint["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
+                self.sketches.add(fingerprint, real)
+        self._remember(key, fingerprint)
+        return fingerprint
 
-    def _remember(self, key: Any, found: Fingerprint) -> None:
+    def _remember(self, key: Any, fingerprint: Fingerprint) -> None:
         while len(self.known) >= _KEPT:
             self.known.pop(next(iter(self.known)), None)
-        self.known[key] = found
-
-    def _numbers(self, tensor: Any, kind: _Kind, found: Fingerprint) -> None:
-        """Sketch, norm and, of a small tensor, the values."""
-        real = tensor
-        if kind.complex:
-            real = self.torch.view_as_real(tensor)
-        if real.numel() <= _SMALL:
-            found["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
-        self.sketches.add(found, real)
+        self.known[key] = fingerprint
 
     def _flat(self, tensor: Any) -> Any:
-        """Contiguous, its bits as they are."""
+        """Return a tensor flat and contiguous, with its bits as they are."""
         if tensor.is_neg() or tensor.is_conj():
             tensor = tensor.resolve_conj().resolve_neg()
         tensor = tensor.contiguous()  # itself where it is that
@@ -250,8 +248,9 @@ class Fingerprints:
         return tensor
 
     def _wrapped(self, tensor: Any) -> "Fingerprint | Reading | None":
-        """Return the fingerprint of what a tensor wraps under `vmap` and other transforms of
-        functions, where it has the type of a plain one.
+        """Return the fingerprint of what a tensor wraps under transforms such as `vmap`.
+
+        It gets the type of a plain one.
         """
         try:
             inner = torch_parts.unwrapped(self.torch, tensor)
@@ -263,17 +262,23 @@ class Fingerprints:
             return None
 
     def _combined(self, tensor: Any, parts: List[Any]) -> "Fingerprint | Reading":
-        """Hash of the hashes of the parts; norm and sketch of the first, the values, marked with
-        the hash of the others, the structure.
+        """Return one fingerprint of several parts.
+
+        It has the hash of their hashes, the norm and sketch of the first part, which are the
+        values, marked with the hash of the others, the structure.
         """
         # the shape of a nested tensor is that of its parts; only their number can be asked for
         shape = [tensor.size(0)]
         if not tensor.is_nested:
             shape = [int(length) for length in tensor.shape]
-        whole: Fingerprint = {"h": hashing.digest(b""), "d": self._name(tensor.dtype), "s": shape}
+        combined: Fingerprint = {
+            "h": hashing.digest(b""),
+            "d": self._name(tensor.dtype),
+            "s": shape,
+        }
         reads = [self._tensor(part) for part in parts]
         if not reads:
-            return whole
+            return combined
 
         def read(wait: bool) -> Optional[Fingerprint]:
             reads[:] = [_arrived(part, wait) or part for part in reads]
@@ -281,16 +286,32 @@ class Fingerprints:
             if len(arrived) < len(reads):
                 return None
             self.finish()
-            _join(whole, arrived)
-            return whole
+            texts = [
+                "%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"])
+                for part in arrived
+            ]
+            combined["h"] = ""
+            if all(part["h"] for part in arrived):
+                combined["h"] = hashing.digest("|".join(texts).encode())
+            values = arrived[0]
+            if "a" in values:
+                combined["a"] = "%s of %s" % (hashing.NAME, values["a"])
+            combined.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
+            structure = "|".join(texts[1:])
+            if "k" in values and structure and isinstance(values["z"], float):
+                mark = hashing.digest(structure.encode())
+                combined["k"] = sketch.marked(values["k"], values["z"] or 1.0, mark)
+            return combined
 
         if any(callable(part) for part in reads):
             return read  # to ask now would send what the device has gathered
         return read(False) or read
 
     def _elsewhere(self, tensor: Any) -> "Fingerprint | Reading":
-        """Return the fingerprint of a tensor on a device: computed there, or, where the device
-        cannot, from a copy on the host that is waited for.
+        """Return the fingerprint of a tensor on a device.
+
+        It is computed there, or, where the device cannot, from a copy on the host that is waited
+        for.
         """
         if is_capturing(self.torch, tensor.device):
             raise RuntimeError("a device graph is being captured")
@@ -305,20 +326,28 @@ class Fingerprints:
                 if type(error).__name__ == "OutOfMemoryError":
                     self.no_memory(NO_MEMORY % tensor.device)
                 self.unable.add(kind)
-        found = self._host(tensor.cpu(), self.kinds[tensor.dtype])
+        fingerprint = self._host(tensor.cpu(), self.kinds[tensor.dtype])
         self.sketches.finish()
-        return {**found, "dev": str(tensor.device)}
+        return {**fingerprint, "dev": str(tensor.device)}
 
     def _device(self, tensor: Any) -> Reading:
-        """Hash, sketch, norm and small values on the device, as one vector of 64-bit numbers that
-        is copied to the host later, together with others.
+        """Compute hash, sketch, norm and small values on the device.
+
+        They are one vector of 64-bit numbers that is copied to the host later, together with
+        others.
         """
         torch = self.torch
         shape, dtype, device = list(tensor.shape), tensor.dtype, str(tensor.device)
-        found: Fingerprint = {"h": "", "d": self._name(dtype), "s": shape, "dev": device, "a": SUMS}
+        fingerprint: Fingerprint = {
+            "h": "",
+            "d": self._name(dtype),
+            "s": shape,
+            "dev": device,
+            "a": SUMS,
+        }
         if not tensor.numel():
-            found["h"], found["z"] = WordSums.text(0, 0, 0), 0.0
-            return lambda wait: found
+            fingerprint["h"], fingerprint["z"] = WordSums.text(0, 0, 0), 0.0
+            return lambda wait: fingerprint
         tensor = self._flat(tensor)
         packed = [self.sums.of(tensor.view(-1))]
         kind, size = self.kinds[dtype], tensor.numel() * tensor.element_size()
@@ -339,24 +368,24 @@ class Fingerprints:
                 numbers = fetch(wait)
                 if numbers is None:
                     return None
-                if not found["h"]:
+                if not fingerprint["h"]:
                     first, second = numbers[:2].tolist()
-                    found["h"] = WordSums.text(first, second, size)
+                    fingerprint["h"] = WordSums.text(first, second, size)
                     if kind.numbers:
-                        self._unpack(found, numbers[2:], kind)
-                return found
+                        self._unpack(fingerprint, numbers[2:], kind)
+                return fingerprint
 
         return read
 
-    def _unpack(self, found: Fingerprint, numbers: Any, kind: _Kind) -> None:
-        """Sketch, norm and, of a small tensor, the values that came from a device."""
+    def _unpack(self, fingerprint: Fingerprint, numbers: Any, kind: _Kind) -> None:
+        """Return sketch, norm and, of a small tensor, the values that came from a device."""
         float64, width = self.torch.float64, sketch.SIZE // 2
-        found["k"] = sketch.text(ctypes.string_at(numbers.data_ptr(), sketch.SIZE * 4))
+        fingerprint["k"] = sketch.text(ctypes.string_at(numbers.data_ptr(), sketch.SIZE * 4))
         norm, *values = numbers[width:].view(float64).tolist()
-        found["z"] = leaves.number(norm)
+        fingerprint["z"] = leaves.number(norm)
         if values:
             as_said = leaves.number if kind.fractions else int
-            found["v"] = list(map(as_said, values))
+            fingerprint["v"] = list(map(as_said, values))
 
     def _device_norm(self, flat: Any) -> Any:
         torch = self.torch
@@ -372,7 +401,7 @@ class Fingerprints:
         return norm.view(1).view(torch.int64)
 
     def leaves(self, value: Any, sketched: bool = True) -> "List[List[Any]]":
-        """[path, X] of each leaf of a nested value.
+        """Return [path, X] of each leaf of a nested value.
 
         X is a fingerprint, a plain value, or a reading of a tensor that is on a device. `sketched`
         says of a value that is a tensor itself what it says in `later`.
@@ -386,13 +415,14 @@ class Fingerprints:
             return []
 
     def state(self, value: Any) -> "List[List[Any]]":
-        """Return the same as `leaves`, of what an optimizer keeps: without the sketch of long
-        tensors, which are compared by their hash alone.
+        """Return the same as `leaves`, of the state of an optimizer.
+
+        The sketch of long tensors is left out: they are compared by their hash alone.
         """
         return self.leaves(value, False)
 
     def hashes(self, value: Any) -> "List[List[Any]]":
-        """Return the same as `leaves`, of what is handed on, and is compared by its hash alone."""
+        """Return the same as `leaves`, of what is handed on and compared by its hash alone."""
         try:
             return leaves.leaves(value, self._hashed)
         except Exception as error:
@@ -410,8 +440,9 @@ class Fingerprints:
         return None
 
     def samples(self, value: Any) -> Optional[List[str]]:
-        """Return one hash for each sample of a batch on the host, labels included; None where the
-        first dimension is no batch.
+        """Return one hash for each sample of a batch on the host, labels included.
+
+        None where the first dimension is no batch.
         """
         try:
             with self.below(self.keys), self.functions():
@@ -437,16 +468,17 @@ class Fingerprints:
         )
 
     def _unread(self, tensor: Any, error: Exception) -> Fingerprint:
-        found = _unknown()
+        fingerprint = _unknown()
         with suppress(Exception):
-            found["d"] = self._name(tensor.dtype)
-            found["s"] = [int(length) for length in tensor.shape]
+            fingerprint["d"] = self._name(tensor.dtype)
+            fingerprint["s"] = [int(length) for length in tensor.shape]
         self._report("tensor of type " + leaves.type_name(tensor), repr(error))
-        return found
+        return fingerprint
 
     def forked(self) -> None:
-        """A forked process says again how its fingerprints are made; what waits here is finished by
-        the other.
+        """Name the algorithms of a forked process again.
+
+        What waits here is finished by the other process.
         """
         self.announced = False
         self.known.clear()
@@ -467,31 +499,16 @@ def _unknown() -> Fingerprint:
 
 
 def _arrived(read: "Fingerprint | Reading", wait: bool) -> Optional[Fingerprint]:
-    """Return what a reading says, or what needs no reading."""
+    """Return the value of a reading, or a value that needs no reading."""
     if isinstance(read, dict):
         return read
     return read(wait)
 
 
-def _join(whole: Fingerprint, parts: List[Fingerprint]) -> None:
-    """Make the fingerprint of a tensor of those of its parts, its values first."""
-    texts = ["%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"]) for part in parts]
-    whole["h"] = ""
-    if all(part["h"] for part in parts):
-        whole["h"] = hashing.digest("|".join(texts).encode())
-    values = parts[0]
-    if "a" in values:
-        whole["a"] = "%s of %s" % (hashing.NAME, values["a"])
-    whole.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
-    structure = "|".join(texts[1:])
-    if "k" in values and structure and isinstance(values["z"], float):
-        mark = hashing.digest(structure.encode())
-        whole["k"] = sketch.marked(values["k"], values["z"] or 1.0, mark)
-
-
 def _hidden(torch: Any) -> Any:
-    """Return the dispatch keys to leave out: autograd, autocast, functorch and every mode of
-    dispatch.
+    """Return the dispatch keys to leave out.
+
+    They are autograd, autocast, functorch and every mode of dispatch.
     """
     # `no_grad` and `_disable_current_modes` would each switch off one of them, and an operator of
     # the recorder would still be seen by `vmap`, by functionalization and by a compiler that
@@ -506,4 +523,4 @@ def _hidden(torch: Any) -> Any:
 
 
 def _nothing(why: str) -> None:
-    """Nobody is to be told."""
+    """Do nothing: nobody is to be told."""

@@ -1,5 +1,7 @@
-"""Backward passes and updates: what lies between the modules and the loss, gradients in the order
-in which they come, then weights.
+"""Records backward passes and updates.
+
+That is what lies between the modules and the loss, gradients in the order in which they come, then
+weights.
 """
 
 import weakref
@@ -25,7 +27,7 @@ documents `_saved_` and `_raw_saved_` in its notes on autograd, as meant for ins
 
 
 class Gradients:
-    """Records from the loss to the update."""
+    """The recorder of all that happens from the loss to the update."""
 
     def __init__(self, torch: Any, deep: Any, names: Any, adapter: Any) -> None:
         self.torch = torch
@@ -54,8 +56,9 @@ class Gradients:
         self.written = Written(deep, names)
 
     def watch_output(self, tensor: Any, path: str) -> None:
-        """Record the gradient of a module's output, by a hook of the autograd node behind it: one
-        of the tensor would show.
+        """Record the gradient of a module's output.
+
+        The hook is one of the autograd node behind it: one of the tensor would show.
         """
         node = tensor.grad_fn
         if node is None:
@@ -75,7 +78,10 @@ class Gradients:
         node.register_prehook(hook)  # called with the whole gradient of each output
 
     def output_gradient(self, paths: List[str], gradient: Any) -> None:
-        """The gradient of the output that the modules at `paths` (innermost first) returned."""
+        """Record the gradient of the output of the modules at `paths`.
+
+        They returned it, the innermost first.
+        """
         if self.deep.hooks.gone:
             return
         try:
@@ -103,8 +109,9 @@ class Gradients:
         return bool(own)
 
     def unwatch_all(self) -> None:
-        """Take the hooks of weights away; those that cannot be found here take themselves away
-        when they are called next.
+        """Take the hooks of weights away.
+
+        Those that cannot be found here take themselves away when they are called next.
         """
         for _, weight in self.names.parameters():
             self.unwatch_weight(weight)
@@ -116,12 +123,14 @@ class Gradients:
         self.written.marks.clear()
 
     def rest(self) -> None:
-        """Forget the marks of weights: what follows is not recorded, and writes that are not seen
-        are not told later."""
+        """Forget the marks of weights.
+
+        What follows is not recorded, and writes that are not seen are not reported later.
+        """
         self.written.marks.clear()
 
     def watch_thawed(self) -> None:
-        """Weights that needed no gradient before may need one now."""
+        """Watch weights that needed no gradient before and may need one now."""
         for identity, name in list(self.frozen.items()):
             weight = self.names.parameter(identity)
             if weight is None:
@@ -131,15 +140,15 @@ class Gradients:
                 self.watch_weight(weight, name)
 
     def weight_gradient(self, name: str, gradient: Any) -> None:
-        """Something was added to the gradient of a weight, or it was returned to the script."""
+        """Record a gradient that something was added to, or that was returned."""
         if self.deep.hooks.gone or self.deep.rests:
             return
         try:
             if gradient is not None and not self._elsewhere(gradient):
                 with self.aside():
-                    found = self.prints.later(gradient, True)
-                    self.deep.seen("gradient", name, out=[["", found]])
-                    self.last[name] = (self.prints.look(gradient), found)
+                    fingerprint = self.prints.later(gradient, True)
+                    self.deep.seen("gradient", name, out=[["", fingerprint]])
+                    self.last[name] = (self.prints.look(gradient), fingerprint)
         except Exception as error:
             self.deep.recorder.problem("the gradient of a weight", error)
 
@@ -151,7 +160,7 @@ class Gradients:
         return gradient.is_cpu and get_ident() != self.deep.thread
 
     def before_backward(self, roots: Any, kind: str) -> None:
-        """A backward pass is about to start from `roots`."""
+        """Record `roots` before a backward pass starts from them."""
         if self.deep.elsewhere():
             return
         self.deep.loss_first = True
@@ -173,8 +182,9 @@ class Gradients:
                 self.deep.seen("root", place, out=[["", self.prints.later(root)]])
 
     def returned(self, inputs: Any, gradients: Any) -> None:
-        """`autograd.grad` has returned the gradients of `inputs`: no hook of a weight is called for
-        them.
+        """Record the gradients of `inputs` that `autograd.grad` has returned.
+
+        No hook of a weight is called for them.
         """
         if isinstance(inputs, self.torch.Tensor):
             inputs = (inputs,)
@@ -186,28 +196,30 @@ class Gradients:
                 self.weight_gradient(name, gradient)
 
     def _between(self, roots: Any) -> List[Tuple[str, List[Any]]]:
-        """Return the nodes between the roots and the outputs of modules, in the order in which they
-        ran, with what they saved.
+        """Return the nodes between the roots and the outputs of modules, with their values.
+
+        They come in the order in which they ran; the values are what they saved.
         """
         recorded = self.recorded
 
         def counts(node: Any) -> bool:
+            # private: the number that the forward gave the node; see `graph`
             return node._sequence_nr() not in recorded and not hasattr(node, "variable")
 
         walk = Walk(roots, NODES, counts)
-        found = sorted(walk, key=lambda node: node._sequence_nr())
+        nodes = sorted(walk, key=lambda node: node._sequence_nr())
         if walk.cut:
             self.deep.unrecorded(
                 "between", "more than %d operations between the modules and the loss" % NODES
             )
-        return [(node.name(), self._saved(node)) for node in found]
+        return [(node.name(), self._saved(node)) for node in nodes]
 
     def _saved(self, node: Any) -> List[Any]:
-        """Fingerprints of what an autograd node has saved.
+        """Return fingerprints of what an autograd node has saved.
 
         What a script's own hooks packed is not unpacked: that may run a forward.
         """
-        found: List[Any] = []
+        values: List[Any] = []
         for name in self.saved[type(node)]:
             # An error is how torch says it: freed by a backward pass before, or written to since
             # (then autograd itself could not use it either).
@@ -215,23 +227,22 @@ class Gradients:
                 # `unpack_hook` is None where torch keeps the tensor itself. A version without that
                 # attribute does not say, and is taken to have a hook.
                 raw = _as_list(getattr(node, _SAVED + name))
-                if any(getattr(one, "unpack_hook", self) is not None for one in raw):
+                if any(
+                    getattr(saved_value, "unpack_hook", self) is not None for saved_value in raw
+                ):
                     self.deep.unrecorded(
                         "saved tensors of " + node.name(),
                         "packed by a hook of the script, or of an unknown kind",
                     )
-                    return found
-                self._read_saved(node, name, found)
-        return found
-
-    def _read_saved(self, node: Any, name: str, found: List[Any]) -> None:
-        # an `autograd.Function` of the script has all of them under a public name
-        public = name == "tensors"
-        saved = _as_list(node.saved_tensors if public else getattr(node, "_saved_" + name))
-        for index, value in enumerate(saved):
-            if isinstance(value, self.torch.Tensor):
-                path = "%s.%d" % (name, index) if len(saved) > 1 else name
-                found.append([path, self.prints.later(value)])
+                    return values
+                # an `autograd.Function` of the script has all of them under a public name
+                public = name == "tensors"
+                saved = _as_list(node.saved_tensors if public else getattr(node, "_saved_" + name))
+                for index, value in enumerate(saved):
+                    if isinstance(value, self.torch.Tensor):
+                        path = "%s.%d" % (name, index) if len(saved) > 1 else name
+                        values.append([path, self.prints.later(value)])
+        return values
 
     def optimizer_built(self, optimizer: Any) -> None:
         """Remember the variables of the script that hold the tensors of a new optimizer."""
@@ -251,8 +262,9 @@ class Gradients:
                 self.watch_weight(weight.tensor, weight.name)
 
     def _name_weights(self) -> None:
-        """Record the weights of new optimizers: of modules that were not called yet, and tensors
-        that no module holds.
+        """Record the weights of new optimizers.
+
+        They are those of modules that were not called yet, and tensors that no module holds.
         """
         built, self.built = self.built, []
         for reference, variables, line in built:
@@ -268,8 +280,9 @@ class Gradients:
                     self._record(tensor, self.names.name_bare(tensor, optimizer, name), line)
 
     def _name_leaves(self, roots: Any) -> None:
-        """Name the leaves of a graph that no optimizer and no module holds; record new ones, and
-        the others as updated by hand.
+        """Name the leaves of a graph that no optimizer and no module holds.
+
+        New ones are recorded, and the others as updated by hand.
         """
         leaves = graph_leaves(roots, self.torch.Tensor, LEAVES)
         leaves = [leaf for leaf in leaves if not self.names.name(leaf)]
@@ -291,13 +304,14 @@ class Gradients:
             self.bare.append((leaf, name))
 
     def _record(self, tensor: Any, name: str, line: str) -> None:
-        made = {"l": line} if line else {}
-        self.deep.seen("weights", name, call=False, out=[["", self.prints.later(tensor)]], **made)
+        keys = {"l": line} if line else {}
+        self.deep.seen("weights", name, call=False, out=[["", self.prints.later(tensor)]], **keys)
         self.watch_weight(tensor, name)
 
     def record_by_hand(self) -> None:
-        """Before a forward: weights that changed since their update; all, where no optimizer says
-        when and a backward pass has been.
+        """Record weights that changed since their update, before a forward.
+
+        All are, where no optimizer says when and a backward pass has been.
         """
         self.written.look()
         if self.adapter.built or not self.after_update:
@@ -308,19 +322,25 @@ class Gradients:
                 self.deep.seen("update", name, out=[["", self.prints.later(weight)]])
 
     def before_step(self, optimizer: Any, index: int, closure: bool) -> None:
-        """An optimizer is about to step; with a closure, its gradients are not there yet."""
+        """Record an optimizer before its step; with a closure it has no gradients yet."""
         with self.aside():
             self._name_weights()
             place = "%s[%d]" % (type(optimizer).__name__, index)
             leaves: List[Any] = []
-            for prefix, group in _groups(optimizer):
-                leaves += self._hyper(prefix, group)
+            several = len(optimizer.param_groups) > 1
+            for number, group in enumerate(optimizer.param_groups):
+                prefix = "param_groups[%d]." % number if several else ""
+                values = {key: value for key, value in group.items() if key != "params"}
+                if prefix:
+                    weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
+                    values["params"] = ", ".join(weights)
+                leaves += [[prefix + path, value] for path, value in self.prints.leaves(values)]
             self.deep.seen("hyper", place, o=index, out=leaves)
             if not closure:
                 self._reduced(optimizer, index)
 
     def after_step(self, optimizer: Any, index: int, closure: bool) -> None:
-        """An optimizer has stepped."""
+        """Record an optimizer that has stepped."""
         with self.aside():
             if closure:
                 self._reduced(optimizer, index)
@@ -340,31 +360,24 @@ class Gradients:
             if tensor.grad is None:
                 continue
             before, known = last.get(name, (None, None))
-            found = known
+            fingerprint = known
             if before is None or before != self.prints.look(tensor.grad):
-                found = self.prints.later(tensor.grad)
-            if found is known:
+                fingerprint = self.prints.later(tensor.grad)
+            if fingerprint is known:
                 again.append((name, known))
                 continue
             if again:
                 self.deep.seen_again("reduced", again, o=index)
                 again = []
-            self.deep.seen("reduced", name, o=index, out=[["", found]])
+            self.deep.seen("reduced", name, o=index, out=[["", fingerprint]])
         if again:
             self.deep.seen_again("reduced", again, o=index)
 
-    def _hyper(self, prefix: str, group: Any) -> List[Any]:
-        """Return the values of a group, and, where there are several, which weights it holds."""
-        values = {key: value for key, value in group.items() if key != "params"}
-        if prefix:
-            weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
-            values["params"] = ", ".join(weights)
-        return [[prefix + path, value] for path, value in self.prints.leaves(values)]
-
 
 class _Output:
-    """Hook of the autograd node behind an output; `paths` are the modules that returned it, the
-    innermost first.
+    """Hook of the autograd node behind an output.
+
+    `paths` are the modules that returned it, the innermost first.
     """
 
     __slots__ = ("__weakref__", "gradients", "index", "paths")
@@ -409,11 +422,3 @@ def _own_hooks(weight: Any) -> List[int]:
 
 def _as_list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else [value]
-
-
-def _groups(optimizer: Any) -> List[Tuple[str, Any]]:
-    """Return the groups of an optimizer, each with a prefix where there are several."""
-    groups = optimizer.param_groups
-    if len(groups) == 1:
-        return [("", groups[0])]
-    return [("param_groups[%d]." % number, group) for number, group in enumerate(groups)]

@@ -1,4 +1,4 @@
-"""The graph that a backward pass will go through, walked without changing it.
+"""Walks the graph that a backward pass will go through, without changing it.
 
 Its nodes are objects of C++ with a few attributes for Python, some of them private: `_sequence_nr`
 numbers the nodes of a thread in the order in which the forward made them, `variable` of an
@@ -10,8 +10,9 @@ from typing import Any, Callable, Iterable, Iterator, List
 
 
 class Walk:
-    """The nodes behind some tensors, each once, the nearest first, until `most` are known; `cut`
-    says afterwards that there were more.
+    """The nodes behind some tensors, each once, the nearest first.
+
+    At most `most` are known; `cut` says afterwards that there were more.
 
     `counts` says of a node whether it is one of them; what lies behind another is not looked at.
     """
@@ -47,8 +48,9 @@ class Walk:
 
 
 def graph_leaves(roots: Iterable[Any], tensor: Any, most: int) -> List[Any]:
-    """Return the leaves of the graph of `roots`, each once, in the order of a walk from the roots
-    over at most `most` nodes.
+    """Return the leaves of the graph of `roots`, each once, in the order of a walk.
+
+    The walk begins at the roots and goes over at most `most` nodes.
     """
     variables = [getattr(node, "variable", None) for node in Walk(roots, most)]
     return [variable for variable in variables if isinstance(variable, tensor)]

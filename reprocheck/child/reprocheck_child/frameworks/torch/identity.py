@@ -1,5 +1,6 @@
-"""What is known of objects: by identity, where they may compare by value or not be hashable, and by
-key, made when it is asked for first.
+"""Maps from objects by identity, and from keys to values that are made on first use.
+
+Objects may compare by value or not be hashable.
 """
 
 import weakref
@@ -44,8 +45,9 @@ class ByIdentity:
 
 
 class Made(Dict[Any, Any]):
-    """A dict that makes what it does not have yet. Looked up as fast as any other: what is there is
-    found without a line of Python.
+    """A dict that makes missing values.
+
+    A key is looked up as fast as in any other: what is there is found without a line of Python.
     """
 
     def __init__(self, make: Callable[[Any], Any]) -> None:

@@ -1,5 +1,6 @@
-"""Weights that something wrote to after their update: noise, clipping, averaging, a copy into them,
-anything but the optimizer.
+"""Finds weights that something other than the optimizer wrote to after their update.
+
+Such are noise, clipping, averaging, a copy into them.
 """
 
 import weakref
@@ -9,8 +10,9 @@ _UNSEEN: Tuple[str, Any] = ("", None)
 
 
 class Written:
-    """Compares the weights before a forward with what the last update left, by marks that cost next
-    to nothing.
+    """A comparison of the weights before a forward with what the last update left.
+
+    The marks that it compares cost next to nothing.
 
     Other parameters count, too: those of a frozen module, or of a teacher that follows the weights.
     Buffers change in each forward.
@@ -26,7 +28,7 @@ class Written:
         self.due = False  # whether an update has been since the last look
 
     def updated(self, optimizer: Any) -> None:
-        """An optimizer has stepped, and its weights are recorded."""
+        """Mark the weights of an optimizer that has stepped, once they are recorded."""
         self.stepped[id(optimizer)] = weakref.ref(optimizer)
         self.due = True
         for name, weight in self.names.optimizer_weights(optimizer):
@@ -37,7 +39,7 @@ class Written:
                 self.marks[id(weight)] = name, self.prints.mark(weight)
 
     def look(self) -> None:
-        """Record the weights that are no longer as they were seen last, once after each update."""
+        """Record the weights that differ from when they were seen last, once after each update."""
         if not self.due:
             return
         self.due = False
@@ -59,7 +61,7 @@ class Written:
                 self.deep.seen("written", name, out=[["", self.prints.later(weight, True)]])
 
     def _others(self) -> Iterator[Tuple[str, Any]]:
-        """Named parameters that no optimizer of a step holds."""
+        """Return named parameters that no optimizer of a step holds."""
         for name, weight in self.names.parameters():
             if not weight.requires_grad:
                 yield name, weight

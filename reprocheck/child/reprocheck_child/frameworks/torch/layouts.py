@@ -1,5 +1,6 @@
-"""What else has to be known of the arguments of an operator to call it again with others like them:
-strides, the range of integers, and which lists are empty.
+"""Records what else is needed to call an operator again with similar arguments.
+
+That is strides, the range of integers, and which lists are empty.
 """
 
 from typing import Any, Dict, Iterator, List, Tuple
@@ -11,7 +12,10 @@ _LISTS = frozenset({list, tuple})
 
 
 class Layouts:
-    """Reads them off, below autograd and every mode of dispatch, as fingerprints are made."""
+    """The layouts of arguments, read below autograd and every mode of dispatch.
+
+    They are read as fingerprints are made.
+    """
 
     def __init__(self, torch: Any, prints: Any) -> None:
         self.plain = frozenset(prints.plain)
@@ -20,26 +24,25 @@ class Layouts:
         self.integers = frozenset(kinds)
 
     def of(self, given: Dict[str, Any]) -> Dict[str, Any]:
-        """`strides` by path, of tensors that are not contiguous; `range` by path, of integers on
-        the host; `empty`, the names of empty lists. What there is none of has no key, and of
-        tensors that cannot be asked (sparse, nested) nothing is said.
+        """Return the layouts of arguments.
+
+        `strides` by path, of tensors that are not contiguous; `range` by path, of integers on the
+        host; `empty`, the names of empty lists. What there is none of has no key, and tensors that
+        cannot be asked (sparse, nested) are left out.
         """
-        found: Dict[str, Any] = {"strides": {}, "range": {}, "empty": []}
+        layouts: Dict[str, Any] = {"strides": {}, "range": {}, "empty": []}
         try:
             for path, value in parts(given):
                 if type(value) in self.plain:
-                    self._look(path, value, found)
+                    if not value.is_contiguous():
+                        layouts["strides"][path] = list(value.stride())
+                    if value.dtype in self.integers and value.is_cpu and 0 < value.numel() <= _MOST:
+                        layouts["range"][path] = self._range(value)
                 elif type(value) in _LISTS:
-                    found["empty"].append(path)
+                    layouts["empty"].append(path)
         except Exception:
             return {}
-        return {name: value for name, value in found.items() if value}
-
-    def _look(self, path: str, tensor: Any, found: Dict[str, Any]) -> None:
-        if not tensor.is_contiguous():
-            found["strides"][path] = list(tensor.stride())
-        if tensor.dtype in self.integers and tensor.is_cpu and 0 < tensor.numel() <= _MOST:
-            found["range"][path] = self._range(tensor)
+        return {name: value for name, value in layouts.items() if value}
 
     def _range(self, tensor: Any) -> List[int]:
         prints = self.prints
@@ -54,5 +57,5 @@ def parts(given: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
         if type(value) not in _LISTS or not value:
             yield name, value
             continue
-        for index, one in enumerate(value):
-            yield "%s.%d" % (name, index), one
+        for index, element in enumerate(value):
+            yield "%s.%d" % (name, index), element

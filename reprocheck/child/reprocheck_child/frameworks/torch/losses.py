@@ -1,5 +1,6 @@
-"""PyTorch and every backend that plugs into it (torch_npu, CUDA): losses where backward passes
-start, updates where optimizers step.
+"""Records losses where backward passes start in PyTorch, and updates where optimizers step.
+
+It serves every backend that plugs into PyTorch (torch_npu, CUDA), too.
 
 The backward pass has one choke point, the engine object that every `backward`, `autograd.backward`
 and `autograd.grad` calls; optimizers have global step hooks; GradScaler is asked for the loss
@@ -22,7 +23,7 @@ from .weights import GraphLeaves, StepWeights
 
 
 def install(torch: Any, recorder: Any) -> Dict[str, str]:
-    """Hook a freshly imported torch."""
+    """Install the hooks in a freshly imported torch."""
     adapter = _Adapter(torch, recorder)
     functions: List[Any] = []
     steps = {
@@ -82,7 +83,7 @@ class _Adapter:
         recorder, task, plain, adapter = self.recorder, self.task, self.torch.Tensor, self
 
         class Engine:
-            """Forwards everything to the engine of torch."""
+            """The proxy that forwards everything to the engine of torch."""
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(engine, name)
@@ -115,11 +116,13 @@ class _Adapter:
                     adapter.deep.after_backward(args, kwargs, returned)
                 return returned
 
+        # private: no public hook sees all backward passes; each looks the engine up under this name
+        # (torch 2.13)
         variable._execution_engine = Engine()
         return [Engine.run_backward, Engine.__getattr__, self.on_backward]
 
     def on_backward(self, tensors: Any, args: Any, kwargs: Any) -> None:
-        """A backward pass is about to start from `tensors`."""
+        """Record a backward pass that is about to start from `tensors`."""
         try:
             if self.task() != -1:
                 return  # inside another backward pass: a reentrant checkpoint, a custom function
@@ -162,8 +165,9 @@ class _Adapter:
             self.recorder.later(len(losses), self.values.copy_aside(losses, dtype), kind, numel)
 
     def _look_at_weights(self, roots: List[Any]) -> None:
-        """Before the first real update: did weights change since they were last seen, inside a step
-        or by hand?
+        """Find whether weights changed since they were last seen.
+
+        Only before the first real update: inside a step or by hand.
         """
         optimizer = self.steps.under_way.get(get_ident())
         if optimizer is not None:
@@ -177,14 +181,14 @@ class _Adapter:
                 self.recorder.still()
 
     def log(self, value: Any) -> bool:
-        """`log_loss` of a torch tensor, also of one that lies on a device."""
+        """Log a torch tensor as `log_loss` does, also one that lies on a device."""
         if not isinstance(value, self.torch.Tensor):
             return False
         self._write([self.values.loss(value, None)], LOG, value.numel())
         return True
 
     def hook_optimizers(self) -> List[Any]:
-        """Global step hooks, and the birth of each optimizer."""
+        """Set hooks on steps globally, and the birth of each optimizer."""
         from torch.optim import optimizer as module
 
         self.watch_steps()
@@ -211,8 +215,9 @@ class _Adapter:
         ]
 
     def register(self, optimizer: Any) -> int:
-        """Give an optimizer its index: when it is built, or when one that skipped `__init__`
-        (unpickled) steps first.
+        """Give an optimizer its index.
+
+        It gets it when it is built, or when one that skipped `__init__` (unpickled) steps first.
         """
         index = int(self.recorder.optimizer(type(optimizer).__name__))
         identity = id(optimizer)
@@ -237,16 +242,18 @@ class _Adapter:
         return known[0]
 
     def inside_step(self, frame: Any) -> bool:
-        """Return whether the step whose wrapper runs in `frame` is no update of its own: it was
-        called by another step, or makes a state.
+        """Return whether the step whose wrapper runs in `frame` is no update itself.
+
+        It was called by another step, or makes a state.
         """
         if get_ident() in self.making_state:
             return True
         return bool(self.nesting) and _is_inner(frame)
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Global pre-hook of `Optimizer.step`, there only until an update was seen to change
-        weights.
+        """Keep the weights before a step, as global pre-hook of `Optimizer.step`.
+
+        It is there only until an update was seen to change weights.
         """
         try:
             if get_ident() in self.making_state:
@@ -264,8 +271,9 @@ class _Adapter:
             self.before = register_optimizer_step_pre_hook(self.before_step)
 
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Global post-hook of `Optimizer.step`: an update; one inside another (of a wrapped
-        optimizer, `super().step`) is part of it.
+        """Record an update, as global post-hook of `Optimizer.step`.
+
+        One inside another (of a wrapped optimizer, `super().step`) is part of it.
         """
         try:
             if get_ident() in self.making_state:
@@ -291,8 +299,10 @@ class _Adapter:
             self.recorder.problem("after an update", error)
 
     def watch_state(self, module: Any) -> None:
-        """The functions for distributed checkpoints let an optimizer without state step once, with
-        gradients and a learning rate of zero, so that there is a state to load into.
+        """Leave out steps that functions for distributed checkpoints make.
+
+        They let an optimizer without state step once, with gradients and a learning rate of zero,
+        so that there is a state to load into.
         """
 
         def before(*_: Any) -> Callable[[Any], None]:
@@ -300,11 +310,13 @@ class _Adapter:
             self.making_state.add(me)
             return lambda _: self.making_state.discard(me)
 
+        # private: `torch.distributed.checkpoint.state_dict` makes the steps there (torch 2.13)
         around(module, "_init_optim_state", "the making of an optimizer's state", before=before)
 
     def hook_scaler(self) -> List[Any]:
-        """Wrap `scale` and `step` of every GradScaler class: those that exist (a backend loads
-        inside `import torch`), and later ones.
+        """Wrap `scale` and `step` of every GradScaler class, also of later ones.
+
+        A backend loads inside `import torch`.
         """
         # The base of all: `torch.cuda.amp.GradScaler` derives from it, and so do those of FSDP and
         # of backends. What a class overrides is its own, so each class is hooked by itself.
@@ -346,9 +358,10 @@ class _Adapter:
     def before_scaled_step(
         self, scaler: Any, optimizer: Any, *args: Any, **kwargs: Any
     ) -> Callable[[Any], None]:
-        """A scaler is asked to let an optimizer step: it does not, where a gradient is not finite.
+        """Note that a scaler is asked to let an optimizer step.
 
-        What it returns says nothing about that; whether the hooks of the step were called does.
+        It does not, where a gradient is not finite. What it returns says nothing about that;
+        whether the hooks of the step were called does.
         """
         self.last_stepped = 0
 
@@ -359,14 +372,14 @@ class _Adapter:
         return after
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
-        """(rank, number of ranks) once `torch.distributed` is initialised."""
+        """Return (rank, number of ranks) once `torch.distributed` is initialised."""
         distributed = self.torch.distributed
         if distributed.is_available() and distributed.is_initialized():
             return distributed.get_rank(), distributed.get_world_size()
         return None
 
     def forked(self) -> None:
-        """A forked process begins with no weights seen, and watches its own."""
+        """Begin a forked process with no weights seen; it watches its own."""
         self.leaves = GraphLeaves(self.torch)
         self.steps = StepWeights(self.torch, self.values)
         self.series.rates.last.clear()
@@ -374,8 +387,9 @@ class _Adapter:
 
 
 def _is_inner(frame: Any) -> bool:
-    """Return whether the step whose wrapper runs in `frame` was called by another step: the wrapper
-    of torch is one code object for all.
+    """Return whether the step whose wrapper runs in `frame` was called by another step.
+
+    The wrapper of torch is one code object for all.
     """
     # `profile_hook_step` makes one `wrapper` for each class of optimizers, out of the same code
     code, frame = frame.f_code, frame.f_back
@@ -387,16 +401,15 @@ def _is_inner(frame: Any) -> bool:
 
 
 def _unhooked(owner: Any, name: str) -> Any:
-    """Return a method that a class has of its own and that is not hooked yet; None where there is
-    none.
-    """
+    """Return a method that a class has of its own and that is not hooked yet, or None."""
     real = vars(owner).get(name)
     return None if hasattr(real, "__wrapped__") else real
 
 
 def _keep_out_of_compilers(torch: Any, functions: List[Any]) -> None:
-    """Mark hooks so that dynamo runs them as they are, called from compiled code or by themselves,
-    without importing it (1.6 s).
+    """Mark hooks so that dynamo runs them as they are.
+
+    They may be called from compiled code or by themselves. Dynamo is not imported (1.6 s).
     """
     functions = [getattr(function, "__func__", function) for function in functions]
     # What `torch.compiler.disable` leaves on a function: dynamo looks for it where compiled code

@@ -1,4 +1,4 @@
-"""Memory of tensors as Python reads it."""
+"""Reads the memory of tensors as Python does."""
 
 import ctypes
 from typing import Any
@@ -9,5 +9,8 @@ _view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, c
 
 
 def memory(address: int, size: int) -> Any:
-    """`size` bytes from an address on, without a copy. Drop it before the tensor."""
+    """Return `size` bytes from an address on, without a copy.
+
+    Drop it before the tensor.
+    """
     return _view(address, size, 0x100) if size else b""  # PyBUF_READ

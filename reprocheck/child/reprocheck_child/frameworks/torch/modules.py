@@ -1,5 +1,6 @@
-"""Calls of modules: what went in, what came out, which random generators moved meanwhile; before
-the first of them, the weights.
+"""Records calls of modules: inputs, outputs, and generators that moved meanwhile.
+
+Before the first of them, it records the weights.
 
 `Module.__call__` is wrapped, not hooked: the wrapper sees keyword arguments, what other hooks made
 of inputs and outputs, and errors.
@@ -16,14 +17,14 @@ from .parts import FAKES
 
 
 class _Thread(_local):
-    """What a thread is in the middle of."""
+    """The calls that a thread is in."""
 
     def __init__(self) -> None:
         self.stack: List[_Call] = []
 
 
 class Modules:
-    """Records the calls of every module of a process."""
+    """The recorder of the calls of every module of a process."""
 
     def __init__(self, torch: Any, deep: Any, names: Any, gradients: Any) -> None:
         self.torch = torch
@@ -89,14 +90,15 @@ class Modules:
             import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
 
     def path(self) -> str:
-        """Return path of the module whose forward runs in this thread, "" outside of all."""
+        """Return the path of the module whose forward runs in this thread, "" outside of all."""
         stack = self.local.stack
         if not stack:
             return ""
         return stack[-1].path
 
     def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List["_Call"]]:
-        """A module is called: returns the calls under way in this thread, the new one on top, or
+        """Note that a module is called; return this thread's open calls, the new one on top.
+
         None where nothing is recorded.
         """
         try:
@@ -131,7 +133,7 @@ class Modules:
             return None
 
     def leave(self, stack: List["_Call"], output: Any) -> None:
-        """The call on top has returned, or has raised (then without an output)."""
+        """Record the call on top, which has returned, or has raised (then without an output)."""
         try:
             call = stack.pop()
             if output is _MISSING or self.deep.hooks.gone:
@@ -141,7 +143,14 @@ class Modules:
                 if self.names.uninitialised:
                     self.gradients.record_weights(call.module)
                 if self.deep.rests:
-                    self._say_given(call, moved)
+                    # what it was given tells which batch it was
+                    self.deep.seen(
+                        "call",
+                        call.path,
+                        k=type(call.module).__name__,
+                        **{"in": call.inputs},
+                        **moved,
+                    )
                     return
                 if moved and type(call.module).__module__ in _DRAWING:
                     moved["x"] = call.module.extra_repr()
@@ -167,29 +176,24 @@ class Modules:
         except Exception as error:
             self.deep.recorder.problem("after a module's forward", error)
 
-    def _say_given(self, call: "_Call", moved: Dict[str, Any]) -> None:
-        """While the recorder rests, what an outermost module was given says which batch it was."""
-        self.deep.seen(
-            "call", call.path, k=type(call.module).__name__, **{"in": call.inputs}, **moved
-        )
-
     def _output(self, output: Any) -> Any:
-        found = self._read(output)
+        fingerprint = self._read(output)
         stack = self.local.stack
         self.handed = None
         # `_version` counts the writes in place; a tensor of inference mode has none
         if stack and not output.is_inference():
-            self.handed = (stack[-1], id(output), output._version, found)
-        return found
+            self.handed = (stack[-1], id(output), output._version, fingerprint)
+        return fingerprint
 
     def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
-        """Inputs of a module inside `Sequential` that are what the module before has just returned:
-        no other code ran between.
+        """Return the inputs of a module in `Sequential` that the module before has returned.
+
+        No other code ran between.
         """
         handed, self.handed = self.handed, None
         if handed is None or kwargs or len(args) != 1:
             return None
-        caller, identity, version, found = handed
+        caller, identity, version, fingerprint = handed
         (given,) = args
         if caller is not stack[-1] or id(given) != identity:
             return None
@@ -198,7 +202,7 @@ class Modules:
             return None
         if given.is_inference() or given._version != version:
             return None
-        return [["0", found]]
+        return [["0", fingerprint]]
 
     def _inputs(self, args: Any, kwargs: Any) -> List[Any]:
         if not kwargs and len(args) < len(_INDICES):
@@ -210,8 +214,9 @@ class Modules:
         return self.prints.leaves(args) + self.prints.leaves(kwargs)
 
     def _read(self, tensor: Any) -> Any:
-        """Return the fingerprint of a tensor that a module takes or returns; the one that is known
-        where it was not written to since.
+        """Return the fingerprint of a tensor that a module takes or returns.
+
+        The known one is used where it was not written to since.
         """
         return self.prints.again(tensor, not self.deep.rests)
 
@@ -250,15 +255,13 @@ class Modules:
         self.deep.seen("batch", "inputs of " + type(module).__name__, out=inputs, **keys)
 
     def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """Yield the tensors in what a module returned, as far as gradients can flow through
-        them.
-        """
+        """Yield the tensors in a module's output through which gradients can flow."""
         if isinstance(value, self.tensor):
             if not type(value).__module__.startswith(FAKES):
                 yield value
         elif depth < _DEPTH:
-            for one in _elements(value)[:_LONGEST]:
-                yield from self._tensors(one, depth + 1)
+            for element in _elements(value)[:_LONGEST]:
+                yield from self._tensors(element, depth + 1)
 
 
 def _elements(value: Any) -> List[Any]:

@@ -1,5 +1,7 @@
-"""Names of modules and of weights: the path from the module that the script holds, the variable of
-a bare tensor, the line that made it.
+"""Names modules and weights.
+
+A name is the path from the module that the script holds, the variable of a bare tensor, or the line
+that made it.
 """
 
 import weakref
@@ -36,7 +38,7 @@ class _Birth(NamedTuple):
 
 
 def _gone() -> None:
-    """A reference to nothing."""
+    """Return None, as a reference to nothing does."""
     return
 
 
@@ -45,8 +47,9 @@ _UNNAMED = (_gone, "", "")
 
 
 class Names:
-    """Remembers names by identity, without a reference to any tensor: a tensor with weak references
-    cannot be swapped, for one.
+    """The names of modules and weights, by identity and without a reference to any tensor.
+
+    A tensor with weak references cannot be swapped, for one.
     """
 
     def __init__(self, torch: Any, deep: Any) -> None:
@@ -74,7 +77,7 @@ class Names:
         self._state: Tuple[bytes, Dict[str, str]] = (b"", {})
 
     def watch(self) -> None:
-        """Be told of each parameter, buffer and module that is registered."""
+        """Register to be called for each new parameter, buffer and module."""
         # They see what `__setattr__`, `register_parameter` and `add_module` do alike, and are there
         # since 2.0. Nothing tells of what is deleted: so a module is asked again, each time,
         # whether it still holds another.
@@ -106,8 +109,9 @@ class Names:
         return self.modules.get(module) is not None
 
     def top(self, module: Any) -> Any:
-        """Return the outermost module that holds a module: containers (`ModuleDict`) and models
-        need not be called themselves.
+        """Return the outermost module that holds a module.
+
+        Containers (`ModuleDict`) and models need not be called themselves.
         """
         for _ in range(64):
             holder = self.holders.get(module, _gone)()
@@ -118,10 +122,9 @@ class Names:
         return module
 
     def adopt(self, root: Any, frame: Any, given: str = "") -> None:
-        """Name the modules of a root of which one is called for the first time, or that has got new
-        ones.
+        """Name the modules of a root of which one is called first, or that has new ones.
 
-        `given`: its name where no variable of the frame holds it.
+        `given` is its name where no variable of the frame holds it.
         """
         self.changed = False
         prefix = self.modules.get(root)
@@ -135,8 +138,10 @@ class Names:
                 self.modules.keep(module, _join(prefix, path))
 
     def _prefix(self, root: Any, frame: Any, given: str) -> str:
-        """Return the name of a root. The first that has weights needs none, unless it is one layer
-        of a list of them: `layers[0]`.
+        """Return the name of a root.
+
+        The first that has weights needs none, unless it is one layer of a list of them:
+        `layers[0]`.
         """
         name = scope.variable(frame, root)
         vague = not root._modules or name in ("", "self", *self._prefixes)
@@ -152,8 +157,9 @@ class Names:
         return ""
 
     def _element(self, frame: Any, root: Any) -> str:
-        """Return the place of a root in a list or a dict that holds other modules, too; also in the
-        frames that called this one.
+        """Return the place of a root in a list or a dict that holds other modules, too.
+
+        The frames that called this one are searched, too.
         """
         for _ in range(_FRAMES):
             if frame is None:
@@ -176,8 +182,9 @@ class Names:
         return prefix
 
     def new_weights(self, root: Any) -> Iterator[Weight]:
-        """Yield the parameters and buffers of a root that had no name yet; those not initialised
-        yet get theirs later.
+        """Yield the parameters and buffers of a root that had no name yet.
+
+        Those not initialised yet get theirs later.
         """
         self.uninitialised = False
         for module, attribute, tensor, buffer in _weights(root, self.module):
@@ -190,11 +197,11 @@ class Names:
             reference = weakref.ref(module)
             wanted = self.deep.named(module, attribute) or _join(self.path(module, None), attribute)
             name = self._name(tensor, reference, attribute, wanted)
-            made = self.fills.of(tensor)
+            last_write = self.fills.of(tensor)
             birth = self.births.get((id(module), attribute), _UNBORN)
             if birth.module() is module:
-                made = {**birth.made, **made}
-            yield Weight(name, tensor, buffer, made)
+                last_write = {**birth.made, **last_write}
+            yield Weight(name, tensor, buffer, last_write)
 
     def name(self, tensor: Any) -> str:
         """Return the name of a weight, "" where it has none."""
@@ -209,10 +216,10 @@ class Names:
         # (`torch.utils.swap_tensors`).
         owner, attribute, _ = self.weights.get(identity, _UNNAMED)
         # not as the attribute of the module: that may be a property of the script's
-        held = getattr(owner(), "_parameters", {})
-        if attribute not in held:
+        parameters = getattr(owner(), "_parameters", {})
+        if attribute not in parameters:
             return None
-        tensor = held[attribute]  # a scripted module has no dict with `get`
+        tensor = parameters[attribute]  # a scripted module has no dict with `get`
         return tensor if id(tensor) == identity else None
 
     def parameters(self) -> Iterator[Tuple[str, Any]]:
@@ -222,27 +229,26 @@ class Names:
             if weight is not None:
                 yield name, weight
 
-    def roots(self, optimizer: Any, held: Dict[int, str]) -> List[Tuple[Any, str]]:
-        """Return the outermost modules that hold tensors of an optimizer which have no name yet,
-        each with its own name.
+    def roots(self, optimizer: Any, names: Dict[int, str]) -> List[Tuple[Any, str]]:
+        """Return the outermost modules that hold an optimizer's unnamed tensors, with their names.
 
-        The name is taken from `held`, the names of tensors where the optimizer was built:
+        The name is taken from `names`, the names of tensors where the optimizer was built:
         `net.head` of `net.head.weight`.
         """
         wanted = {id(tensor) for tensor in _tensors(optimizer) if not self.name(tensor)}
         if not wanted:
             return []
-        found: Dict[int, Any] = {}
+        outermost: Dict[int, Any] = {}
         for (_, attribute), birth in list(self.births.items()):
             module = birth.module()
             if module is not None and id(module._parameters.get(attribute)) in wanted:
                 top = self.top(module)
-                found[id(top)] = top
-        return [(root, self._held(root, held)) for root in found.values()]
+                outermost[id(top)] = top
+        return [(root, self._held(root, names)) for root in outermost.values()]
 
-    def _held(self, root: Any, held: Dict[int, str]) -> str:
+    def _held(self, root: Any, names: Dict[int, str]) -> str:
         for path, tensor in self.module.named_parameters(root):
-            name = held.get(id(tensor), "")
+            name = names.get(id(tensor), "")
             if name.endswith("." + path):
                 return name[: -len(path) - 1]
         return ""
@@ -254,22 +260,24 @@ class Names:
                 yield self.name(tensor) or "param_groups[%d].params[%d]" % (number, index), tensor
 
     def optimized(self, optimizer: Any, frame: Any) -> Dict[int, str]:
-        """Names for the tensors of an optimizer, from the variables of the frame that built it: id
-        of the tensor -> name.
+        """Return names for the tensors of an optimizer: id of the tensor -> name.
+
+        They are the variables of the frame that built it.
         """
         wanted = set(map(id, _tensors(optimizer)))
-        found: Dict[int, str] = {}
+        names: Dict[int, str] = {}
         for name, value in scope.variables(frame):
             for path, tensor in self._inside(name, value):
                 if id(tensor) in wanted:
-                    found.setdefault(id(tensor), path)
-            if len(found) == len(wanted):
+                    names.setdefault(id(tensor), path)
+            if len(names) == len(wanted):
                 break
-        return found
+        return names
 
     def name_bare(self, tensor: Any, owner: Any, name: str) -> str:
-        """Give a tensor that belongs to no module its name, as long as `owner` lives; return it as
-        it is unlike all others.
+        """Give a tensor that belongs to no module its name, as long as `owner` lives.
+
+        Return the name made unlike all others.
         """
         return self._name(tensor, weakref.ref(owner), "", name)
 
@@ -294,12 +302,15 @@ class Names:
         if isinstance(value, self.torch.Tensor):
             return [(name, value)]
         if isinstance(value, self.module):
-            return [(name + "." + path, one) for path, one in self.module.named_parameters(value)]
-        found: List[Tuple[str, Any]] = []
+            return [
+                (name + "." + path, parameter)
+                for path, parameter in self.module.named_parameters(value)
+            ]
+        tensors: List[Tuple[str, Any]] = []
         if depth <= scope.DEPTH:
-            for part, one in scope.parts(value) or scope.attributes(value):
-                found += self._inside(name + part, one, depth + 1)
-        return found
+            for part, parameter in scope.parts(value) or scope.attributes(value):
+                tensors += self._inside(name + part, parameter, depth + 1)
+        return tensors
 
     @guarded("a weight was registered")
     def _registered(self, module: Any, attribute: str, tensor: Any) -> None:
@@ -311,12 +322,12 @@ class Names:
         state = self.deep.generators["torch"]()
         if state != self._state[0]:
             self._state = (state, {"torch": self.deep.hash_bytes(state)})
-        made: Dict[str, Any] = {}
+        modules: Dict[str, Any] = {}
         line = self.deep.source(1)
         if line:
-            made["l"] = line
-        made.update(g=self._state[1], sn=self.deep.seeds)
-        self.births[(id(module), attribute)] = _Birth(weakref.ref(module), id(tensor), made)
+            modules["l"] = line
+        modules.update(g=self._state[1], sn=self.deep.seeds)
+        self.births[(id(module), attribute)] = _Birth(weakref.ref(module), id(tensor), modules)
         self.fills.registered(tensor)
 
     def _attached(self, module: Any, attribute: str, child: Any) -> None:
@@ -327,8 +338,9 @@ class Names:
 
 
 def _weights(root: Any, base: Any) -> Iterator[Tuple[Any, str, Any, bool]]:
-    """(module, attribute, tensor, whether it is a buffer) of each parameter and buffer, each tensor
-    once.
+    """Yield (module, attribute, tensor, whether it is a buffer) of each parameter and buffer.
+
+    Each tensor comes once.
     """
     seen = {id(None)}  # an attribute that is registered may hold nothing
     for _, module in base.named_modules(root):

@@ -1,5 +1,7 @@
-"""The values that one operator is given, where a run is made for them: a file in the format
-safetensors, written with the standard library alone. `replay.py` reads it.
+"""Keeps the values that one operator is given, in a run that is made for them.
+
+They are a file in the format safetensors, written with the standard library alone. `replay.py`
+reads it.
 """
 
 import os
@@ -16,7 +18,7 @@ _ALIGNED = 8
 
 
 class Sought:
-    """Waits for the call of an operator with these inputs, and keeps them once.
+    """The one call of an operator whose inputs are to be kept.
 
     `wanted`: the name of the `operator`, the fingerprints of its `inputs` by their paths, and the
     `most` bytes that are kept.
@@ -32,19 +34,18 @@ class Sought:
 
     @guarded("keeping the values of an operator")
     def look(self, name: str, given: Dict[str, Any], leaves: List[Any]) -> None:
-        """An operator is about to run."""
-        if name == self.operator and self.inputs and self._is_it(leaves):
+        """Keep the inputs of an operator that is about to run, if it is the one."""
+        if name != self.operator or not self.inputs:
+            return
+        prints = dict(leaves)
+        if all(_hash(prints.get(path)) == wanted for path, wanted in self.inputs.items()):
             self._keep(dict(parts(given)))
             self.inputs = {}
-
-    def _is_it(self, leaves: List[Any]) -> bool:
-        prints = dict(leaves)
-        return all(_hash(prints.get(path)) == wanted for path, wanted in self.inputs.items())
 
     def _keep(self, given: Dict[str, Any]) -> None:
         """Write as many tensors as there is room for, the smallest first."""
         torch, prints = self.torch, self.prints
-        kept: List[Tuple[str, Any]] = []
+        chosen: List[Tuple[str, Any]] = []
         left = self.most
         with prints.functions(), prints.below(prints.keys):
             tensors = [(path, given[path]) for path in self.inputs if path in given]
@@ -53,9 +54,9 @@ class Sought:
                 if left < 0:
                     break
                 if tensor.layout is torch.strided and tensor.numel() and _type(tensor) in TYPES:
-                    kept.append((path, tensor.detach().cpu().resolve_neg().contiguous()))
-        if kept:
-            self._write(kept)
+                    chosen.append((path, tensor.detach().cpu().resolve_neg().contiguous()))
+        if chosen:
+            self._write(chosen)
 
     def _write(self, tensors: List[Tuple[str, Any]]) -> None:
         header, at = {}, 0
@@ -72,8 +73,8 @@ class Sought:
         # another rank may have been given the same
         with suppress(FileExistsError), open(self.path, "xb") as file:
             file.write(len(text).to_bytes(8, "little") + text)
-            for one in tensors:
-                file.write(memory(one[1].data_ptr(), _bytes_of(one)))
+            for named in tensors:
+                file.write(memory(named[1].data_ptr(), _bytes_of(named)))
 
 
 def _hash(leaf: Any) -> Any:
@@ -83,8 +84,8 @@ def _hash(leaf: Any) -> Any:
     return (leaf or {}).get("h")
 
 
-def _bytes_of(one: Tuple[str, Any]) -> int:
-    return int(one[1].numel() * one[1].element_size())
+def _bytes_of(named: Tuple[str, Any]) -> int:
+    return int(named[1].numel() * named[1].element_size())
 
 
 def _type(tensor: Any) -> str:

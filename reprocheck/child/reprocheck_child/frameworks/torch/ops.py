@@ -1,5 +1,6 @@
-"""Level `op`: each operator that runs, with its inputs and outputs, inside one module or everywhere
-from the first module to the loss.
+"""Records each operator that runs, with its inputs and outputs: level `op`.
+
+It does so inside one module or everywhere from the first module to the loss.
 
 A dispatch mode sees operators below autograd, in the forward and, since the engine takes the modes
 of the calling thread along, in the backward pass. There the autograd node tells by its number which
@@ -26,7 +27,7 @@ def install(torch: Any, deep: Any, adapter: Any) -> None:
 
 
 class _Thread(_local):
-    """What a thread is in the middle of."""
+    """The calls that a thread is in."""
 
     def __init__(self) -> None:
         self.mode: Any = None
@@ -36,7 +37,7 @@ class _Thread(_local):
 
 
 class Operators:
-    """Puts the mode in place and takes it away."""
+    """The dispatch mode that records operators, put in place and taken away."""
 
     def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
         self.torch = torch
@@ -66,13 +67,14 @@ class Operators:
         module.register_optimizer_step_post_hook(self.begin_bare)
 
     def forked(self) -> None:
-        """A mode that the parent process had in place records nothing here."""
+        """Disable a mode that the parent process had in place."""
         self.generation += 1
         self.local = _Thread()
 
     def push(self) -> bool:
-        """Put the mode in place in this thread; False where it is there, or the iterations under
-        way are not to be recorded yet.
+        """Put the mode in place in this thread.
+
+        Return False where it is there, or the open iterations are not to be recorded yet.
         """
         local = self.local
         if local.mode is not None or self.deep.rests or self.worker() is not None:
@@ -84,8 +86,9 @@ class Operators:
         return True
 
     def pop(self) -> None:
-        """Take the mode away, unless the script has put one on top that is still there: then
-        later.
+        """Take the mode away.
+
+        Where the script has put one on top that is still there, later.
         """
         local = self.local
         modes = self.modes()
@@ -96,8 +99,9 @@ class Operators:
             mode.__exit__(None, None, None)
 
     def _watch_modules(self) -> None:
-        """Wrap `_call_impl`, which runs inside what the recorder of modules has wrapped: it knows
-        the path by then.
+        """Wrap `_call_impl`, which runs inside the wrapper of the recorder of modules.
+
+        That one knows the path by then.
         """
         base, operators = self.torch.nn.Module, self
         real = base._call_impl
@@ -133,7 +137,7 @@ class Operators:
 
     @_guarded
     def enter(self) -> None:
-        """A module that counts begins."""
+        """Begin to record operators, as a module that counts begins."""
         local = self.local
         local.depth += 1
         takes_away = False
@@ -154,8 +158,10 @@ class Operators:
             self.pop()
 
     def _may_stay(self) -> bool:
-        """Return whether the mode can stay until the end of the backward pass: operators are
-        recorded outside of modules too, gradients are on, and no mode of the script lies below it.
+        """Return whether the mode can stay until the end of the backward pass.
+
+        It can where operators are recorded outside of modules too, gradients are on, and no mode of
+        the script lies below it.
         """
         if self.inside or self.local.passes:
             return False
@@ -168,7 +174,7 @@ class Operators:
         real = engine.run_backward
 
         class Engine:
-            """Forwards everything to the engine that was there."""
+            """The proxy that forwards everything to the engine that was there."""
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(engine, name)
@@ -182,11 +188,12 @@ class Operators:
                 finally:
                     operators.after_backward(handles, kwargs.get("accumulate_grad", False))
 
+        # private, as in `losses`: every backward pass looks the engine up under this name
         variable._execution_engine = Engine()
 
     @_guarded
     def before_backward(self, tensors: Any, handles: List[Any]) -> None:
-        """A backward pass is about to start."""
+        """Put the mode in place for a backward pass."""
         local = self.local
         local.passes += 1
         local.pushed.append(self.push())
@@ -195,7 +202,7 @@ class Operators:
 
     @_guarded
     def after_backward(self, handles: List[Any], accumulates: bool) -> None:
-        """It is over."""
+        """Take the mode away after a backward pass."""
         local = self.local
         local.passes -= 1
         for handle in handles:
@@ -214,8 +221,9 @@ class Operators:
             self.pop()
 
     def _watch_functions(self, tensors: Any, handles: List[Any]) -> None:
-        """Record what goes through the backward of each `autograd.Function` of the script: what it
-        computes may be no operator.
+        """Record what goes through the backward of each `autograd.Function`.
+
+        Those are the script's; what they compute may be no operator.
         """
         if not any(map(_of_the_script, self.torch.autograd.Function.__subclasses__())):
             return
@@ -230,8 +238,9 @@ class Operators:
 
     @_guarded
     def begin_bare(self, *_: Any, **__: Any) -> None:
-        """An optimizer was built, or has stepped: record from here on, if the script has no module
-        with weights.
+        """Record from here on, if the script has no module with weights.
+
+        An optimizer was built, or has stepped.
         """
         if self._bare() and not self.modes() and not self.local.depth:
             self.push()
@@ -239,7 +248,7 @@ class Operators:
 
     @_guarded
     def before_step(self, *_: Any) -> None:
-        """What an update computes is not recorded operator by operator.
+        """Take the mode away: an update is not recorded operator by operator.
 
         A closure's modules put the mode in place again.
         """
@@ -252,7 +261,7 @@ class Operators:
     def before(
         self, generation: int, function: Any, types: Any, args: Any, kwargs: Any
     ) -> Optional[Call]:
-        """An operator is about to run: what is to be kept of it, or None."""
+        """Return what is to be kept of an operator that is about to run, or None."""
         try:
             if generation != self.generation:
                 return None
@@ -262,7 +271,7 @@ class Operators:
             return None
 
     def after(self, call: Call, output: Any) -> None:
-        """It has run."""
+        """Record an operator that has run."""
         try:
             self.calls.after(call, output)
         except Exception as error:
@@ -288,13 +297,13 @@ def _of_the_script(function: Any) -> bool:
 
 
 def _mode_class(torch: Any, operators: Operators) -> Any:
-    """Return the dispatch mode. Made here: its base class is torch's."""
+    """Return the dispatch mode, which is made here as its base class is torch's."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     # The module has a private name, and torch documents the class all the same, in its notes on
     # extending PyTorch.
     class Recording(TorchDispatchMode):  # type: ignore[misc]
-        """Hands each operator to `operators` before and after it runs."""
+        """The dispatch mode, which hands each operator on before and after it runs."""
 
         # else an operator of higher order, such as flex attention, is an error while the mode is
         # in place

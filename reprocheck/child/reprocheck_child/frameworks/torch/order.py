@@ -1,5 +1,6 @@
-"""The order of samples that a sampler has already drawn, read off its suspended iterator: nothing
-is drawn and no code of a script runs.
+"""Reads the order of samples that a sampler has drawn off its suspended iterator.
+
+Nothing is drawn and no code of a script runs.
 
 A sampler draws its order at once and hands it out index by index. The list that it walks through
 hangs in its iterator: as what a list iterator is positioned in, in the frame of a suspended
@@ -39,39 +40,42 @@ _AS_IT_IS = frozenset((int, str, type(None)))
 
 
 def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List[Any]], bool]":
-    """(the order of the epoch, whether it is whole) once `iterator` over `sampler` has handed out
-    the indices `first`.
+    """Return (the order of the epoch, whether it is complete) of a sampler's `iterator`.
+
+    It has handed out the indices `first`.
 
     Of several sequences that fit, as a counter does where 0 was handed out last, it is the longest.
     """
     inner = _innermost(sampler)
-    found = []
+    orders = []
     for values, position in _positions(iterator, len(first)):
         order = _matching(values, position, first)
         if order is None:
             order = _mapped(inner, values, position, first)
         if order is not None:
-            found.append(order)
-    if not found:
+            orders.append(order)
+    if not orders:
         return None, False
-    return max(found, key=len), not _in_chunks(inner)
+    return max(orders, key=len), not _in_chunks(inner)
 
 
 def plain(indices: Any) -> Optional[List[Any]]:
-    """Return what a sampler handed out for one batch as a flat list of numbers and texts; None
-    where it says nothing.
+    """Return what a sampler handed out for one batch as a flat list of numbers and texts.
+
+    None where that cannot be told.
     """
     if not isinstance(indices, (list, tuple)):
         indices = [indices]
-    found = _indices(indices)
-    if found.count(None) == len(found):
+    flat = _indices(indices)
+    if flat.count(None) == len(flat):
         return None
-    return found
+    return flat
 
 
 def sequence(values: Any) -> Any:
-    """Return what may be an order: a sequence, or an array of one dimension as a list; of all else
-    ().
+    """Return a value that may be an order: a sequence, or an array of one dimension as a list.
+
+    All else gives ().
     """
     if isinstance(values, _SEQUENCES):
         return values
@@ -82,7 +86,7 @@ def sequence(values: Any) -> Any:
 
 
 def content(order: List[Any]) -> bytes:
-    """Return the bytes that a hash of an order is taken of."""
+    """Return the bytes of an order that are hashed."""
     try:
         return array.array("q", order).tobytes()
     except (TypeError, OverflowError):
@@ -90,22 +94,23 @@ def content(order: List[Any]) -> bytes:
 
 
 def _positions(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
-    """(a sequence, how much of it was handed out) of each iterator over a sequence that `iterator`
-    holds, the nearest first. `taken`: how many indices the first batch has.
+    """Yield (a sequence, how much of it was handed out) of each iterator that `iterator` holds.
+
+    The nearest come first. `taken`: how many indices the first batch has.
     """
     level = [iterator]
     seen = {id(iterator)}
     for _ in range(_DEPTH):
         below: List[Any] = []
-        for one in level:
-            if isinstance(one, _POSITIONS):
-                yield from _position(one, taken)
+        for holder in level:
+            if isinstance(holder, _POSITIONS):
+                yield from _position(holder, taken)
                 continue
-            for held in _held(one):
-                new = id(held) not in seen and len(seen) < _OBJECTS
-                if new and isinstance(held, _WALKED):
-                    seen.add(id(held))
-                    below.append(held)
+            for referent in _held(holder):
+                new = id(referent) not in seen and len(seen) < _OBJECTS
+                if new and isinstance(referent, _WALKED):
+                    seen.add(id(referent))
+                    below.append(referent)
         level = below
 
 
@@ -123,21 +128,21 @@ def _position(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
         yield range(begin, sequence.stop, sequence.step), taken
 
 
-def _held(one: Any) -> List[Any]:
-    held = gc.get_referents(one)
-    if isinstance(one, _HOLDERS):
-        return held
-    attributes = getattr(one, "__dict__", None)  # an iterator of the script's own, or of a library
+def _held(holder: Any) -> List[Any]:
+    referents = gc.get_referents(holder)
+    if isinstance(holder, _HOLDERS):
+        return referents
+    attributes = getattr(
+        holder, "__dict__", None
+    )  # an iterator of the script's own, or of a library
     if not isinstance(attributes, dict):
-        return held
+        return referents
     # the garbage collector may know only the dict, which is nothing that is walked through
-    return held + list(attributes.values())
+    return referents + list(attributes.values())
 
 
 def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
-    """Return the sequence as a flat list of indices, if what was handed out of it ends with
-    `first`.
-    """
+    """Return the sequence as a flat list of indices, if its used part ends with `first`."""
     values = sequence(values)
     if position <= 0 or not len(values):
         return None
@@ -155,8 +160,9 @@ def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any
 
 
 def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
-    """Return the same as `_matching` for a `SubsetRandomSampler`, which walks through positions
-    in its indices.
+    """Return the same as `_matching` for a `SubsetRandomSampler`.
+
+    It goes through positions in its indices.
     """
     if type(sampler).__name__ != "SubsetRandomSampler" or not isinstance(values, list):
         return None
@@ -164,14 +170,15 @@ def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optio
     if not isinstance(indices, _SEQUENCES):
         return None
     positions = range(len(indices))
-    if not all(type(one) is int and one in positions for one in values):
+    if not all(type(index) is int and index in positions for index in values):
         return None
-    return _matching([indices[one] for one in values], position, first)
+    return _matching([indices[index] for index in values], position, first)
 
 
 def _in_chunks(sampler: Any) -> bool:
-    """Return whether more lists follow the one that is walked through: drawn with replacement, or
-    more samples than the data set has.
+    """Return whether more lists follow the present one.
+
+    They do where it is drawn with replacement, or has more samples than the data set.
     """
     if type(sampler).__name__ != "RandomSampler":
         return False
@@ -192,21 +199,22 @@ def _innermost(sampler: Any) -> Any:
 
 
 def _indices(values: Any) -> List[Any]:
-    """Indices as the trace has them. An epoch has many, and nearly always numbers alone: those are
-    not looked at one by one.
+    """Return indices in the form of the trace.
+
+    An epoch has many, and nearly always numbers alone: those are not looked at one by one.
     """
-    found = list(values)
-    if _AS_IT_IS.issuperset(map(type, found)):
-        return found
-    return list(map(_index, found))
+    indices = list(values)
+    if _AS_IT_IS.issuperset(map(type, indices)):
+        return indices
+    return list(map(_index, indices))
 
 
 def _index(value: Any) -> Any:
-    """Return an index as the trace has it."""
+    """Return an index in the form of the trace."""
     if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, (list, tuple)):
-        return [_index(one) for one in value[:100]]
+        return [_index(part) for part in value[:100]]
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         exact = isinstance(value, (numpy.integer, numpy.str_))

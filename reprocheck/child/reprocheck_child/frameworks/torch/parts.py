@@ -1,5 +1,6 @@
-"""Tensors made of tensors: subclasses, sparse, nested and quantized ones, and those inside
-transforms of functions.
+"""Takes tensors apart that are made of tensors.
+
+They are subclasses, sparse, nested and quantized ones, and those inside transforms of functions.
 """
 
 from typing import Any, List, Union
@@ -40,9 +41,7 @@ def inside(tensor: Any) -> "Union[Any, List[Any]]":
 
 
 def unwrapped(torch: Any, tensor: Any) -> Any:
-    """Return the tensor below the wrappers of `vmap` and other transforms; None where there are
-    none.
-    """
+    """Return the tensor below the wrappers of `vmap` and other transforms, or None."""
     # Inside `vmap` and `grad` a tensor has the type of a plain one and stands for many; only
     # functorch's own C++ functions tell it apart and take it out of its levels.
     functorch = torch._C._functorch
@@ -56,23 +55,17 @@ def unwrapped(torch: Any, tensor: Any) -> Any:
 def parts(torch: Any, tensor: Any) -> List[Any]:
     """Return the tensors that one is stored as, its values first."""
     if tensor.is_nested:
-        return _nested(torch, list(tensor.unbind()))
+        pieces = list(tensor.unbind())
+        if not pieces:
+            return []
+        sizes = [list(piece.shape) for piece in pieces]
+        values = torch.cat([piece.reshape(-1) for piece in pieces])
+        return [values, torch.tensor(sizes, dtype=torch.int64, device="cpu")]
     if tensor.is_quantized:
-        return [tensor.int_repr(), *_quantization(torch, tensor)]
+        values = tensor.int_repr()
+        if tensor.qscheme() not in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+            return [values, tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()]
+        scale, zero = tensor.q_scale(), float(tensor.q_zero_point())
+        return [values, torch.tensor([scale, zero], dtype=torch.float64)]
     stored = _STORED.get(str(tensor.layout), ("to_dense",))
     return [getattr(tensor, name)() for name in stored]
-
-
-def _nested(torch: Any, pieces: List[Any]) -> List[Any]:
-    if not pieces:
-        return []
-    sizes = [list(piece.shape) for piece in pieces]
-    values = torch.cat([piece.reshape(-1) for piece in pieces])
-    return [values, torch.tensor(sizes, dtype=torch.int64, device="cpu")]
-
-
-def _quantization(torch: Any, tensor: Any) -> List[Any]:
-    if tensor.qscheme() not in (torch.per_tensor_affine, torch.per_tensor_symmetric):
-        return [tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()]
-    scale, zero = tensor.q_scale(), float(tensor.q_zero_point())
-    return [torch.tensor([scale, zero], dtype=torch.float64)]

@@ -1,5 +1,6 @@
-"""Numbers that a device has computed, copied to the host many at a time: a copy for each tensor
-would be thousands of copies a step.
+"""Copies numbers that a device has computed to the host, many at a time.
+
+A copy for each tensor would be thousands of copies a step.
 """
 
 from _thread import RLock
@@ -14,7 +15,7 @@ Place = Tuple[Any, Any]
 
 
 class Parcels:
-    """Gathers vectors of 64-bit integers on devices.
+    """Vectors of 64-bit integers on devices, gathered to be copied together.
 
     All that were added to a parcel go to the host together, when the first of them is asked for.
     """
@@ -25,8 +26,9 @@ class Parcels:
         self.open: Dict[Place, _Parcel] = {}
 
     def add(self, vector: Any) -> Reading:
-        """Return the vector on the host, by a reading that says None until it has arrived, unless
-        it is told to wait.
+        """Return a reading of a vector, which has it on the host.
+
+        It returns None until the vector has arrived, unless told to wait.
         """
         place = vector.device, self._stream(vector.device)
         with self.lock:
@@ -46,22 +48,19 @@ class Parcels:
         return read
 
     def _numbers(self, parcel: "_Parcel", wait: bool) -> Optional[Any]:
-        """Return all numbers of a parcel, once they have arrived; sends it first."""
+        """Return all numbers of a parcel, once they have arrived; send it first."""
         with self.lock:
             if parcel.fetch is None:
                 if is_capturing(self.torch, parcel.vectors[0].device) and not wait:
                     return None
-                self._send(parcel)
+                if self.open.get(parcel.place) is parcel:
+                    del self.open[parcel.place]
+                # on the stream that computed them: on another, nothing would wait for the numbers
+                with self._on(*parcel.place):
+                    parcel.fetch = copy_aside(self.torch, [self.torch.cat(parcel.vectors)])
+                parcel.vectors = []
         arrived = parcel.fetch(wait)
         return None if arrived is None else arrived[0]
-
-    def _send(self, parcel: "_Parcel") -> None:
-        if self.open.get(parcel.place) is parcel:
-            del self.open[parcel.place]
-        # on the stream that computed them: on another, nothing would wait for the numbers
-        with self._on(*parcel.place):
-            parcel.fetch = copy_aside(self.torch, [self.torch.cat(parcel.vectors)])
-        parcel.vectors = []
 
     def _stream(self, device: Any) -> Any:
         if device.type == "cpu":
@@ -88,8 +87,9 @@ class _Parcel:
 
 
 def is_capturing(torch: Any, device: Any) -> bool:
-    """Return whether a graph of device work is being captured: what is done for the record would
-    become part of it.
+    """Return whether a graph of device work is being captured.
+
+    What is done for the record would become part of it.
     """
     module = getattr(torch, device.type, None)
     capturing = getattr(module, "is_current_stream_capturing", bool)

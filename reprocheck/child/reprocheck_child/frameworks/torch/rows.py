@@ -1,5 +1,6 @@
-"""The samples of a batch: one hash for each, made of what all tensors and lists of the batch hold
-of it.
+"""Hashes the samples of a batch, one hash for each.
+
+It is made of what all tensors and lists of the batch hold of the sample.
 """
 
 from typing import Any, Callable, List, Optional, Tuple
@@ -11,34 +12,37 @@ Rows = Tuple[int, Callable[[int], Any]]
 
 
 def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
-    """Return one hash for each sample of a batch on the host, labels included; None where the first
-    dimension is no batch.
+    """Return one hash for each sample of a batch on the host, labels included.
+
+    None where the first dimension is no batch.
 
     `kind` is the class of tensors, `flat` makes one contiguous.
     """
-    found: List[Rows] = []
-    _rows(kind, value, flat, found, 0)
-    return leaves.samples(found)
+    rows: List[Rows] = []
+    _rows(kind, value, flat, rows, 0)
+    return leaves.samples(rows)
 
 
-def _rows(kind: Any, value: Any, flat: Callable[[Any], Any], found: List[Rows], depth: int) -> None:
+def _rows(
+    kind: Any, value: Any, flat: Callable[[Any], Any], collected: List[Rows], depth: int
+) -> None:
     if isinstance(value, kind):
         dense = type(value) is kind and str(value.layout) == "torch.strided"
         if dense and value.is_cpu and value.dim():
-            found.append(_tensor_rows(flat(value)))
+            collected.append(_tensor_rows(flat(value)))
         return
     rows = leaves.array_rows(value)
     if rows is not None:
-        found.append(rows)
+        collected.append(rows)
         return
-    if depth >= leaves.DEPTH or len(found) >= leaves.COUNT:
+    if depth >= leaves.DEPTH or len(collected) >= leaves.COUNT:
         return
     is_filled = isinstance(value, (list, tuple)) and value
     if is_filled and all(isinstance(part, (str, int, float)) for part in value):
-        found.append(_label_rows(value))
+        collected.append(_label_rows(value))
         return
     for _, part in leaves.parts(value) or ():
-        _rows(kind, part, flat, found, depth + 1)
+        _rows(kind, part, flat, collected, depth + 1)
 
 
 def _label_rows(labels: Any) -> Rows:

@@ -1,5 +1,6 @@
-"""Files that `torch.save` writes: its C++ writer opens them by itself, so the interpreter has no
-event for them.
+"""Records files that `torch.save` writes.
+
+Its C++ writer opens them by itself, so the interpreter has no event for them.
 """
 
 import os
@@ -10,7 +11,7 @@ from ...recorder.hooking import around
 
 
 def install(torch: Any) -> None:
-    """Tell of each path that `torch.save` opens.
+    """Record each path that `torch.save` opens.
 
     All of its ways to a zip file lead through one private function.
     """

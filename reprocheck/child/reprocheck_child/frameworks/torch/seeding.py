@@ -7,7 +7,7 @@ from ...seed_all import Setter, yes
 
 
 def seed_torch(setter: Setter, torch: Any) -> None:
-    """Do what `seed_all` does for it."""
+    """Seed PyTorch for `seed_all`."""
     seed = setter.seed
     setter.call("torch.manual_seed(%d)" % seed, lambda: torch.manual_seed, seed)
     if (
@@ -39,7 +39,7 @@ def seed_torch(setter: Setter, torch: Any) -> None:
 
 
 def seed_npu(setter: Setter, torch_npu: Any) -> None:
-    """Do what `seed_all` does for it."""
+    """Seed torch_npu for `seed_all`."""
     seed, npu = setter.seed, torch_npu.npu
     setter.call("torch_npu.npu.manual_seed(%d)" % seed, lambda: npu.manual_seed, seed)
     setter.call("torch_npu.npu.manual_seed_all(%d)" % seed, lambda: npu.manual_seed_all, seed)

@@ -1,12 +1,13 @@
-"""Where a script seeds generators and loads checkpoints: the call, its seed or its keys, and the
-script's line.
+"""Records where a script seeds generators and loads checkpoints.
+
+That is the call, its seed or its keys, and the script's line.
 """
 
 import functools
 import os
 import sys
 from _thread import _local
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional
 
 from ...recorder import import_hook
 from ...recorder.hooking import guarded, replace
@@ -39,7 +40,7 @@ def install(torch: Any, deep: Any) -> None:
 
 
 class _Seeds:
-    """Wraps functions that seed.
+    """The wrappers of functions that seed.
 
     One that calls another of them (`torch.manual_seed` seeds the devices) counts as one.
     """
@@ -59,14 +60,14 @@ class _Seeds:
                 self.watch(module, function, name, getattr(module, "random", None))
 
     def watch(self, module: Any, name: str, generator: str, *others: Any) -> None:
-        """Wrap a function of a module, and where other modules have the same one."""
+        """Wrap a function of a module, also where other modules have the same one."""
         try:
             real = getattr(module, name)
             self.left.setdefault(generator, self._state(generator))
             wrapper = self._wrapper(real, generator)
-            for one in (module, *others):
-                if getattr(one, name, None) == real:  # bound methods are equal, not identical
-                    self.deep.hooks.put(one, name, wrapper)
+            for owner in (module, *others):
+                if getattr(owner, name, None) == real:  # bound methods are equal, not identical
+                    self.deep.hooks.put(owner, name, wrapper)
         except Exception as error:
             self.deep.unrecorded("seed of " + generator, repr(error))
 
@@ -109,8 +110,9 @@ class _Seeds:
         return getattr(info, "id", None)
 
     def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
-        """A seed was set. Where something had drawn from the generator before, the state until then
-        is said (`g`).
+        """Record a seed that was set.
+
+        Where something had drawn from the generator before, the state until then is recorded (`g`).
         """
         with guarded("a generator was seeded"):
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
@@ -141,7 +143,7 @@ class _Seeds:
 
 
 def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
-    """Return a seed as the trace has it; None stands for a seed from the system."""
+    """Return a seed in the form of the trace; None stands for a seed from the system."""
     if isinstance(seed, str):
         return {"v": seed[:_NAMES]}
     # types of seeds that stand in the trace as they are; None is a seed from the system
@@ -159,7 +161,7 @@ def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
 
 
 class _Loads:
-    """Wraps what reads checkpoints."""
+    """The wrappers of functions that read checkpoints."""
 
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
@@ -197,17 +199,18 @@ class _Loads:
         *args: Any,
         **kwargs: Any,
     ) -> None:
-        """A module has taken a state."""
-        missing, unexpected = _lists(returned)
+        """Record that a module has taken a state."""
+        missing = getattr(returned, "missing_keys", None)
+        unexpected = getattr(returned, "unexpected_keys", None)
         boundary = self.deep.boundary
-        found = [] if boundary is None else boundary.archives.key_leaves(state_dict)
-        found += [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
-        found += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state_dict)}]]
-        self._seen(self._name(module), "load_state_dict", found)
+        leaves = [] if boundary is None else boundary.archives.key_leaves(state_dict)
+        leaves += [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
+        leaves += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state_dict)}]]
+        self._seen(self._name(module), "load_state_dict", leaves)
 
     @guarded("a file was loaded")
     def read(self, args: Any, kwargs: Any, returned: Any) -> None:
-        """A file was read by `torch.load`: the hash of the tensors in it."""
+        """Record a file that was read by `torch.load`: the hash of the tensors in it."""
         file: Any = args[0] if args else kwargs.get("f")
         path = getattr(file, "name", None)
         if isinstance(file, (str, bytes, os.PathLike)):
@@ -220,8 +223,9 @@ class _Loads:
             self.deep.boundary.archives.read(returned)
 
     def _contents(self, returned: Any) -> List[Any]:
-        """Return one hash of all tensors that were loaded, with their names; nothing where there
-        are none on the host.
+        """Return one hash of all tensors that were loaded, with their names.
+
+        Nothing where there are none on the host.
         """
         if isinstance(returned, self.torch.nn.Module):
             returned = returned.state_dict()
@@ -234,11 +238,11 @@ class _Loads:
         return [["contents", {"h": self.deep.hash_bytes("\n".join(hashes).encode())}]]
 
     def _seen(
-        self, place: str, kind: str, found: List[Any], contents: "Optional[List[Any]]" = None
+        self, place: str, kind: str, leaves: List[Any], contents: "Optional[List[Any]]" = None
     ) -> None:
         keys: Dict[str, Any] = {}
-        if found:
-            keys["in"] = found
+        if leaves:
+            keys["in"] = leaves
         if contents:
             keys["out"] = contents
         line = self.deep.source(3)
@@ -259,12 +263,8 @@ class _Loads:
         return variable(self.deep.frame(3), module) or type(module).__name__
 
 
-def _lists(returned: Any) -> "Tuple[Optional[List[str]], Optional[List[str]]]":
-    return getattr(returned, "missing_keys", None), getattr(returned, "unexpected_keys", None)
-
-
 def _names(keys: Optional[List[str]]) -> Dict[str, Any]:
-    """Names as one text, cut."""
+    """Return names as one text, cut."""
     if keys is None:
         return {"v": None}
     text = ", ".join(map(str, keys[:_LISTED]))

@@ -1,5 +1,7 @@
-"""Series of PyTorch: the gradient norm that clipping returns, the learning rate at each update, the
-loss scale, and how a tensor that a tracker is given is read.
+"""Records the series of PyTorch.
+
+They are the gradient norm that clipping returns, the learning rate at each update, the loss scale,
+and tensors that a tracker is given.
 
 Nothing here waits for a device: what lies on one is copied aside, as losses are.
 """
@@ -16,7 +18,7 @@ BY = "torch"
 
 
 class Series:
-    """Hands the recorder what torch computes and a training reports."""
+    """The series that torch computes and a training reports."""
 
     def __init__(self, torch: Any, recorder: Any, values: Any) -> None:
         self.torch = torch
@@ -33,7 +35,7 @@ class Series:
         self.series.readers["torch"] = self.read
 
     def read(self, tensor: Any) -> Any:
-        """See `series.Series.readers`: of a tensor with one element."""
+        """Read a tensor with one element: see `series.Series.readers`."""
         if not isinstance(tensor, self.torch.Tensor):
             return None
         is_traced = type(tensor).__module__.startswith(("torch._subclasses", "torch.fx"))
@@ -60,8 +62,10 @@ class Series:
         return later
 
     def hook_clipping(self) -> None:
-        """`clip_grad_norm_`, which Lightning, Transformers and Accelerate call, too, and the method
-        of FSDP. Raises AttributeError before torch 2.2.
+        """Set hooks on `clip_grad_norm_` and the method of FSDP.
+
+        Lightning, Transformers and Accelerate call the function, too. Raises AttributeError before
+        torch 2.2.
         """
         from torch.nn.utils import clip_grad
 
@@ -112,7 +116,7 @@ class Series:
         return clip_grads_with_norm_
 
     def after_scaler_update(self, _: None, scaler: Any, *__: Any, **___: Any) -> None:
-        """A GradScaler has set the scale of the next iteration."""
+        """Record the scale that a GradScaler has set for the next iteration."""
         # Private: `get_scale` waits for the device. None while the scaler is off or not used yet.
         scale = scaler._scale
         if scale is not None:
@@ -120,7 +124,7 @@ class Series:
 
 
 class Rates:
-    """Learning rates of all optimizers, looked at with each update: mostly nothing is new."""
+    """The learning rates of all optimizers, looked at with each update: mostly nothing is new."""
 
     def __init__(self, torch: Any, series: Any) -> None:
         self.tensor = torch.Tensor
@@ -130,7 +134,7 @@ class Rates:
         self.names: Dict[int, List[str]] = {}
 
     def look(self, optimizer: Any, index: int, built: int) -> None:
-        """An optimizer has stepped with the learning rates that its groups have now.
+        """Record the learning rates with which an optimizer has stepped, where they changed.
 
         `built`: how many optimizers were built so far.
         """
@@ -145,7 +149,7 @@ class Rates:
                 self._report(index, place, rate)
 
     def _begin(self, index: int, groups: int, built: int) -> List[Any]:
-        """The name of a group stays what it was when it was first seen."""
+        """Name the groups of an optimizer; a group keeps its name."""
         names = self.names.setdefault(index, [])
         if not names and groups == 1 and built == 1:
             names.append("learning_rate")

@@ -1,4 +1,4 @@
-"""Gradients of weights that FSDP shards: those of the rank itself, before they are reduced.
+"""Records a rank's own gradients of weights that FSDP shards, before they are reduced.
 
 A hook of the sharded weight is called with the reduced gradient, which is recorded before the
 update anyway. What the backward pass of a rank has made hangs on the unsharded weight, which stands
@@ -14,9 +14,7 @@ _NOT_WHOLE = (
 
 
 class Sharded:
-    """Watches the unsharded weights once there are any: after the first call of the outermost
-    module.
-    """
+    """The unsharded weights, watched from the first call of the outermost module on."""
 
     def __init__(self, deep: Any, names: Any, gradients: Any) -> None:
         self.deep = deep
@@ -24,7 +22,7 @@ class Sharded:
         self.gradients = gradients
 
     def watch(self, root: Any) -> None:
-        """The outermost module has returned."""
+        """Set hooks on the unsharded weights once the outermost module has returned."""
         try:
             for parameter in _parameters(root):
                 self._watch_whole(parameter)
@@ -36,17 +34,17 @@ class Sharded:
 
     def _watch_whole(self, parameter: Any) -> None:
         # made by the first gathering of the weight (`init_unsharded_param`), and kept from then on
-        whole = getattr(parameter, "_unsharded_param", None)
+        unsharded = getattr(parameter, "_unsharded_param", None)
         name = self.names.name(parameter.sharded_param)
-        if whole is None or not name:
+        if unsharded is None or not name:
             return
         if self.gradients.unwatch_weight(parameter.sharded_param):
-            self.gradients.watch_weight(whole, name)
+            self.gradients.watch_weight(unsharded, name)
             self.deep.unrecorded(*_NOT_WHOLE)
 
 
 def _parameters(root: Any) -> Iterator[Any]:
-    """Yield what FSDP keeps of each weight that it shards."""
+    """Yield FSDP's records of the weights that it shards."""
     for module in root.modules():
         # `fully_shard` changes the class of a module to a subclass of FSDPModule, which has this
         find = getattr(module, "_get_fsdp_state", lambda: None)

@@ -30,7 +30,7 @@ _ROW_BYTES = sketch.ROW * 4
 
 
 class Tables:
-    """The signs of the format, on each device that was asked of."""
+    """The signs of the format, on each device that was asked for."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -48,8 +48,9 @@ class Tables:
         return rows.to(device), columns.to(device)
 
     def rows(self, start: int, count: int) -> Any:
-        """Return the signs of `count` rows from the row `start` on, within one cycle, of the shape
-        (GROUPS, 1, count); on the host.
+        """Return the signs of `count` rows from the row `start` on, on the host.
+
+        They lie within one cycle, and have the shape (GROUPS, 1, count).
         """
         cycle, first = divmod(start, sketch.ROWS)
         signs = self.cuts.get((first, count))
@@ -81,7 +82,7 @@ class Tables:
 
 
 class _Slot(NamedTuple):
-    """Room for the sums of one sketch under way, as a vector and as the result of a product."""
+    """Memory for the sums of one unfinished sketch, as a vector and as the result of a product."""
 
     vector: Any
     result: Any
@@ -89,8 +90,9 @@ class _Slot(NamedTuple):
 
 
 class HostSketches:
-    """Sketches of contiguous tensors of real numbers on the CPU: `add` each, then `finish` them
-    all.
+    """Sketches of contiguous tensors of real numbers on the CPU.
+
+    `add` each, then `finish` them all.
 
     To be called below autograd and all modes; `add_short` anywhere, where there is room.
     """
@@ -111,55 +113,64 @@ class HostSketches:
         self.folded: Any = None
 
     def forked(self) -> None:
-        """What waits belongs to the process that was forked."""
+        """Drop what waits: it belongs to the process that was forked."""
         self.lock, self.waiting, self.slots = RLock(), [], []
 
-    def add(self, found: Fingerprint, tensor: Any) -> None:
-        """`found` gets `k` and `z` of a tensor, at the latest with `finish`."""
+    def add(self, fingerprint: Fingerprint, tensor: Any) -> None:
+        """Add `k` and `z` of a tensor to `fingerprint`, at the latest with `finish`."""
         with self.lock:
             slot = self._next()
             if tensor.dtype is self.torch.float64:
                 norm = self._norm(tensor)
                 self._sum(tensor, slot, not norm < sketch.HUGE)
-                self.waiting.append((found, norm))
+                self.waiting.append((fingerprint, norm))
                 return
             self._sum(tensor, slot, False)
-            self.waiting.append((found, self._checked(tensor, slot)))
+            self.waiting.append((fingerprint, self._checked(tensor, slot)))
 
-    def add_short(self, found: Fingerprint, address: int, size: int) -> None:
+    def add_short(self, fingerprint: Fingerprint, address: int, size: int) -> None:
         """Do the same as `add`, of `size` float32 numbers in memory, a row at most."""
         with self.lock:
             slot = self._next()
             # all signs of the first row are +1
             memmove(slot.address, address, size * 4)
             memset(slot.address + size * 4, 0, (sketch.ROW - size) * 4)
-            self.waiting.append((found, None))
+            self.waiting.append((fingerprint, None))
 
-    def add_hashed(self, found: Fingerprint, tensor: Any, address: int) -> None:
-        """Do the same as `add`, of a float32 tensor that begins at an address, and `h` as well:
-        its bytes are read from memory once.
+    def add_hashed(self, fingerprint: Fingerprint, tensor: Any, address: int) -> None:
+        """Do the same as `add` for a float32 tensor at an address, and add `h`.
+
+        Its bytes are read from memory once.
         """
         with self.lock:
             slot = self._next()
             stream = hashing.stream()
             data = memory(address, tensor.numel() * 4)
             self._sum(tensor, slot, False, lambda begin, end: stream.update(data[begin:end]))
-            found["h"] = stream.hexdigest()
-            self.waiting.append((found, self._checked(tensor, slot)))
+            fingerprint["h"] = stream.hexdigest()
+            self.waiting.append((fingerprint, self._checked(tensor, slot)))
 
     def room(self) -> bool:
         """Return whether one can be added without any work."""
         return len(self.waiting) < len(self.slots)
 
     def make_room(self) -> None:
-        """See to it that one can be added."""
+        """Make sure that one can be added."""
         with self.lock:
             self.finish()
             if not self.slots:
-                self._make()
+                # memory of our own: none of the allocator of the training
+                columns = sketch.ROW // sketch.BUCKETS
+                self.sums = self._own(_SLOTS, sketch.ROW)
+                self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
+                self.folded = self._own(_SLOTS, sketch.VECTORS, sketch.BUCKETS)
+                shape = (sketch.GROUPS, 1, sketch.COLUMNS)
+                self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
+                last = self._own(sketch.ROW)
+                self.last = _Slot(last, last.view(shape), last.data_ptr())
 
     def finish(self) -> None:
-        """Sketch and norm of all that were added."""
+        """Compute sketch and norm of all that were added."""
         with self.lock:
             waiting, self.waiting = self.waiting, []
             if not waiting:
@@ -169,38 +180,22 @@ class HostSketches:
             for index, norm in enumerate(norms):
                 if not norm < sketch.HUGE:
                     sums[index].masked_fill_((sums[index].abs() < sketch.HUGE).logical_not_(), 0.0)
-            data = self._folded(sums)
+            # by products of elements: no setting for products of matrices rounds them
+            count = len(sums)
+            signed, folded = self.signed[:count], self.folded[:count]
+            shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
+            self.torch.mul(sums.view(shape), self.tables.on["cpu"][1], out=signed)
+            self.torch.sum(signed, 2, out=folded)
+            data = string_at(folded.data_ptr(), count * sketch.SIZE * 4)
         width = sketch.SIZE * 4
-        for index, (found, known) in enumerate(waiting):
-            found["k"] = sketch.text(data[index * width : (index + 1) * width])
-            found["z"] = leaves.number(norms[index] if known is None else known)
-
-    def _folded(self, sums: Any) -> bytes:
-        """Return the numbers of each sketch, by products of elements: no setting for products of
-        matrices rounds them.
-        """
-        count = len(sums)
-        signed, folded = self.signed[:count], self.folded[:count]
-        shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
-        self.torch.mul(sums.view(shape), self.tables.on["cpu"][1], out=signed)
-        self.torch.sum(signed, 2, out=folded)
-        return string_at(folded.data_ptr(), count * sketch.SIZE * 4)
+        for index, (fingerprint, known) in enumerate(waiting):
+            fingerprint["k"] = sketch.text(data[index * width : (index + 1) * width])
+            fingerprint["z"] = leaves.number(norms[index] if known is None else known)
 
     def _next(self) -> _Slot:
         if not self.room():
             self.make_room()
         return self.slots[len(self.waiting)]
-
-    def _make(self) -> None:
-        """Memory of our own: none of the allocator of the training."""
-        columns = sketch.ROW // sketch.BUCKETS
-        self.sums = self._own(_SLOTS, sketch.ROW)
-        self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
-        self.folded = self._own(_SLOTS, sketch.VECTORS, sketch.BUCKETS)
-        shape = (sketch.GROUPS, 1, sketch.COLUMNS)
-        self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
-        last = self._own(sketch.ROW)
-        self.last = _Slot(last, last.view(shape), last.data_ptr())
 
     def _own(self, *shape: int) -> Any:
         count = math.prod(shape)
@@ -216,7 +211,7 @@ class HostSketches:
         clean: bool,
         before: "Optional[Callable[[int, int], None]]" = None,
     ) -> None:
-        """The signed sum of the rows.
+        """Return the signed sum of the rows.
 
         `before(begin, end)` is called with each block of bytes to be read.
         """
@@ -259,10 +254,10 @@ class HostSketches:
             slot.vector.addcmul_(last, self.tables.row(rows))
 
     def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
-        """None where the sums say the norm.
+        """Return the norm where the sums do not give it, else None.
 
-        Else, of elements that are huge, vanish or are no numbers, the norm; they are left out. Of
-        one row the sums are the elements, and `finish` sees them all.
+        That is of elements that are huge, vanish or are no numbers; they are left out. Of one row
+        the sums are the elements, and `finish` sees them all.
         """
         if tensor.numel() <= sketch.ROW:
             return None
@@ -283,45 +278,47 @@ class HostSketches:
 
 
 def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
-    """Return the 64 numbers of a flat tensor on a device: products by element, which no setting for
-    matrix products rounds; all values cleaned.
+    """Return the 64 numbers of a flat tensor on a device; all values cleaned.
+
+    They are products by element, which no setting for matrix products rounds.
     """
     rows, columns = tables.on[flat.device]
-    whole, rest = divmod(flat.numel(), sketch.ROW)
-    found = []
-    for start in range(0, whole, _DEVICE_BLOCK):
-        count = min(_DEVICE_BLOCK, whole - start)
+    full_rows, rest = divmod(flat.numel(), sketch.ROW)
+    sums = []
+    for start in range(0, full_rows, _DEVICE_BLOCK):
+        count = min(_DEVICE_BLOCK, full_rows - start)
         values = _part(torch, flat, start * sketch.ROW, count * sketch.ROW).view(
             count, sketch.GROUPS, sketch.COLUMNS
         )
-        found.append((values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0))
+        sums.append((values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0))
     if rest:
-        tail = _part(torch, flat, whole * sketch.ROW, rest)
+        tail = _part(torch, flat, full_rows * sketch.ROW, rest)
         last = torch.nn.functional.pad(tail, (0, sketch.ROW - rest))
         last = last.view(sketch.GROUPS, sketch.COLUMNS)
-        if whole:  # all signs of the first row are +1
-            last = last * _signs(tables, rows, whole, 1)
-        found.append(last)
-    total = found[0]
-    for more in found[1:]:
+        if full_rows:  # all signs of the first row are +1
+            last = last * _signs(tables, rows, full_rows, 1)
+        sums.append(last)
+    total = sums[0]
+    for more in sums[1:]:
         total = total + more
     return (total.view(-1, sketch.BUCKETS) * columns).sum(1).view(sketch.SIZE)
 
 
 def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
-    """Return the signs of rows on a device, of the shape (GROUPS, count); of whole cycles from the
-    first on, or of one piece of a cycle.
+    """Return the signs of rows on a device, of the shape (GROUPS, count).
+
+    They are of whole cycles from the first on, or of one piece of a cycle.
     """
-    found = []
+    pieces = []
     while count:
         cycle, first = divmod(start, sketch.ROWS)
         taken = min(count, sketch.ROWS - first)
         signs = rows[:, first : first + taken]
         if cycle:
             signs = signs * tables.flipped(rows.device, cycle).unsqueeze(1)
-        found.append(signs)
+        pieces.append(signs)
         start, count = start + taken, count - taken
-    return found[0] if len(found) == 1 else tables.torch.cat(found, 1)
+    return pieces[0] if len(pieces) == 1 else tables.torch.cat(pieces, 1)
 
 
 def _part(torch: Any, flat: Any, start: int, length: int) -> Any:
@@ -329,7 +326,7 @@ def _part(torch: Any, flat: Any, start: int, length: int) -> Any:
 
 
 def _plain(torch: Any, values: Any, clean: bool) -> Any:
-    """Return values as float32; without those that are no part of a sketch where that is said."""
+    """Return values as float32, on request without those that are no part of a sketch."""
     if values.dtype is not torch.float32:
         values = values.to(torch.float32)
     if not clean:

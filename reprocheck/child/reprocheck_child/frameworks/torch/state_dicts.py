@@ -1,5 +1,6 @@
-"""Which part of a training a value is that a script saves or loads: by what it holds, as scripts
-copy state dicts, rename them and put them together.
+"""Finds which part of a training a value is that a script saves or loads.
+
+It is known by what it holds, as scripts copy state dicts, rename them and put them together.
 """
 
 from typing import Any, Iterator, List, Optional, Tuple
@@ -19,7 +20,7 @@ class StateDicts:
         self.archives = deep.boundary.archives
 
     def watch(self) -> None:
-        """See optimizers, schedulers and scalers being given a state."""
+        """Set hooks on what gives optimizers, schedulers and scalers a state."""
         self.archives.parts.append(self.parts)
         self.archives.kinds.append(self.kind)
         for owner in (self.torch.optim.Optimizer, *self.held.kinds_of_schedules()):
@@ -28,12 +29,12 @@ class StateDicts:
                 self.deep.hooks.around(owner, "load_state_dict", about, after=self.loaded)
 
     def loaded(self, _: Any, part: Any, state: Any = None, *args: Any, **kwargs: Any) -> None:
-        """A part has taken a state."""
+        """Record that a part has taken a state."""
         names = {id(thing): name for name, thing in self.parts()}
         self.archives.loaded("part", names.get(id(part), ""), state)
 
     def parts(self) -> Iterator[Tuple[str, Any]]:
-        """Optimizers, schedulers, scalers and outermost modules by their names."""
+        """Return optimizers, schedulers, scalers and outermost modules by their names."""
         names = self.held.names
         for index, optimizer in self.held.optimizers():
             yield "optimizer %d" % index, optimizer
@@ -43,7 +44,7 @@ class StateDicts:
                 yield "module %s" % path, module
 
     def kind(self, value: Any) -> Kind:
-        """Return what a value is, and of which part; None of what holds other values."""
+        """Return what kind of value this is, and of which part; None for a container."""
         torch = self.torch
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
@@ -60,7 +61,7 @@ class StateDicts:
         for place, schedule in self.held.live_schedules():
             if _is_of(schedule, value):
                 return "schedule", place
-        tensors = [one for one in value.values() if isinstance(one, torch.Tensor)]
+        tensors = [tensor for tensor in value.values() if isinstance(tensor, torch.Tensor)]
         if len(tensors) == len(value) > 0 and tensors[0].dtype != torch.uint8:
             return "weights", self._weights(value)
         return None
@@ -70,7 +71,9 @@ class StateDicts:
         if value.dtype != torch.uint8 or value.dim() != 1 or not 16 <= value.numel() <= 6000:
             return "weights", self._weights({"": value})
         own = [
-            one for one in self.archives.generators().items() if isinstance(one[1], torch.Generator)
+            named
+            for named in self.archives.generators().items()
+            if isinstance(named[1], torch.Generator)
         ]
         for name, generator in (("torch", torch.default_generator), *own):
             state = generator.get_state()
@@ -79,12 +82,13 @@ class StateDicts:
         return "generator", "torch" if value.numel() > 16 else "cuda"
 
     def _optimizer(self, state: Any) -> str:
-        """Return the optimizer whose state it is: the one that holds the same values, else the
-        first that has as many weights.
+        """Return the optimizer whose state a value is.
+
+        It is the one that holds the same values, else the first that has as many weights.
         """
         fitting = []
         for index, optimizer in self.held.optimizers():
-            own = [id(one) for one in optimizer.state.values()]
+            own = [id(weight_state) for weight_state in optimizer.state.values()]
             if not set(own).isdisjoint(map(id, state["state"].values())):
                 return "optimizer %d" % index
             if _weights_of(optimizer.param_groups) == _weights_of(state["param_groups"]):
@@ -92,21 +96,23 @@ class StateDicts:
         return fitting[0] if fitting else ""
 
     def _weights(self, tensors: Any) -> str:
-        """Return the names of the weights that are saved under some keys; "" where they are none
-        that the training holds by a name, such as a copy of them.
+        """Return the names of the weights that are saved under some keys.
+
+        "" where the training holds none by a name, such as for a copy of them.
         """
         known = {tensor.data_ptr(): name for name, tensor, _ in self.held.weights()}
-        names = [known.get(one.data_ptr(), "") for one in tensors.values()]
+        names = [known.get(saved.data_ptr(), "") for saved in tensors.values()]
         if not any(names):
             names = list(self._copies(tensors))
         return ", ".join(filter(None, names))
 
     def _copies(self, tensors: Any) -> Iterator[str]:
-        """Yield the weights whose values some tensors have: state dicts are moved to the host,
-        too.
+        """Yield the weights whose values some tensors have.
+
+        State dicts are moved to the host, too.
         """
         for name, weight, _ in self.held.weights():
-            given = next((one for key, one in tensors.items() if _ends(name, key)), None)
+            given = next((tensor for key, tensor in tensors.items() if _ends(name, key)), None)
             if given is None or given.shape != weight.shape:
                 continue
             if self.torch.equal(given.to(weight.device, weight.dtype), weight):
@@ -128,5 +134,5 @@ def _weights_of(groups: Any) -> List[int]:
 
 def _ends(name: str, key: str) -> bool:
     """Return whether a key names a weight, with more or fewer modules around it."""
-    mine, other = "." + name, "." + key
-    return bool(key) and (mine.endswith(other) or other.endswith(mine))
+    mine, theirs = "." + name, "." + key
+    return bool(key) and (mine.endswith(theirs) or theirs.endswith(mine))

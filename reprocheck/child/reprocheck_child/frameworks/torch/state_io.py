@@ -1,5 +1,6 @@
-"""What a training with PyTorch holds, as values: taken by the continued run, and put back into a
-resumed one.
+"""Reads the values of a training with PyTorch, and puts them back.
+
+The continued run reads them, the resumed one puts them back.
 """
 
 from functools import partial
@@ -16,7 +17,7 @@ _MOST_BESIDE = 1 << 26
 
 
 def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
-    """Take and put back what `held` (see `boundary`) and `own` (see `own_weights`) know of."""
+    """Take and put back what `held` (see `boundary`) and `own` (see `weight_copies`) know of."""
     values = deep.boundary.values
     tensors = _Tensors(torch)
     values.codec.add("torch", tensors.encode, tensors.decode)
@@ -35,7 +36,7 @@ def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
 
 
 class _Tensors:
-    """Tensors as bytes."""
+    """Codec of tensors as bytes."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -50,9 +51,9 @@ class _Tensors:
             data = flat.view(torch.uint8).numpy()
         return data, value.dtype, tuple(_local(value).shape), str(value.device)
 
-    def decode(self, held: Any) -> Any:
+    def decode(self, encoded: Any) -> Any:
         """Return the tensor again."""
-        data, dtype, shape, device = held
+        data, dtype, shape, device = encoded
         flat = self.torch.from_numpy(data.copy())
         return flat.view(dtype).reshape(shape).to(device)
 
@@ -63,7 +64,7 @@ def _weights(torch: Any, held: Any, averaged: bool) -> Iterator[Slot]:
     names = [name for name, _, _ in held.weights()]
     averages = tuple(name[: -len(_COUNTER)] for name in names if name.endswith("." + _COUNTER))
     named = ((name, tensor) for name, tensor, _ in held.weights())
-    return _tensors(torch, (one for one in named if one[0].startswith(averages) is averaged))
+    return _tensors(torch, (pair for pair in named if pair[0].startswith(averages) is averaged))
 
 
 def _tensors(torch: Any, named: Iterable[Tuple[str, Any]]) -> Iterator[Slot]:
@@ -81,16 +82,17 @@ class _States:
         self.held = held
 
     def take(self) -> Dict[str, Any]:
-        """Of each weight that has one, by its place: before the first forward pass of a resumed run
-        not all of them have the names that they get.
+        """Return the state of each weight that has one, by its place.
+
+        Before the first forward pass of a resumed run, not all have the names that they get.
         """
         return {place: (name, dict(state)) for place, name, _, _, state in self._each() if state}
 
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        """Return what was not there before is taken away, too."""
+    def put(self, states: Dict[str, Any]) -> List[str]:
+        """Write the states, and remove what was not there before."""
         changed = []
         for place, own_name, optimizer, tensor, state in self._each():
-            name, wanted = kept.get(place, (own_name, {}))
+            name, wanted = states.get(place, (own_name, {}))
             if _same(self.torch, state, wanted):
                 continue
             optimizer.state.pop(tensor, None)
@@ -108,8 +110,9 @@ class _States:
 
 
 def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
-    """Schedulers, loss scales, hyper-parameters of optimizers, averages. Schedules come first:
-    the rates of an optimizer may be theirs.
+    """Return schedulers, loss scales, hyper-parameters of optimizers, averages.
+
+    Schedules come first: the rates of an optimizer may be theirs.
     """
     for name, schedule in held.live_schedules():
         yield name, schedule.state_dict, schedule.load_state_dict
@@ -120,8 +123,9 @@ def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
 
 
 def _generators(torch: Any) -> Iterator[Slot]:
-    """Yield the default generators of the host and of each device. By the generators themselves:
-    the functions of the modules are watched.
+    """Yield the default generators of the host and of each device.
+
+    The generators themselves are read: the functions of the modules are watched.
     """
     yield _generator("torch", torch.default_generator)
     for backend in ("cuda", "xpu"):
@@ -137,13 +141,13 @@ def _generator(name: str, generator: Any) -> Slot:
 
 
 def _copies(own: Any) -> Iterator[Tuple[str, Any]]:
-    """Copy of weights that objects of the script hold."""
+    """Return the copies of weights that objects of the script hold."""
     own.find()
     yield from own.copies()
 
 
 def _counts(own: Any) -> Iterator[Tuple[str, Any, str]]:
-    """Yield what these objects count."""
+    """Yield the numbers that these objects count with."""
     own.find()
     yield from own.counts()
 
@@ -159,8 +163,9 @@ def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _numbers_of(each: Iterable[Tuple[str, Any, str]]) -> Iterator[Slot]:
-    """Numbers that modules and objects of the script count on: past `__setattr__`, which may be the
-    script's.
+    """Yield numbers that modules and objects of the script count with.
+
+    They are set past `__setattr__`, which may be the script's.
     """
     for name, thing, attribute in each:
         own = vars(thing)
@@ -168,11 +173,11 @@ def _numbers_of(each: Iterable[Tuple[str, Any, str]]) -> Iterator[Slot]:
 
 
 def _numbers(groups: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
-    return [{name: one for name, one in group.items() if name != "params"} for group in groups]
+    return [{name: value for name, value in group.items() if name != "params"} for group in groups]
 
 
-def _update(groups: List[Dict[str, Any]], kept: List[Dict[str, Any]]) -> None:
-    for group, wanted in zip(groups, kept):
+def _update(groups: List[Dict[str, Any]], values: List[Dict[str, Any]]) -> None:
+    for group, wanted in zip(groups, values):
         group.update(wanted)
 
 
@@ -185,25 +190,27 @@ def _itself(tensor: Any) -> Any:
     return _local(tensor.detach())
 
 
-def _copy(torch: Any, tensor: Any, kept: Any) -> None:
+def _copy(torch: Any, tensor: Any, value: Any) -> None:
     with torch.no_grad():
-        _itself(tensor).copy_(kept)
+        _itself(tensor).copy_(value)
 
 
-def _same(torch: Any, one: Any, other: Any) -> bool:
+def _same(torch: Any, first: Any, second: Any) -> bool:
     """Return whether two values are the same in every bit."""
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return _same_tensors(torch, _itself(one), _local(other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        keys = one.keys() | other.keys()
-        return all(k in one and k in other and _same(torch, one[k], other[k]) for k in keys)
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(lambda a, b: _same(torch, a, b), one, other))
-    return type(one) is type(other) and repr(one) == repr(other)
+    if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+        return _same_tensors(torch, _itself(first), _local(second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        keys = first.keys() | second.keys()
+        return all(k in first and k in second and _same(torch, first[k], second[k]) for k in keys)
+    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
+        return len(first) == len(second) and all(
+            map(lambda a, b: _same(torch, a, b), first, second)
+        )
+    return type(first) is type(second) and repr(first) == repr(second)
 
 
-def _same_tensors(torch: Any, one: Any, other: Any) -> bool:
-    if (one.dtype, one.shape) != (other.dtype, other.shape):
+def _same_tensors(torch: Any, mine: Any, theirs: Any) -> bool:
+    if (mine.dtype, mine.shape) != (theirs.dtype, theirs.shape):
         return False
-    first, second = (part.cpu().contiguous().reshape(-1) for part in (one, other))
+    first, second = (part.cpu().contiguous().reshape(-1) for part in (mine, theirs))
     return bool(torch.equal(first.view(torch.uint8), second.view(torch.uint8)))

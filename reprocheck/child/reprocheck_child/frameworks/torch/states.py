@@ -1,5 +1,6 @@
-"""States of torch's default generators, as bytes: read for each call of a module, so they must cost
-next to nothing.
+"""Reads the states of torch's default generators, as bytes.
+
+That happens for each call of a module, so it must cost next to nothing.
 """
 
 from array import array
@@ -16,8 +17,9 @@ _LOOKED = 1024
 
 
 def host_state(torch: Any) -> Callable[[], bytes]:
-    """Read the state of the generator of the CPU: all 5 KB of it only where the bytes that every
-    draw changes have changed.
+    """Return a reader of the state of the CPU's generator.
+
+    It reads all 5 KB only where the bytes that every draw changes have changed.
     """
     generator = torch.default_generator
 
@@ -50,9 +52,7 @@ def host_state(torch: Any) -> Callable[[], bytes]:
 
 
 def _offset(torch: Any, generator: Any) -> int:
-    """Return where the words lie in a generator, proved with one of our own: 0 where it cannot be
-    proved.
-    """
+    """Return where the words lie in a generator, proved with one of our own; 0 if not proved."""
     own = torch.Generator()
     own.manual_seed(20_000_003)
     offset = string_at(own._cdata, _LOOKED).find(_words(own)[:64])
@@ -68,7 +68,8 @@ def _offset(torch: Any, generator: Any) -> int:
         )
         states.add(bytes(own.get_state().tolist()))
     same = all(
-        string_at(one._cdata + offset, 4 * _WORDS) == _words(one) for one in (own, generator)
+        string_at(candidate._cdata + offset, 4 * _WORDS) == _words(candidate)
+        for candidate in (own, generator)
     )
     if not same or not len(marks) == len(states) == 7:
         return 0
@@ -76,8 +77,9 @@ def _offset(torch: Any, generator: Any) -> int:
 
 
 def _words(generator: Any) -> bytes:
-    """Return the words of the state as they lie in memory: the state has each in 8 bytes, behind 24
-    of other things.
+    """Return the words of the state as they lie in memory.
+
+    The state has each in 8 bytes, behind 24 of other things.
     """
     state = generator.get_state()
     wide = array("Q", string_at(state.data_ptr() + 24, 8 * _WORDS))

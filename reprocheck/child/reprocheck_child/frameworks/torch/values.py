@@ -1,12 +1,13 @@
-"""The value of a loss: before scaling, in its own dtype, with every bit, and read off a device
-without waiting for it.
+"""Reads the value of a loss: before scaling, in its own dtype, with every bit.
+
+It is read off a device without waiting for it.
 """
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 
 class Values:
-    """Reads losses of torch; remembers what a GradScaler scaled until its backward pass."""
+    """The losses of torch, and what a GradScaler scaled until its backward pass."""
 
     KEPT = 16
 
@@ -17,8 +18,9 @@ class Values:
         self.unscaled: Dict[int, Tuple[Any, Any]] = {}
 
     def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
-        """Called with what `GradScaler.scale` was given and what it returned: a tensor or an
-        iterable of tensors.
+        """Remember what `GradScaler.scale` was given and what it returned.
+
+        They are a tensor or an iterable of tensors.
         """
         if scaled is outputs:
             return  # a scaler that is switched off
@@ -29,19 +31,20 @@ class Values:
             return
         # of an iterator that was scaled nothing is left to look at
         if isinstance(outputs, (list, tuple)) and isinstance(scaled, (list, tuple)):
-            for one, other in zip(outputs, scaled):
-                self.remember_unscaled(one, other)
+            for output, scaled_output in zip(outputs, scaled):
+                self.remember_unscaled(output, scaled_output)
 
     def dtype_name(self, tensor: Any) -> str:
-        """`float32` for torch.float32."""
+        """Return `float32` for torch.float32."""
         name = self.dtypes.get(tensor.dtype)
         if name is None:
             name = self.dtypes[tensor.dtype] = str(tensor.dtype).replace("torch.", "")
         return name
 
     def loss(self, root: Any, gradient: Any) -> Any:
-        """Return a detached tensor of one element: the root, before scaling; of a root that is no
-        scalar, sum(root * gradient) in float64.
+        """Return a detached tensor of one element: the root, before scaling.
+
+        For a root that is no scalar, it is sum(root * gradient) in float64.
         """
         scaled, unscaled = self.unscaled.pop(id(root), (None, None))
         value = root.detach()
@@ -61,8 +64,9 @@ class Values:
     def copy_aside(
         self, losses: List[Any], dtype: Any
     ) -> "Callable[[bool], Optional[Tuple[List[float], Any]]]":
-        """Start the copy of device scalars to the host; the reading says None until it has arrived,
-        unless it is told to wait.
+        """Start the copy of device scalars to the host, and return a reading.
+
+        The reading returns None until it has arrived, unless it is told to wait.
         """
         fetch = copy_aside(self.torch, losses)
 
@@ -76,22 +80,25 @@ class Values:
 
 
 def copy_aside(torch: Any, tensors: List[Any]) -> "Callable[[bool], Optional[List[Any]]]":
-    """Start the copy of tensors of one device to the host; the reading says None until it has
-    arrived, unless it is told to wait.
+    """Start the copy of tensors of one device to the host, and return a reading.
+
+    The reading returns None until it has arrived, unless it is told to wait.
 
     Where the device can, the copy goes to pinned memory with an event behind it, so that nothing is
     waited for; where it cannot, a copy stays on the device until the reading.
     """
     try:
         device = torch.get_device_module(tensors[0].device)
-        copies = [torch.empty(one.shape, dtype=one.dtype, pin_memory=True) for one in tensors]
-        for copy, one in zip(copies, tensors):
-            copy.copy_(one, non_blocking=True)
+        copies = [
+            torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True) for tensor in tensors
+        ]
+        for copy, tensor in zip(copies, tensors):
+            copy.copy_(tensor, non_blocking=True)
         event = device.Event()
         event.record()
     except Exception:  # a device without streams, or without pinned memory
-        left = [one.clone() for one in tensors]
-        return lambda wait: [one.cpu() for one in left]
+        left = [tensor.clone() for tensor in tensors]
+        return lambda wait: [tensor.cpu() for tensor in left]
 
     def fetch(wait: bool) -> Optional[List[Any]]:
         # asked first: to synchronise is a call into the driver, even where the copy has arrived

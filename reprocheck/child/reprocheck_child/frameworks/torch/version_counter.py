@@ -1,6 +1,4 @@
-"""A look at a tensor that shows whether it was written to since the last one, without reading all
-of it.
-"""
+"""Finds whether a tensor was written to since the last look, without reading all of it."""
 
 from typing import Any
 
@@ -12,8 +10,9 @@ _SAMPLES = 32
 
 
 class Glance:
-    """Looks at tensors. Writing through `.data` counts no version, but leaves hardly ever all
-    samples as they are.
+    """A look at tensors that shows whether they were written to.
+
+    Writing through `.data` counts no version, but leaves hardly ever all samples as they are.
     """
 
     def __init__(self, torch: Any) -> None:
@@ -22,7 +21,7 @@ class Glance:
         self.strided = torch.strided
 
     def look(self, tensor: Any) -> Any:
-        """Version, address, size and samples of a long tensor on the host; None of another."""
+        """Return version, address, size and samples of a long tensor on the host, else None."""
         # Called for each tensor that a module takes or returns: what is asked first costs least,
         # and a tensor of another kind may not even have what is asked below.
         if type(tensor) is not self.tensor:
@@ -42,8 +41,9 @@ class Glance:
         return tensor._version, address, size, _samples(address, size)
 
     def mark(self, weight: Any) -> Any:
-        """Version and samples of a plain weight, of a short one all its bytes, of one on a device
-        its version; None of another.
+        """Return a mark of a plain weight; None of another tensor.
+
+        It is version and samples, of a short one all its bytes, of one on a device its version.
 
         Where it lies in memory does not count: the runs need not agree in that.
         """

@@ -1,5 +1,6 @@
-"""Copies of weights that plain objects of a script hold, such as an average of its own, and the
-numbers that these objects count on. No `state_dict` of a module has them.
+"""Finds copies of weights that plain objects of a script hold, such as averages.
+
+It also finds the numbers that these objects count with. No `state_dict` of a module has them.
 
 They are written where a training goes on and one iteration later: what each step makes anew, such
 as a copy of the gradients, cannot be told from an average before.
@@ -20,7 +21,7 @@ Shapes = Tuple[Tuple[int, ...], ...]
 
 
 class OwnWeights:
-    """Writes `held` facts: one a tensor of a set of weights, one a number beside it."""
+    """The writer of `held` facts of copies: one a tensor, one a number beside it."""
 
     def __init__(self, torch: Any, deep: Any, held: Any) -> None:
         self.torch = torch
@@ -39,7 +40,7 @@ class OwnWeights:
 
     @guarded("looking again at weights that objects of the script hold")
     def write_next(self) -> None:
-        """Write what the same objects hold now."""
+        """Write the present values of the same objects."""
         with self.held.aside(), self.torch.no_grad():
             self._write()
         self.found = []
@@ -53,10 +54,12 @@ class OwnWeights:
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
                 if type(value) in CONTAINERS:
-                    yield from ((name + part + place, one) for place, one in self._copies(value))
+                    yield from (
+                        (name + part + place, tensor) for place, tensor in self._copies(value)
+                    )
 
     def counts(self) -> Iterator[Tuple[str, Any, str]]:
-        """(name, object, attribute) of the numbers beside them."""
+        """Return (name, object, attribute) of the numbers beside them."""
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
                 if scope.is_count(value):
@@ -73,11 +76,12 @@ class OwnWeights:
         self.deep.seen("held", name, call=False, out=[["", leaf]], k=kind)
 
     def _holders(self) -> Iterator[Named]:
-        """Yield the objects that hold copies of weights. One that holds an optimizer, too, is a
-        trainer, which counts more than what it goes on with.
+        """Yield the objects that hold copies of weights.
+
+        One that holds an optimizer, too, is a trainer, which counts more than what it goes on with.
         """
         things = self.deep.boundary.things
-        tensors = [one for one in things if type(one[1]) in CONTAINERS and self._begins(one[1])]
+        tensors = [pair for pair in things if type(pair[1]) in CONTAINERS and self._begins(pair[1])]
         if not tensors:
             return
         self.sets = self._sets()
@@ -88,19 +92,22 @@ class OwnWeights:
             values = [value for _, value in scope.attributes(thing)]
             if copies.isdisjoint(map(id, values)):
                 continue
-            if not any(isinstance(one, self.torch.optim.Optimizer) for one in values):
+            if not any(isinstance(pair, self.torch.optim.Optimizer) for pair in values):
                 yield name, thing
 
     def _begins(self, container: Any) -> bool:
-        """Return whether a container has a tensor in front: a glance, as there are thousands of
-        them.
+        """Return whether a container has a tensor in front.
+
+        There are thousands of them, so no more is looked at.
         """
         values = container.values() if isinstance(container, dict) else container
         return type(next(iter(values), None)) is self.torch.Tensor
 
     def _sets(self) -> FrozenSet[Shapes]:
-        """Return the shapes of the weights of each model: of all, of those that are trained, and of
-        all with the buffers. A single shape is that of too many other tensors.
+        """Return the shapes of the weights of each model.
+
+        Of all, of those that are trained, and of all with the buffers. A single shape is that of
+        too many other tensors.
         """
         names = self.held.names
         owners = self._owners()
@@ -112,30 +119,29 @@ class OwnWeights:
         return frozenset(shapes for shapes in sets if len(shapes) > 1)
 
     def _owners(self) -> Dict[int, Any]:
-        """Return the module that holds it, by the `id` of each weight and buffer that has a
-        name.
-        """
-        found = {}
+        """Return the module of each weight and buffer with a name, by the tensor's `id`."""
+        modules = {}
         for owner, attribute, _ in list(self.held.names.weights.values()):
             module = owner()
             tensors = {**getattr(module, "_parameters", {}), **getattr(module, "_buffers", {})}
-            found[id(tensors.get(attribute))] = module
-        return found
+            modules[id(tensors.get(attribute))] = module
+        return modules
 
     def _copies(self, container: Any) -> List[Named]:
-        """Return the tensors of a container that holds as many of the same shapes as a model has;
+        """Return the tensors of a container that has as many of the same shapes as a model.
+
         [] of another one, and of one of weights that are registered.
         """
         parts = scope.parts(dict(container) if type(container) is OrderedDict else container)
         tensors = [value for _, value in parts]
-        if len(tensors) < 2 or not all(type(one) is self.torch.Tensor for one in tensors):
+        if len(tensors) < 2 or not all(type(tensor) is self.torch.Tensor for tensor in tensors):
             return []
         if _shapes(tensors) not in self.sets:
             return []
         weights = self.held.names.weights
-        if any(id(one) in weights or one.grad_fn is not None for one in tensors):
+        if any(id(tensor) in weights or tensor.grad_fn is not None for tensor in tensors):
             return []
-        return [(part, one) for part, one in parts if one.is_floating_point()]
+        return [(part, tensor) for part, tensor in parts if tensor.is_floating_point()]
 
 
 class _Model:
@@ -147,7 +153,7 @@ class _Model:
         self.trained: List[Any] = []
 
     def add(self, tensor: Any, buffer: bool) -> None:
-        """A weight of it, or a buffer."""
+        """Add a weight or a buffer of the model."""
         self.all.append(tensor)
         if buffer:
             return
@@ -161,5 +167,5 @@ class _Model:
 
 
 def _shapes(tensors: List[Any]) -> Shapes:
-    """Return the shapes of the tensors that hold fractions, in an order of their own."""
-    return tuple(sorted(tuple(one.shape) for one in tensors if one.is_floating_point()))
+    """Return the sorted shapes of the tensors that hold fractions."""
+    return tuple(sorted(tuple(tensor.shape) for tensor in tensors if tensor.is_floating_point()))

@@ -1,5 +1,6 @@
-"""Fingerprints of the weights around the first updates: an update that changes none makes the check
-after it prove nothing.
+"""Fingerprints the weights around the first updates.
+
+An update that changes none makes the check after it prove nothing.
 """
 
 import weakref
@@ -29,31 +30,30 @@ class StepWeights:
         self.before[optimizer] = fingerprint.checksums(host), on_device
 
     def changed(self, optimizer: Any) -> bool:
-        """Return whether weights on the host changed since `keep`; for a look while the step is
-        under way.
-        """
-        kept = self.before.get(optimizer)
-        if kept is None:
+        """Return whether weights on the host changed since `keep`, also during the step."""
+        before = self.before.get(optimizer)
+        if before is None:
             return False
         host, _ = self._weights(optimizer)
-        return fingerprint.first_change(host, kept[0])
+        return fingerprint.first_change(host, before[0])
 
     def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
-        """Return whether weights changed since `keep`; for weights on a device a reading that says
-        so once it has arrived.
+        """Return whether weights changed since `keep`.
+
+        For weights on a device it is a reading that says so once it has arrived.
         """
         self.under_way.pop(get_ident(), None)
-        kept = self.before.pop(optimizer, None)
+        before = self.before.pop(optimizer, None)
         host, device = self._weights(optimizer)
         weights = host or device
-        if kept is None or not weights:
+        if before is None or not weights:
             return None
-        if fingerprint.first_change(host, kept[0]):
+        if fingerprint.first_change(host, before[0]):
             return True
         if not device:
             return False
         # compared on the device: to ask for the answer now would wait for all that it has to do
-        different = (fingerprint.device_sums(self.torch, device) != kept[1]).any()
+        different = (fingerprint.device_sums(self.torch, device) != before[1]).any()
         read = self.values.copy_aside([different], "bool")
 
         def changed(wait: bool) -> Optional[bool]:
@@ -67,8 +67,9 @@ class StepWeights:
 
     @staticmethod
     def _weights(optimizer: Any) -> Tuple[List[Any], List[Any]]:
-        """(tensors on the host, tensors on a device) that an optimizer updates; those without a
-        gradient do not change.
+        """Return (tensors on the host, tensors on a device) that an optimizer updates.
+
+        Those without a gradient do not change.
         """
         host: List[Any] = []
         device: List[Any] = []
@@ -82,8 +83,9 @@ class StepWeights:
 
 
 class GraphLeaves:
-    """The leaves of the graphs of successive backward passes, for trainings that update their
-    weights without an optimizer.
+    """The leaves of the graphs of successive backward passes.
+
+    They serve trainings that update their weights without an optimizer.
     """
 
     LIMIT = 200_000
@@ -93,8 +95,9 @@ class GraphLeaves:
         self.before: Optional[Dict[int, Tuple[Any, int]]] = None
 
     def changed(self, roots: List[Any]) -> Optional[bool]:
-        """Return whether leaves changed since the backward pass before; None the first time, and
-        where the two have no leaf in common.
+        """Return whether leaves changed since the backward pass before.
+
+        None the first time, and where the two have no leaf in common.
 
         Leaves are matched by identity; leaves that are new tensors each time (functional updates)
         by order and shape.

@@ -1,4 +1,6 @@
-"""Controls for MindSpore: put in place right after its own import, before the script's next line.
+"""The controls for MindSpore, put in place right after its own import.
+
+The script's next line runs later.
 
 Nothing that the graph compiler parses is wrapped: it would compile the wrapper, and the numbers
 would change. What takes the place of an operator's function is a plain function in a file
@@ -31,5 +33,5 @@ CPU_RNG = (
 
 
 def cpu_rng(mindspore: Any, active: Any) -> None:
-    """Random operators have no other place to run."""
+    """Note that random operators have no other place to run."""
     active.unavailable("cpu-rng", CPU_RNG)

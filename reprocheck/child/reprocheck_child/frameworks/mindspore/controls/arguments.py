@@ -1,4 +1,4 @@
-"""Classes of MindSpore that are made with other arguments than the script gives them."""
+"""Makes objects of MindSpore with other arguments than the script gives."""
 
 import inspect
 from typing import Any, Callable, Dict
@@ -7,24 +7,25 @@ from ....recorder.hooking import guarded, replace
 
 
 def with_other_arguments(kind: Any, what: str, change: Callable[[Dict[str, Any]], None]) -> None:
-    """Let `change` alter the arguments of each object of a class by name, defaults included, before
-    it is made.
+    """Let `change` alter the arguments of each object of a class, before it is made.
+
+    It gets them by name, defaults included.
     """
     real = kind.__init__
     # the initialiser of a primitive stands behind a decorator that takes whatever it is given
     signature = inspect.signature(getattr(real, "decorated_func", real))
 
     def making(real: Any) -> Any:
-        def __init__(made: Any, *args: Any, **named: Any) -> None:  # noqa: N807
+        def __init__(instance: Any, *args: Any, **named: Any) -> None:  # noqa: N807
             try:
-                bound = signature.bind(made, *args, **named)
+                bound = signature.bind(instance, *args, **named)
             except TypeError:
-                return real(made, *args, **named)  # MindSpore says what is wrong with them
+                return real(instance, *args, **named)  # MindSpore says what is wrong with them
             with guarded(what):
                 bound.apply_defaults()
                 change(bound.arguments)
                 args, named = bound.args[1:], bound.kwargs
-            return real(made, *args, **named)
+            return real(instance, *args, **named)
 
         return __init__
 

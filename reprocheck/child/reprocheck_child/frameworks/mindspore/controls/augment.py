@@ -1,5 +1,6 @@
-"""`augment-off` for MindSpore: random operations of dataset.vision, audio and transforms become the
-identity.
+"""The control `augment-off` for MindSpore: random operations become the identity.
+
+They are those of dataset.vision, audio and transforms.
 
 Where an operation also decides the size of the image, its counterpart without randomness takes its
 place: a crop in the middle, a resize.
@@ -57,7 +58,7 @@ def augment_off(mindspore: Any, active: Any) -> None:
 
 
 class _Plain:
-    """What takes the place of each random operation."""
+    """The replacements of each random operation."""
 
     def __init__(self, active: Any) -> None:
         self.active = active
@@ -65,8 +66,9 @@ class _Plain:
         self.sizes: weakref.WeakKeyDictionary[Any, List[Any]] = weakref.WeakKeyDictionary()
 
     def add(self, module: Any, counterparts: "Dict[str, Callable[[Any], List[Any]]]") -> None:
-        """Know the classes of a module by name, and change what they do when they are called; a
-        version may lack some.
+        """Register the classes of a module, and change what they do when they are called.
+
+        A version may lack some.
         """
         for name, counterpart in counterparts.items():
             kind = getattr(module, name, None)
@@ -76,9 +78,7 @@ class _Plain:
                 self._hook_call(kind)
 
     def _hook_init(self, kind: Any) -> None:
-        """Sizes are kept as they were given: each class has its own name for what it makes of
-        them.
-        """
+        """Keep sizes as they were given: each class has its own name for what it makes of them."""
 
         def made(_: None, operation: Any, *args: Any, **named: Any) -> None:
             self.sizes[operation] = [named.get("size", args[0] if args else None), named]
@@ -91,8 +91,8 @@ class _Plain:
                 instead = self.operations_of(operation)
                 if instead == [operation]:
                     return real(operation, *columns)
-                for one in instead:
-                    answer = one(*columns)
+                for replacement in instead:
+                    answer = replacement(*columns)
                     columns = answer if isinstance(answer, tuple) else (answer,)
                 return columns if len(columns) > 1 else columns[0]
 
@@ -101,21 +101,19 @@ class _Plain:
         replace(kind, "__call__", plainly)
 
     def hook_maps(self, kind: Any) -> None:
-        """Every map of a pipeline is built of counterparts."""
+        """Build every map of a pipeline of counterparts."""
 
         def made(_: None, dataset: Any, *args: Any, **named: Any) -> None:
-            found = [
-                one for operation in dataset.operations for one in self.operations_of(operation)
+            operations = [
+                plain for operation in dataset.operations for plain in self.operations_of(operation)
             ]
-            if found != dataset.operations:
-                dataset.operations = found or [_same]
+            if operations != dataset.operations:
+                dataset.operations = operations or [_same]
 
         around(kind, "__init__", "controls: augment-off", after=made)
 
     def operations_of(self, operation: Any) -> List[Any]:
-        """Return the operations that stand for one, without randomness: itself where it has
-        none.
-        """
+        """Return the operations without randomness that replace one; itself for none."""
         inner = getattr(operation, "transforms", None)
         if type(operation).__name__ in LEFT:
             self.active.unavailable(
@@ -130,12 +128,12 @@ class _Plain:
             self.active.touched(
                 NAME,
                 type(operation).__name__,
-                ", ".join(type(one).__name__ for one in instead) or "the identity",
+                ", ".join(type(plain).__name__ for plain in instead) or "the identity",
             )
-            return [one for found in instead for one in self.operations_of(found)]
+            return [plain for replacement in instead for plain in self.operations_of(replacement)]
         if isinstance(inner, list) and type(operation).__name__ == "Compose":
             operation.transforms = [
-                one for found in inner for one in self.operations_of(found)
+                plain for replacement in inner for plain in self.operations_of(replacement)
             ] or [_same]
         return [operation]
 
@@ -154,7 +152,7 @@ class _Made:
 
 
 def _same(*columns: Any) -> Any:
-    """Pass on what it is given."""
+    """Return the input."""
     return columns if len(columns) > 1 else columns[0]
 
 
@@ -175,12 +173,12 @@ _MIXED: "Dict[str, List[Any]]" = {
 }
 
 
-def _identity(made: _Made) -> List[Any]:
-    return _MIXED.get(type(made.operation).__name__, [])
+def _identity(operation: _Made) -> List[Any]:
+    return _MIXED.get(type(operation.operation).__name__, [])
 
 
-def _mask(made: _Made) -> List[Any]:
-    return [] if getattr(made.operation, "iid_masks", False) else [made.operation]
+def _mask(operation: _Made) -> List[Any]:
+    return [] if getattr(operation.operation, "iid_masks", False) else [operation.operation]
 
 
 def _vision(name: str, *args: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`single-worker` and `data-order` for MindSpore's datasets."""
+"""The controls `single-worker` and `data-order` for MindSpore's datasets."""
 
 from typing import Any, Callable, Dict
 
@@ -10,9 +10,7 @@ WORKER, ORDER = "single-worker", "data-order"
 
 
 def single_worker(mindspore: Any, active: Any) -> None:
-    """Give each dataset one worker, also where the script gives a number or lets MindSpore
-    choose one.
-    """
+    """Give each dataset one worker, whatever number the script or MindSpore chooses."""
     from mindspore.dataset.core import config
     from mindspore.dataset.engine import datasets, datasets_user_defined
 
@@ -45,15 +43,17 @@ def single_worker(mindspore: Any, active: Any) -> None:
 
 
 def _look_at(active: Any, kind: Any, dataset_kind: Any, drawing: Dict[int, bool]) -> None:
-    """Know of each dataset of a kind, while it is made, whether its source or its operations
-    draw.
-    """
+    """Note of each dataset, while it is made, whether its source or its operations draw."""
 
     def looking(real: Any) -> Any:
         def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
             with guarded("what a dataset draws"):
                 drawing[id(dataset)] = draws(
-                    *(one for one in (*args, *named.values()) if not isinstance(one, dataset_kind))
+                    *(
+                        argument
+                        for argument in (*args, *named.values())
+                        if not isinstance(argument, dataset_kind)
+                    )
                 )
             try:
                 real(dataset, *args, **named)
@@ -77,8 +77,9 @@ def _always(active: Any, real: Callable[..., Any], what: str, wanted: Any) -> Ca
 
 
 def data_order(mindspore: Any, active: Any) -> None:
-    """Samplers give indices in order, shards as well; files are read in order, and `shuffle` passes
-    on what it is given.
+    """Let samplers give indices in order, shards as well.
+
+    Files are read in order, and `shuffle` returns its input.
     """
     from mindspore.dataset.engine import datasets, samplers
 
@@ -96,7 +97,7 @@ def data_order(mindspore: Any, active: Any) -> None:
 
 
 def _in_place_of(active: Any, kind: Any, name: str, ordered: Any) -> None:
-    """Translate a random sampler to what the ordered one of the same samples would be."""
+    """Translate a random sampler to the ordered one of the same samples."""
     new = getattr(ordered, name)
 
     def parse(sampler: Any) -> Any:
@@ -118,7 +119,7 @@ def _without_shuffle(active: Any, kind: Any, name: str, off: Any) -> None:
 
 
 def _hook_sources(active: Any, kind: Any, sampled: Any) -> None:
-    """Datasets that read files in an order of their own; those with a sampler leave it to that."""
+    """Set hooks on datasets that read files in an order of their own, without a sampler."""
 
     def made(_: None, dataset: Any, *args: Any, **named: Any) -> None:
         if dataset.shuffle_flag and not isinstance(dataset, sampled):

@@ -1,7 +1,7 @@
-"""Whether what a dataset is given draws random numbers: a source, or operations, of the script's or
-of MindSpore.
+"""Finds whether a dataset's source or operations draw random numbers.
 
-It is read from what a function holds and names, and nothing is called.
+They are the script's or MindSpore's. It is read from what a function holds and names, and nothing
+is called.
 """
 
 import sys
@@ -44,7 +44,7 @@ def draws(*given: Any) -> bool:
 
 
 class _Sources:
-    """What draws: generators, the modules that hold them, operations of MindSpore."""
+    """The things that draw: generators, the modules that hold them, operations of MindSpore."""
 
     def __init__(self) -> None:
         loaded = sys.modules
@@ -54,13 +54,11 @@ class _Sources:
         self._modules = list(filter(None, map(loaded.get, MODULES)))
 
     def has(self, value: Any) -> bool:
-        if isinstance(value, self._kinds) or _is_random_operation(value):
+        if isinstance(value, self._kinds) or (
+            type(value).__name__ in RANDOM and type(value).__module__.startswith("mindspore.")
+        ):
             return True
         return isinstance(value, type(sys)) and value in self._modules
-
-
-def _is_random_operation(value: Any) -> bool:
-    return type(value).__name__ in RANDOM and type(value).__module__.startswith("mindspore.")
 
 
 def _reached(value: Any) -> "Iterable[Any]":
@@ -91,8 +89,9 @@ def _of_object(value: Any) -> "Iterator[Any]":
 
 
 def _is_plain_object(value: Any) -> bool:
-    """Return an object of the script's, or operations of MindSpore that hold others; no module,
-    class, array or dataset.
+    """Return whether a value is an object of the script's, or operations that hold others.
+
+    Modules, classes, arrays and datasets are none.
     """
     if isinstance(value, (type, type(sys))) or not hasattr(value, "__dict__"):
         return False
@@ -103,8 +102,9 @@ def _is_plain_object(value: Any) -> bool:
 
 
 def _of_function(function: Any, owner: Any = None) -> "Iterator[Any]":
-    """Yield the globals, cells and methods that a function's code names; `numpy.random` where it
-    names both parts.
+    """Yield the globals, cells and methods that a function's code names.
+
+    `numpy.random` is among them where it names both parts.
     """
     names = code_names(function.__code__)
     yield from cells(function).values()

@@ -1,5 +1,6 @@
-"""`dropout-off` for MindSpore: cells, functions and primitives of dropout keep every value, in
-graph and PyNative mode.
+"""The control `dropout-off` for MindSpore: dropout keeps every value.
+
+It acts on cells, functions and primitives, in graph and PyNative mode.
 """
 
 import sys

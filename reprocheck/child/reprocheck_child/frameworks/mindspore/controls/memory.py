@@ -1,5 +1,6 @@
-"""`fill-memory` for MindSpore: what `empty`, `empty_like` and `Tensor.new_empty` make holds a fixed
-pattern.
+"""The control `fill-memory` for MindSpore: unfilled tensors hold a fixed pattern.
+
+They are those of `empty`, `empty_like` and `Tensor.new_empty`.
 """
 
 from typing import Any
@@ -12,8 +13,9 @@ PATTERN = 0.5
 
 
 def fill_memory(mindspore: Any, active: Any) -> None:
-    """Rebind the functions wherever MindSpore has imported them; the method is filled in PyNative
-    mode alone.
+    """Rebind the functions wherever MindSpore has imported them.
+
+    The method is filled in PyNative mode alone.
     """
     from mindspore.ops import functional_overload
 
@@ -30,9 +32,9 @@ def _fill_method(mindspore: Any, active: Any) -> None:
 
     def filling(real: Any) -> Any:
         def new_empty(*args: Any, **named: Any) -> Any:
-            made = real(*args, **named)
+            tensor = real(*args, **named)
             active.touched(NAME, "Tensor.new_empty", PATTERN)
-            return ops.full_like(made, PATTERN)
+            return ops.full_like(tensor, PATTERN)
 
         return new_empty
 

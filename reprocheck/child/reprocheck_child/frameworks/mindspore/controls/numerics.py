@@ -1,4 +1,6 @@
-"""`deterministic`, `single-thread`, `no-compile` and `launch-blocking` for MindSpore.
+"""The controls `deterministic`, `single-thread`, `no-compile` and `launch-blocking`.
+
+They are those of MindSpore.
 
 MindSpore takes some of these settings once a process. Where a control has made the call, the
 script's own call for the same is accepted; one that asks for the opposite stands, and is a
@@ -19,7 +21,7 @@ DETERMINISTIC, THREAD, COMPILE, BLOCKING = (
 
 
 def deterministic(mindspore: Any, active: Any) -> None:
-    """`set_deterministic(True)`, once."""
+    """Call `set_deterministic(True)`, once."""
     from mindspore import device_manager
 
     real = device_manager.set_deterministic
@@ -54,7 +56,7 @@ def single_thread(mindspore: Any, active: Any) -> None:
 
 
 def _once(active: Any, module: Any, name: str, again: Callable[[int], Any]) -> None:
-    """Set it to 1; `again` is what sets it behind the check that forbids a second call."""
+    """Set it to 1; `again` sets it past the check that forbids a second call."""
     real, what = getattr(module, name), module.__name__ + "." + name
     real(1)
     active.touched(THREAD, what, 1)
@@ -71,7 +73,7 @@ def _once(active: Any, module: Any, name: str, again: Callable[[int], Any]) -> N
 
 
 def no_compile(mindspore: Any, active: Any) -> None:
-    """Graph mode is never entered, and a function given to `jit` comes back as it is."""
+    """Never enter graph mode, and return a function given to `jit` as it is."""
     _Eager(mindspore, active).hook()
 
 
@@ -91,15 +93,16 @@ class _Eager(Opening):
 
 
 def launch_blocking(mindspore: Any, active: Any) -> None:
-    """Operators are waited for one by one."""
+    """Wait for operators one by one."""
     mindspore.runtime.launch_blocking()
     active.touched(BLOCKING, "mindspore.runtime.launch_blocking", True)
     _watch_context(active, BLOCKING, "pynative_synchronize", True)
 
 
 def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
-    """See `set_context(key=...)` of the script's: the wanted value passes, another one stands or
-    gives way.
+    """Watch the script's `set_context(key=...)`.
+
+    The wanted value passes, another one stands or gives way.
     """
     from mindspore import context
 
@@ -118,7 +121,10 @@ def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
 
 
 def _ours_wins(active: Any, control: str, what: str, value: Any, wanted: Any) -> bool:
-    """Account for a setting of the script's that contradicts a control; whether it is replaced."""
+    """Account for a setting of the script's that contradicts a control.
+
+    Return whether it is replaced.
+    """
     if active.override:
         active.overridden(control, what, value, wanted, 2)
     else:

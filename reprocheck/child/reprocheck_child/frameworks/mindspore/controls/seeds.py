@@ -1,4 +1,4 @@
-"""`seed`, `private-rng` and `entropy` for MindSpore.
+"""The controls `seed`, `private-rng` and `entropy` for MindSpore.
 
 Its generators: the global seed (initializers, datasets, random functions and cells), the default
 generator of `mint`, `Generator` objects, and operators that were built without seeds, which seed
@@ -35,8 +35,9 @@ From the signatures in MindSpore 2.10.
 
 
 def seed(mindspore: Any, active: Any) -> None:
-    """The global seed, that of the default generator and that of datasets; `random` and numpy keep
-    their states.
+    """Set the global seed, that of the default generator and that of datasets.
+
+    `random` and numpy keep their states.
     """
     import random
 
@@ -57,7 +58,7 @@ def seed(mindspore: Any, active: Any) -> None:
 
 
 def reseeding(mindspore: Any, active: Any) -> None:
-    """`Generator().seed()` and `mindspore.seed()`, which take a seed from the system."""
+    """Replace `Generator().seed()` and `mindspore.seed()`, which take a seed from the system."""
     generators = sys.modules["mindspore.common.generator"]
 
     def following(real: Any) -> Any:
@@ -79,7 +80,7 @@ def reseeding(mindspore: Any, active: Any) -> None:
 
 
 def private_operators(mindspore: Any, active: Any) -> None:
-    """Operators that are built without a seed get one of their own.
+    """Give operators that are built without a seed one of their own.
 
     While no global seed is set, the library builds most of them without seeds for whoever calls its
     functions: that is what `seed` cures.
@@ -99,7 +100,7 @@ def _hook(active: Any, seeds: Any, kind: Any, parameters: Tuple[str, ...], missi
             numbers = [active.number(PRIVATE, kind.__name__) for _ in parameters]
             if active.spares(PRIVATE):
                 return
-            given.update(zip(parameters, (one % (PERIOD - 1) + 1 for one in numbers)))
+            given.update(zip(parameters, (number % (PERIOD - 1) + 1 for number in numbers)))
             active.touched(PRIVATE, "mindspore.ops.%s without a seed" % kind.__name__)
 
     with_other_arguments(kind, "an operator without a seed", change)

@@ -1,5 +1,6 @@
-"""Controls for PyTorch and every backend that plugs into it: put in place right after torch's own
-import, before the script's next line.
+"""The controls for PyTorch and its backends, put in place right after torch's own import.
+
+The script's next line runs later.
 """
 
 ACTS = (

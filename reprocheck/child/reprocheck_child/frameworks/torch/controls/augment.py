@@ -1,5 +1,6 @@
-"""`augment-off` for PyTorch: random transforms of torchvision, albumentations and kornia hand their
-input through.
+"""The control `augment-off` for PyTorch: random transforms return their input.
+
+They are those of torchvision, albumentations and kornia.
 
 Where a transform decides the size of what follows (a random crop), the identity would break the
 batch: there it makes the same draw each time. What a user wrote is left alone.
@@ -19,7 +20,7 @@ _SEED = 0
 
 
 def augment_off(torch: Any, active: Any) -> None:
-    """Wait for the packages: each acts when it is imported."""
+    """Wait for the packages, and change each when it is imported."""
     change = _Change(torch, active)
     for name in known.TORCHVISION:
         import_hook.when_imported(name, change.safely(change.torchvision))
@@ -43,33 +44,30 @@ class _Change:
         return changed
 
     def torchvision(self, module: Any) -> None:
-        """Transforms of both generations: one calls `forward` with one image, the other with all
-        that belongs together.
+        """Change transforms of both generations.
+
+        One calls `forward` with one image, the other with all that belongs together.
         """
         for names, change in ((known.IDENTITY, self._through), (known.SAME_DRAW, self._fixed)):
             for name in names:
                 kind = getattr(module, name, None)
                 if isinstance(kind, type):
-                    self._method(kind, self._called(kind), change("torchvision " + name))
-
-    def _called(self, kind: Any) -> str:
-        """Return the method of a transform that does the work."""
-        if "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module):
-            return "forward"
-        return "__call__"
+                    is_module = "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module)
+                    method = "forward" if is_module else "__call__"
+                    self._method(kind, method, change("torchvision " + name))
 
     def albumentations(self, module: Any) -> None:
-        """All go through one method."""
+        """Change the one method that all transforms go through."""
         fixed, touched = self._fixed, self.active.touched
 
         def instead(real: Any) -> Any:
             def call(transform: Any, *args: Any, **kwargs: Any) -> Any:
                 name = type(transform).__name__
-                kept = name in known.ALBUMENTATIONS_KEPT
-                always = kept and transform.p >= 1
+                stays = name in known.ALBUMENTATIONS_KEPT
+                always = stays and transform.p >= 1
                 if args or always or not _of(transform, "albumentations"):
                     return real(transform, *args, **kwargs)
-                if kept or name in known.ALBUMENTATIONS_SAME_DRAW:
+                if stays or name in known.ALBUMENTATIONS_SAME_DRAW:
                     return fixed("albumentations " + name)(real)(transform, **kwargs)
                 touched(_CONTROL, "albumentations " + name)
                 kwargs.pop("force_apply", None)
@@ -80,7 +78,7 @@ class _Change:
         self._method(module.BasicTransform, "__call__", instead)
 
     def choices(self, module: Any) -> None:
-        """Compositions that choose, choose the same."""
+        """Let compositions that choose make the same choice each time."""
         for name in known.ALBUMENTATIONS_CHOICES:
             kind = getattr(module, name, None)
             if "__call__" in getattr(kind, "__dict__", ()):  # one of its own
@@ -154,9 +152,7 @@ class _Change:
 
     @contextmanager
     def same_draw(self, owner: Any) -> Iterator[None]:
-        """The default generators of the CPU start from the same place, and are afterwards what they
-        were.
-        """
+        """Let the CPU's default generators start from the same place, and restore them."""
         numpy = sys.modules.get("numpy")
         default = self.torch.random.default_generator
         states = default.get_state(), random.getstate(), numpy.random.get_state() if numpy else None

@@ -1,5 +1,6 @@
-"""The random transforms that `augment-off` knows: torchvision 0.15 to 0.28, albumentations 1.3 to
-2.0, kornia 0.7 to 0.9.
+"""The random transforms that `augment-off` knows.
+
+They are those of torchvision 0.15 to 0.28, albumentations 1.3 to 2.0, kornia 0.7 to 0.9.
 
 Sources: https://docs.pytorch.org/vision/stable/transforms.html,
 https://albumentations.ai/docs/reference/supported-targets-by-transform/,

@@ -1,4 +1,4 @@
-"""`single-worker` for PyTorch: loaders load in the process that trains."""
+"""The control `single-worker` for PyTorch: loaders load in the process that trains."""
 
 import functools
 import inspect
@@ -48,7 +48,12 @@ def _constructor(active: Any, loader: Any) -> None:
                 workers = bound.arguments.get("num_workers", 0)
                 if workers:
                     active.touched("single-worker", _WHAT, _said(workers, bound.arguments))
-                    args, kwargs = _without_workers(bound)
+                    for name, value in NEUTRAL.items():
+                        if name in bound.arguments:
+                            bound.arguments[name] = value
+                    if "in_order" in bound.arguments:
+                        bound.arguments["in_order"] = True
+                    args, kwargs = bound.args[1:], bound.kwargs
             except TypeError:
                 pass  # the constructor says what is wrong
             real(self, *args, **kwargs)
@@ -59,25 +64,14 @@ def _constructor(active: Any, loader: Any) -> None:
 
 
 def _said(workers: Any, arguments: Any) -> Any:
-    """Return the number of workers that were asked for, and what goes with them and is not
-    called.
-    """
+    """Return the number of workers that were asked for, and their arguments, which are not used."""
     if arguments.get("worker_init_fn") is None:
         return workers
     return "%s, worker_init_fn is not called" % workers
 
 
-def _without_workers(bound: Any) -> Any:
-    for name, value in NEUTRAL.items():
-        if name in bound.arguments:
-            bound.arguments[name] = value
-    if "in_order" in bound.arguments:
-        bound.arguments["in_order"] = True
-    return bound.args[1:], bound.kwargs
-
-
 def _iteration(active: Any, loader: Any) -> None:
-    """A number of workers set on the loader afterwards."""
+    """Override a number of workers that was set on the loader later."""
 
     def iterating(self: Any) -> None:
         if not self.num_workers:

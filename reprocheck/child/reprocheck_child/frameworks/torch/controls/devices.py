@@ -1,5 +1,6 @@
-"""`cpu-rng` for PyTorch: what is drawn on an accelerator is drawn on the CPU, from the CPU's
-generator, and moved.
+"""The control `cpu-rng` for PyTorch: an accelerator's draws are made on the CPU and moved.
+
+They come from the CPU's generator.
 
 The kernels of the accelerator that draw are replaced by ones that run the CPU's: so
 `torch.rand(device=…)`, `tensor.normal_()`, the initialisers and dropout are reached alike. On the
@@ -47,8 +48,9 @@ def _replace(kernels: Kernels, active: Any, key: str) -> None:
 
 
 class _Twins:
-    """A generator of the CPU for each generator of a device that the script draws from by name,
-    with its seed.
+    """The CPU's generators that stand for a device's, with their seeds.
+
+    There is one for each generator of a device that the script draws from by name.
     """
 
     def __init__(self, torch: Any) -> None:
@@ -66,8 +68,9 @@ class _Twins:
 
 
 def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callable[..., Any]:
-    """Return the operator, run on copies of its tensors on the CPU; what it writes into is copied
-    back, what it returns is moved.
+    """Return the operator, run on copies of its tensors on the CPU.
+
+    What it writes into is copied back, what it returns is moved.
     """
     # The schema of an operator is private, and as old as `torch.ops`: nothing public says which
     # arguments are written to.

@@ -1,5 +1,6 @@
-"""Kernels of torch's dispatcher replaced by functions of Python, so that callers in C++,
-TorchScript and `torch.ops` are reached too.
+"""Replaces kernels of torch's dispatcher by functions of Python.
+
+So callers in C++, TorchScript and `torch.ops` are reached too.
 """
 
 import warnings
@@ -13,7 +14,10 @@ _libraries: "list[Any]" = []  # one that is collected takes its kernels back
 
 
 class Kernels:
-    """Replaces kernels of `aten`. They come back when the interpreter ends."""
+    """The replaced kernels of `aten`.
+
+    The real ones come back when the interpreter ends.
+    """
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -21,8 +25,9 @@ class Kernels:
         _libraries.append(self._library)
 
     def original(self, operator: str, key: str) -> Optional[Callable[..., Any]]:
-        """Return the kernel that runs for `operator` on `key` now; None where there is none, or
-        this version of torch does not hand it out.
+        """Return the kernel that runs for `operator` on `key` now.
+
+        None where there is none, or this version of torch does not hand it out.
         """
         find = getattr(self.torch.library, "get_kernel", None)
         if find is None:
@@ -38,8 +43,9 @@ class Kernels:
         return lambda *args, **kwargs: call(keys, *args, **kwargs)
 
     def replace(self, operator: str, key: str, function: Callable[..., Any]) -> None:
-        """Run `function` for `operator` on `key`; raises RuntimeError or TypeError where that
-        cannot be.
+        """Run `function` for `operator` on `key`.
+
+        Raises RuntimeError or TypeError where that cannot be.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a kernel is overridden: on purpose
@@ -50,9 +56,7 @@ class Kernels:
 
 
 def accelerators(torch: Any) -> "tuple[str, ...]":
-    """Dispatch keys of the accelerators that this torch was built for, or that have plugged into
-    it.
-    """
+    """Return dispatch keys of this torch's accelerators and of those that have plugged into it."""
     # Whether a device is there must not be asked: that may start its driver, after which a process
     # cannot fork any more. `_has_xpu` is what `torch.xpu` itself reads; the name of the backend
     # that plugged in is set by `torch.utils.rename_privateuse1_backend`, and only private functions

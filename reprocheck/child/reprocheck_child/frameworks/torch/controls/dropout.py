@@ -1,4 +1,4 @@
-"""`dropout-off` for PyTorch: every dropout of the framework hands its input through.
+"""The control `dropout-off` for PyTorch: every dropout of the framework returns its input.
 
 Two ways at once. Functions of Python are called with a probability of zero: that holds on every
 device, whatever kernel the device has. The dispatcher's entries are replaced: that reaches
@@ -85,14 +85,14 @@ def _library(off: "_Off", function: str, argument: str, module: Any) -> None:
 
 
 class _Off:
-    """Wraps functions of Python."""
+    """The wrappers of functions of Python."""
 
     def __init__(self, torch: Any, active: Any) -> None:
         self.torch = torch
         self.active = active
 
     def functional(self, name: str) -> None:
-        """A function of `torch.nn.functional` that is written in Python."""
+        """Wrap a function of `torch.nn.functional` that is written in Python."""
         space = self.torch.nn.functional
         real = getattr(space, name, None)
         if real is None:
@@ -124,8 +124,9 @@ class _Off:
         neutral: float,
         at: int = _NOWHERE,
     ) -> None:
-        """A function whose `argument` is the probability, in place `at` among the positional
-        ones.
+        """Wrap a function whose `argument` is the probability.
+
+        It has place `at` among the positional ones.
         """
         real = getattr(space, name)
         active = self.active
@@ -142,8 +143,9 @@ class _Off:
         setattr(space, name, self._as_builtin(functools.update_wrapper(function, real), name))
 
     def recurrent(self, name: str) -> None:
-        """A function behind `nn.RNNBase`: of packed sequences the weights stand fourth and move the
-        probability by one.
+        """Wrap a function behind `nn.RNNBase`.
+
+        Of packed sequences the weights stand fourth and move the probability by one.
         """
         # `nn.RNNBase` and its cells look these functions of C++ up in `torch._VF`
         # (pytorch/pytorch#21478 says why there is such a module); nothing public lies between
@@ -177,14 +179,15 @@ class _Off:
 
 
 def in_place_of(wrapper: Any, real: Any) -> Any:
-    """`wrapper` with the globals of `real`: TorchScript reads the source of what is wrapped and
-    looks names up in the wrapper's globals.
+    """Return `wrapper` with the globals of `real`.
+
+    TorchScript reads the source of what is wrapped and looks names up in the wrapper's globals.
     """
-    made = types.FunctionType(
+    function = types.FunctionType(
         wrapper.__code__, real.__globals__, real.__name__, wrapper.__defaults__, wrapper.__closure__
     )
-    made.__kwdefaults__ = wrapper.__kwdefaults__
-    return functools.update_wrapper(made, real)
+    function.__kwdefaults__ = wrapper.__kwdefaults__
+    return functools.update_wrapper(function, real)
 
 
 def _place(function: Any, argument: str) -> int:
@@ -247,8 +250,9 @@ def _through(active: Any, what: str) -> Callable[..., Any]:
 
 
 def _fused(torch: Any, active: Any) -> Callable[..., Any]:
-    """Return the output and its mask, with the gradient of the identity: the formula of torch would
-    scale it by the probability.
+    """Return the output and its mask, with the gradient of the identity.
+
+    The formula of torch would scale it by the probability.
     """
 
     def native_dropout(tensor: Any, p: float, train: Optional[bool]) -> Any:

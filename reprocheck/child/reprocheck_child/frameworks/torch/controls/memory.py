@@ -1,5 +1,6 @@
-"""`fill-memory` for PyTorch: what `torch.empty` and its kin hand out holds a fixed finite pattern
-instead of what the memory held.
+"""The control `fill-memory` for PyTorch: fresh tensors hold a fixed finite pattern.
+
+They are those of `torch.empty` and its kin, which would hold what the memory held.
 
 The kernels that allocate are replaced, so `new_empty`, `torch.Tensor(n)`, `to_empty`,
 UninitializedParameter and callers in C++ are reached; meta and fake tensors have other kernels and
@@ -54,7 +55,7 @@ def fill_memory(torch: Any, active: Any) -> None:
 
 
 def _asked_for(frame: Any) -> bool:
-    """Return whether the code that is next to PyTorch names something that leaves memory unfilled.
+    """Return whether the code that calls PyTorch names something that leaves memory unfilled.
 
     PyTorch fills what it asks for itself.
     """
@@ -75,7 +76,7 @@ def _package(frame: Any) -> str:
 
 
 def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
-    """`empty` by way of `empty_strided`, where torch does not hand out its kernels."""
+    """Return `empty` by way of `empty_strided`, where torch does not hand out its kernels."""
     if operator != "empty.memory_format":
         return None
     strided, last, last3d = (
@@ -98,8 +99,9 @@ def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
 
 
 def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the same memory without a way through the dispatcher, a tenth of the time, where torch
-    has that and nothing special is asked for.
+    """Return the same memory without a way through the dispatcher, a tenth of the time.
+
+    Only where torch has that and nothing special is asked for.
     """
     # what code that inductor compiled allocates with; it takes sizes, strides and a dtype alone
     guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
@@ -157,7 +159,7 @@ def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[
 
 
 class _Host:
-    """Tensors on the CPU, pinned or not."""
+    """The kernels for tensors on the CPU, pinned or not."""
 
     def __init__(self, torch: Any, active: Any) -> None:
         self.active = active
@@ -205,7 +207,7 @@ class _Host:
 
 
 def _accelerator(kernels: Kernels, active: Any, key: str) -> None:
-    """Fill what an accelerator allocates: by an operator of its own, below autograd."""
+    """Fill what an accelerator allocates, by an operator of its own, below autograd."""
     torch = kernels.torch
     # The guard that kernels of C++ take before they call other operators: what fills the memory is
     # no part of a graph, and counts no version. It has no public name.

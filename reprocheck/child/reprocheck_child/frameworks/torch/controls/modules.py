@@ -1,8 +1,8 @@
-"""`dropout-off` for modules that people write themselves: one whose class is named for it hands its
-input through, where that is safe.
+"""The control `dropout-off` for modules that people write themselves.
 
-Safe means: it has no parameters, takes one tensor, and returns one of the same shape and type. What
-that cannot be said of is left as it is, and named.
+One whose class is named for dropout returns its input, where that is safe: it has no parameters,
+takes one tensor, and returns one of the same shape and type. A class of which that cannot be said
+is left as it is, and named.
 """
 
 import re
@@ -42,7 +42,7 @@ class _Classes:
         self.safe: Dict[Tuple[Any, ...], bool] = {}
 
     def wrap(self, owner: Any) -> None:
-        """Put the identity in the place of `forward`, for calls of which it is safe."""
+        """Put the identity in place of `forward`, for calls of which it is safe."""
         real = vars(owner).get("forward")
         package = str(owner.__module__).partition(".")[0]
         # a function of Python has globals, which `in_place_of` needs

@@ -1,5 +1,6 @@
-"""`deterministic`, `single-thread` and `no-compile` for PyTorch: settings made at the import, and
-what scripts set against them later.
+"""The controls `deterministic`, `single-thread` and `no-compile` for PyTorch.
+
+Settings are made at the import, and watched for what scripts set against them later.
 """
 
 import sys
@@ -12,8 +13,9 @@ from ....recorder.hooking import named_like, replace
 def guarded(
     active: Any, control: str, what: str, real: Callable[..., Any], wanted: Any
 ) -> Callable[..., Any]:
-    """Return the setter `real(value)`: a value that contradicts the control stands and is reported,
-    or is replaced in a trial arm.
+    """Return the setter `real(value)` under watch.
+
+    A value that contradicts the control stands and is reported, or is replaced in a trial arm.
     """
 
     def setter(value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -29,8 +31,9 @@ def guarded(
 
 
 def deterministic(torch: Any, active: Any) -> None:
-    """Deterministic algorithms on, an error where an operator has none; cuDNN deterministic and
-    without benchmarks.
+    """Switch deterministic algorithms on, and the benchmarks of cuDNN off.
+
+    An operator without a deterministic algorithm raises an error.
     """
     _algorithms(torch, active)
     _flag(torch, active, "cudnn", "deterministic", True)
@@ -42,8 +45,9 @@ def deterministic(torch: Any, active: Any) -> None:
 
 
 def _algorithms(torch: Any, active: Any) -> None:
-    """Without `torch.use_deterministic_algorithms`: it imports the compiler's settings, which takes
-    seconds.
+    """Switch deterministic algorithms on without `torch.use_deterministic_algorithms`.
+
+    That imports the compiler's settings, which takes seconds.
     """
     # The setter of C++ that it ends in: also reached by `torch.set_deterministic_debug_mode` and by
     # what holds the function of Python under a name of its own.
@@ -51,15 +55,15 @@ def _algorithms(torch: Any, active: Any) -> None:
     real, fill = core._set_deterministic_algorithms, _filling(torch)
 
     def set_algorithms(mode: Any, *, warn_only: Any = False) -> Any:
-        said, wanted = _said(mode, warn_only), _said(True, False)
-        if said == wanted:
+        given, wanted = _said(mode, warn_only), _said(True, False)
+        if given == wanted:
             # the script asks for all that comes with it, as it would without the control
             fill(True)
             return real(True, warn_only=False)
         if active.override:
-            active.overridden("deterministic", what, said, wanted)
+            active.overridden("deterministic", what, given, wanted)
             return real(True, warn_only=False)
-        active.conflict("deterministic", what, said, wanted)
+        active.conflict("deterministic", what, given, wanted)
         return real(mode, warn_only=warn_only)
 
     real(True, warn_only=False)
@@ -73,10 +77,9 @@ def _said(mode: Any, warn_only: Any) -> str:
 
 
 def _filling(torch: Any) -> Callable[[bool], None]:
-    """Switches off that deterministic mode fills new memory with NaN, the work of another control;
-    `fill(True)` gives it back, once.
+    """Stop deterministic mode from filling new memory with NaN, the work of another control.
 
-    A script that sets this itself has the last word.
+    `fill(True)` gives it back, once. A script that sets this itself has the last word.
     """
     core = torch._C
     if not hasattr(core, "_set_deterministic_fill_uninitialized_memory"):
@@ -102,8 +105,9 @@ def _filling(torch: Any) -> Callable[[bool], None]:
 
 
 def _flag(torch: Any, active: Any, backend: str, name: str, wanted: bool) -> None:
-    """A flag of `torch.backends`: set, and guarded where the script sets it as an attribute or
-    through `flags`.
+    """Set a flag of `torch.backends`, and guard it.
+
+    The script may set it as an attribute or through `flags`.
     """
     # `torch.backends.cudnn.deterministic` is a `ContextProp` of the class of that module: it keeps
     # the setter of C++ that it was made with, and `flags` calls the one of `torch._C`. Both are
@@ -128,7 +132,7 @@ def _inductor(active: Any, config: Any) -> None:
 
 
 def _npu(torch: Any, active: Any, module: Any) -> None:
-    """torch_npu reads the flag of torch; its own levels switch that flag."""
+    """Guard the levels of torch_npu, which switch the flag of torch that it reads."""
     where = "torch_npu %s" % getattr(module, "__version__", "?")
     with active.trying("deterministic", where):
         if not torch.are_deterministic_algorithms_enabled():
@@ -147,8 +151,10 @@ def single_thread(torch: Any, active: Any) -> None:
 
 
 def _between_operators(torch: Any, active: Any) -> None:
-    """PyTorch takes this number once a process: the script's own call would be an error after ours,
-    so it is replaced, and said.
+    """Set the number of threads between operators, and replace the script's call.
+
+    PyTorch takes this number once a process: the script's own call would be an error after ours.
+    That is reported.
     """
     what = "torch.set_num_interop_threads"
     real = torch.set_num_interop_threads
@@ -168,7 +174,7 @@ def _between_operators(torch: Any, active: Any) -> None:
 
 
 def no_compile(torch: Any, active: Any) -> None:
-    """`torch.compile` leaves code as it is.
+    """Let `torch.compile` leave code as it is.
 
     The variable is set before the start; this holds where a script removed it.
     """
@@ -194,7 +200,7 @@ def _switch_off(active: Any, config: Any) -> None:
 
 
 def _still_off(torch: Any, active: Any) -> None:
-    """Tell where the script has switched the compiler on again by itself."""
+    """Report that the script has switched the compiler on again by itself."""
     config: Any = sys.modules.get("torch._dynamo.config")
     if getattr(config, "disable", True):  # on, not imported yet, or a version without it
         return

@@ -1,4 +1,4 @@
-"""`data-order` for PyTorch: samplers that draw an order hand out the order of the dataset.
+"""The control `data-order` for PyTorch: samplers hand out the order of the dataset.
 
 A sampler of the user's own and an IterableDataset decide their order themselves: they are left
 alone, and named.
@@ -83,7 +83,7 @@ def _replace(active: Any, order: Callable[[Any], Iterator[int]], kind: Any) -> N
 
 
 def _not_shuffled(active: Any, attribute: str, kind: Any) -> None:
-    """A class that asks an attribute of its own, as its iteration starts, whether to shuffle."""
+    """Set hooks on a class whose iteration asks an attribute whether to shuffle, as it starts."""
 
     def unshuffled(real: Any) -> Any:
         def __iter__(owner: Any) -> Any:  # noqa: N807
@@ -98,7 +98,7 @@ def _not_shuffled(active: Any, attribute: str, kind: Any) -> None:
 
 
 def _unshuffled(real: Callable[[Any], Any], owner: Any, attribute: str) -> Iterator[Any]:
-    """The attribute is off while the iteration starts, and is what it was afterwards."""
+    """Switch the attribute off while the iteration starts, and restore it."""
     nothing = object()
     before = getattr(owner, attribute)
     setattr(owner, attribute, False)
@@ -113,7 +113,7 @@ def _unshuffled(real: Callable[[Any], Any], owner: Any, attribute: str) -> Itera
 
 
 def _split(active: Any, module: Any) -> None:
-    """`random_split`, which draws once which sample goes where."""
+    """Replace `random_split`, which draws once which sample goes where."""
     if hasattr(getattr(module, "random_split", None), "__wrapped__"):
         return
 
@@ -133,7 +133,7 @@ def _split(active: Any, module: Any) -> None:
 
 
 def _loaders(active: Any, kind: Any) -> None:
-    """Say of each loader whose order the control cannot fix, that it cannot."""
+    """Report each loader whose order the control cannot fix."""
 
     def made(_: None, loader: Any, *args: Any, **kwargs: Any) -> None:
         _say(active, loader)

@@ -1,5 +1,6 @@
-"""`seed`, `private-rng` and `entropy` for PyTorch: default generators that nobody seeds, and
-generators that are seeded from the system.
+"""The controls `seed`, `private-rng` and `entropy` for PyTorch.
+
+They act on default generators that nobody seeds, and on generators that are seeded from the system.
 
 The line between them: a default generator whose first seed would come from the system is `seed`'s.
 A call that seeds again from the system (`torch.seed`, `torch.cuda.seed`, `Generator.seed` of any
@@ -39,7 +40,7 @@ def seed(torch: Any, active: Any) -> None:
             kernels.replace(operator, "CPU", _telling_of_lines(real, drawn.drawing(real)))
 
     def late(module: Any) -> None:
-        """A backend that is loaded after torch was not there to be seeded."""
+        """Seed a backend that is loaded after torch."""
         with active.trying("seed", "torch_npu %s" % getattr(module, "__version__", "?")):
             device: Any = getattr(torch, "npu", None)
             if hasattr(device, "manual_seed_all"):
@@ -51,8 +52,9 @@ def seed(torch: Any, active: Any) -> None:
 
 
 def _telling_of_lines(real: Any, telling: Any) -> Any:
-    """Return a kernel that tells of the lines that draw from the default generator, without the
-    weights and masks of layers.
+    """Return a kernel that reports the lines that draw from the default generator.
+
+    The weights and masks of layers are left out.
     """
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
@@ -68,8 +70,9 @@ def _telling_of_lines(real: Any, telling: Any) -> Any:
 
 
 def _states(torch: Any) -> Tuple[Any, bool]:
-    """Return the state of the generator of the CPU, and whether a device is in use, whose
-    generators are not read.
+    """Return the state of the CPU's generator, and whether a device is in use.
+
+    The generators of the device are not read.
     """
     devices = [getattr(torch, name) for name in ("cuda", "xpu", "npu") if hasattr(torch, name)]
     # a version that cannot be asked is taken to have its device in use
@@ -87,7 +90,7 @@ def reseeding(torch: Any, active: Any) -> None:
 
 
 def _own_types(torch: Any, active: Any) -> None:
-    """Generators of a backend that are of a type of their own."""
+    """Replace generators of a backend that are of a type of their own."""
     for generator in getattr(getattr(torch, "npu", None), "default_generators", ()):
         if type(generator) is not torch.Generator:
             _replace_seed(type(generator), active)
@@ -99,7 +102,7 @@ def _replace_seed(kind: Any, active: Any) -> None:
         return
 
     def seed(generator: Any) -> Any:
-        """Seed from the system, or from the fixed stream where it is the user's code that asks."""
+        """Seed from the system, or from the fixed stream where the user's code asks."""
         control = _responsible(active)
         if control is None:
             return real(generator)
@@ -115,8 +118,9 @@ def _replace_seed(kind: Any, active: Any) -> None:
 
 
 def _responsible(active: Any) -> Optional[str]:
-    """Return the control that answers: `private-rng` for every caller, `entropy` where the user's
-    own code asks, by itself or through torch.
+    """Return the control that answers: `private-rng` or `entropy`.
+
+    The first answers every caller, the other the user's own code, which may ask through torch.
     """
     if "private-rng" in active.names:
         return "private-rng"
@@ -135,8 +139,9 @@ def _package(frame: Any) -> str:
 
 
 def _set_in_type(kind: Any, name: str, value: Any) -> None:
-    """Set an attribute of a type of C, whose `__setattr__` refuses: in the dictionary behind it,
-    and drop what is cached of it.
+    """Set an attribute of a C type, whose `__setattr__` refuses.
+
+    It is set in the dictionary behind it, and what is cached of it is dropped.
     """
     try:
         setattr(kind, name, value)
