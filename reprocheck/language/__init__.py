@@ -1,22 +1,22 @@
 """The language of what people read: messages in English, and their translations.
 
     tr("run {number} ended", number=2)    the message, in the language that is spoken
-    count(3, "run")                       so many of something
     form(3, "differs", "differ")          the message for one or for several
     mark("ran to its end")                a message that stands in a table; `tr` says it later
     with spoken("zh"): ...                what is said in here is said in Chinese
+    count(3, "run"), listed(names)        numbers and lists, which are English in every language
 
 A message is its own key, as everywhere with gettext; what no catalogue holds is said in English.
+What is English in every language is a plain f-string. A translated text keeps its English in
+`Translated` alone: never put one into an f-string.
 Imports the standard library alone, and `gettext` only where another language is asked for.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,20 +25,8 @@ if TYPE_CHECKING:
     from gettext import NullTranslations
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
-    """A language of reports.
-
-    tag     its name in HTML (BCP 47)
-    space   what stands between two sentences
-    """
-
-    tag: str
-    space: str
-
-
-LANGUAGES: Mapping[str, Language] = {"en": Language("en", " "), "zh": Language("zh-CN", "")}
-"""By what is asked for."""
+LANGUAGES: Mapping[str, str] = {"en": "en", "zh": "zh-CN"}
+"""By what is asked for: the name in HTML (BCP 47)."""
 CATALOGUES = Path(__file__).parent
 _spoken: ContextVar[str] = ContextVar("language", default="en")
 
@@ -75,7 +63,7 @@ def spoken(language: str) -> Iterator[None]:
 
 def tag() -> str:
     """Return the language that is spoken, as HTML names it."""
-    return LANGUAGES[_spoken.get()].tag
+    return LANGUAGES[_spoken.get()]
 
 
 def tr(message: str, /, **values: object) -> str:
@@ -91,33 +79,6 @@ def tr(message: str, /, **values: object) -> str:
     if isinstance(message, Translated) or not message:
         return message
     return _translated(_catalogue(language).gettext(message), message, values)
-
-
-def again(text: str, messages: Iterable[str]) -> str:
-    """Return what was kept in English, in the language that is spoken: by the one of these messages
-    that it was made of, its values as they stand in it.
-    """
-    found = ((message, _pattern(message).fullmatch(text)) for message in messages)
-    for message, values in found:
-        if values is not None:
-            return tr(message, **values.groupdict())
-    return tr(text)
-
-
-@cache
-def _pattern(message: str) -> re.Pattern[str]:
-    places = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(message))
-    return re.compile(places, re.DOTALL)
-
-
-def count(number: int, noun: str, nouns: str = "") -> str:
-    """So many of something, in the language that is spoken.
-
-    >>> count(1, "run"), count(12000, "loss", "losses")
-    ('1 run', '12,000 losses')
-    """
-    several = nouns or f"{noun}s"
-    return form(number, f"{{number:,}} {noun}", f"{{number:,}} {several}", number=number)
 
 
 def form(number: int, one: str, several: str, /, **values: object) -> str:
@@ -156,14 +117,6 @@ def changed(
     return change(text)
 
 
-def replaced(text: str, old: str, new: str) -> str:
-    """`text.replace(old, new)`, in English, too."""
-    if isinstance(text, Translated):
-        plain = text.english.replace(old, english(new))
-        return Translated(str(text).replace(old, new), plain)
-    return text.replace(old, new)
-
-
 def joined(separator: str, parts: Iterable[str]) -> str:
     """Return the parts that are not empty, with the separator between them; in English, too."""
     held = list(filter(None, parts))
@@ -173,10 +126,36 @@ def joined(separator: str, parts: Iterable[str]) -> str:
     return Translated(text, english(separator).join(map(english, held)))
 
 
+def sentences(*parts: str) -> str:
+    """Return those that are not empty, one after another: no space stands behind a sentence in
+    Chinese.
+    """
+    *before, last = list(filter(None, parts)) or [""]
+    return joined("", (*(part + _space(part) for part in before), last))
+
+
+def _space(part: str) -> str:
+    if isinstance(part, Translated) and part.endswith("。"):
+        return Translated("", " ")
+    return " "
+
+
+def count(number: int, noun: str, nouns: str = "") -> str:
+    """Return so many of something, in English.
+
+    >>> count(1, "run"), count(12000, "loss", "losses")
+    ('1 run', '12,000 losses')
+    """
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
 def listed(names: Iterable[str]) -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
+    """Return `a`, `a and b`, `a, b and c`: in English where the names are none of `tr`."""
     *others, last = names
-    return joined(tr(" and "), (joined(tr(", "), others), last))
+    comma, conjunction = ", ", " and "
+    if any(isinstance(name, Translated) for name in (*others, last)):
+        comma, conjunction = tr(", "), tr(" and ")
+    return joined(conjunction, (joined(comma, others), last))
 
 
 def shortlist(names: Sequence[str], most: int = 4) -> str:
@@ -185,12 +164,7 @@ def shortlist(names: Sequence[str], most: int = 4) -> str:
         return ""
     if len(names) <= most:
         return listed(names)
-    return listed([*names[:most], tr("{number} more", number=len(names) - most)])
-
-
-def sentences(*parts: str) -> str:
-    """Return those that are not empty, one after another."""
-    return joined(Translated(LANGUAGES[_spoken.get()].space, " "), parts)
+    return listed([*names[:most], f"{len(names) - most} more"])
 
 
 def _translated(template: str, message: str, values: Mapping[str, object]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reprocheck.language import form, shortlist
+from reprocheck.language import shortlist
 
 _MOST = 8
 """Stretches of consecutive ranks that are named."""
@@ -19,7 +19,8 @@ def named(ranks: Sequence[int]) -> str:
         else:
             spans.append([rank, rank])
     words = [text for first, last in spans for text in _words(first, last)]
-    return form(len(ranks), "rank {listed}", "ranks {listed}", listed=shortlist(words, _MOST))
+    noun = "rank" if len(ranks) == 1 else "ranks"
+    return f"{noun} {shortlist(words, _MOST)}"
 
 
 def _words(first: int, last: int) -> list[str]:

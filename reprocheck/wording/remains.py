@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reprocheck.language import form, sentences, tr
+from reprocheck.language import sentences
 from reprocheck.model.statements.search import NamedCause, Remaining, Remains
 from reprocheck.wording.say import say
 from reprocheck.wording.search import named
@@ -24,10 +24,8 @@ def remaining(remains: Remains) -> str:
 def _clock(read: tuple[str, str]) -> str:
     """Return a clock that a cause names and no control reaches."""
     line, name = read
-    return tr(
-        "{line} reads `{name}`: the controls leave monotonic clocks alone, so none can confirm it.",
-        line=line,
-        name=name,
+    return (
+        f"{line} reads `{name}`: the controls leave monotonic clocks alone, so none can confirm it."
     )
 
 
@@ -35,89 +33,65 @@ def _idle(remains: Remains) -> str:
     """Run agreed under controls that did nothing that shows."""
     names = remains.idle
     if len(names) > _MOST_QUOTED:
-        agree = tr(
-            "{names} controls at once, but those that acted do not suffice", names=len(names)
-        )
+        agree = f"{len(names)} controls at once, but those that acted do not suffice"
     else:
-        agree = form(
-            len(names),
-            "{both}, but nothing recorded shows that it acted",
-            "{both}, but nothing recorded shows that they acted",
-            both=named(names),
-        )
-    return tr("No cause is confirmed: runs agree under {agree}, so this may be luck.", agree=agree)
+        they = "it" if len(names) == 1 else "they"
+        agree = f"{named(names)}, but nothing recorded shows that {they} acted"
+    return f"No cause is confirmed: runs agree under {agree}, so this may be luck."
 
 
 def _left_out(remains: Remains) -> str:
     if not remains.crashing:
         return ""
-    return form(
-        len(remains.crashing),
-        " ({names} left out, because the script fails under it)",
-        " ({names} left out, because the script fails under them)",
-        names=named(remains.crashing),
-    )
+    them = "it" if len(remains.crashing) == 1 else "them"
+    return f" ({named(remains.crashing)} left out, because the script fails under {them})"
 
 
 def _tried(remains: Remains) -> str:
-    return tr(
-        "No control makes the runs agree, alone or together with others{left_out}",
-        left_out=_left_out(remains),
-    )
+    return f"No control makes the runs agree, alone or together with others{_left_out(remains)}"
 
 
 def _few_tried(remains: Remains) -> str:
-    return tr(
-        "No control was seen to make the runs agree{left_out}. The difference is"
-        " intermittent, so few controls were tried: --runs N tries more.",
-        left_out=_left_out(remains),
+    return (
+        f"No control was seen to make the runs agree{_left_out(remains)}. The difference"
+        " is intermittent, so few controls were tried: --runs N tries more."
     )
 
 
 def _nothing_recorded(remains: Remains) -> str:
-    return tr(
-        "{tried}. Nothing that was recorded differs, so the source of the difference"
-        " was not recorded.",
-        tried=_tried(remains),
+    return (
+        f"{_tried(remains)}. Nothing that was recorded differs, so the source of the"
+        " difference was not recorded."
     )
 
 
 def _given_otherwise(remains: Remains) -> str:
-    said = tr("{tried}, because the runs were given different inputs.", tried=_tried(remains))
+    said = f"{_tried(remains)}, because the runs were given different inputs."
     return sentences(said, *map(say, remains.given))
 
 
 def _noise(remains: Remains) -> str:
     """Return the operator, from the ladder and the lists."""
-    at = f"`{remains.place}`" if remains.place else tr("the loss")
-    rung, made_by = tr(remains.rung), say(remains.culprit)
+    at = f"`{remains.place}`" if remains.place else "the loss"
+    rung, made_by = remains.rung, say(remains.culprit)
     if remains.operator and not made_by:
         made_by = f"`{remains.operator}`"
-    made = tr("It is first seen at {at} on the rung `{rung}`.", at=at, rung=rung)
+    made = f"It is first seen at {at} on the rung `{rung}`."
     if made_by:
-        made = tr(
-            "It comes from {made_by}, and is first seen at {at} on the rung `{rung}`.",
-            made_by=made_by,
-            at=at,
-            rung=rung,
-        )
+        made = f"It comes from {made_by}, and is first seen at {at} on the rung `{rung}`."
     noise = [made, *map(say, remains.operators)][:_MOST_NOISE]
-    said = tr(
-        "{tried}: what remains is noise of an operator or of the hardware.", tried=_tried(remains)
-    )
+    said = f"{_tried(remains)}: what remains is noise of an operator or of the hardware."
     return sentences(said, *noise)
 
 
 def _unreached(remains: Remains) -> str:
-    rung, culprit = tr(remains.rung), say(remains.culprit)
-    shows = tr("It first shows on the rung `{rung}`.", rung=rung)
+    rung, culprit = remains.rung, say(remains.culprit)
+    shows = f"It first shows on the rung `{rung}`."
     if remains.place:
-        shows = tr(
-            "It first shows on the rung `{rung}` at `{place}`.", rung=rung, place=remains.place
-        )
+        shows = f"It first shows on the rung `{rung}` at `{remains.place}`."
     said = [*_not_by_control(_tried(remains), remains.suspect), shows]
     if culprit:
-        said.append(tr("It comes from {culprit}.", culprit=culprit))
+        said.append(f"It comes from {culprit}.")
     return sentences(*said, *map(say, remains.given))
 
 
@@ -126,20 +100,17 @@ def _not_by_control(tried: str, suspect: NamedCause | None) -> tuple[str, ...]:
     control reaches it.
     """
     if suspect is None:
-        out_of_reach = tr(
-            "{tried}: the source of the difference is out of reach of every control, such as a"
-            " service, a native library that draws by itself, a race between threads, or the"
-            " hardware.",
-            tried=tried,
+        out_of_reach = (
+            f"{tried}: the source of the difference is out of reach of every control, such"
+            " as a service, a native library that draws by itself, a race between threads,"
+            " or the hardware."
         )
         return (out_of_reach,)
-    unconfirmed = tr(
-        "The {confidence} cause is {code} at {line}, and no control confirms it.",
-        confidence=tr(suspect.confidence),
-        code=suspect.code,
-        line=suspect.at,
+    unconfirmed = (
+        f"The {suspect.confidence} cause is {suspect.code} at {suspect.at}, and no"
+        " control confirms it."
     )
-    return tr("{sentence}.", sentence=tried), unconfirmed
+    return f"{tried}.", unconfirmed
 
 
 _REMAINS: Mapping[Remaining, Callable[[Remains], str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from reprocheck.language import count, form, joined, mark, sentences, shortlist, tr
+from reprocheck.language import count, form, joined, mark, sentences, shortlist, spoken, tr
 from reprocheck.language.letters import capital, small
 from reprocheck.model import Check, Tried
 from reprocheck.model.controls import controls_in, fixes_in
@@ -40,13 +40,15 @@ def told(check: Check) -> Check:
     search = check.search
     if search is None:
         return check
-    search = replace(
-        search,
-        tried=tuple(map(_tried, search.tried)),
-        sentence=sentences(*map(say, search.statements)),
-        confidence=sentences(*map(say, search.certainty)),
-        fix=joined("\n\n", dict.fromkeys(map(say, search.remedies))),
-    )
+    fix = joined("\n\n", dict.fromkeys(map(say, search.remedies)))
+    with spoken("en"):
+        search = replace(
+            search,
+            tried=tuple(map(_tried, search.tried)),
+            sentence=sentences(*map(say, search.statements)),
+            confidence=sentences(*map(say, search.certainty)),
+            fix=fix,
+        )
     return replace(check, search=search)
 
 
@@ -55,37 +57,33 @@ def _tried(tried: Tried) -> Tried:
 
 
 WHY: Mapping[ReasonKey, str] = {
-    "a cause speaks for it": mark("it would remove {code}, {title}"),
-    "a line speaks for it": mark("a line where the runs diverge points to it"),
-    "the ladder speaks for it": mark("the ladder points to it"),
-    "suspects together": mark(
-        "one control for each cause that the record or the scan names, together"
-    ),
-    "patches together": mark("the patches of all that the record or the scan names, together"),
-    "next difference": mark("the first difference that is left speaks for {listed}"),
-    "all harmless": mark("all controls that do not alter the training, together"),
-    "harmless and patches": mark(
+    "a cause speaks for it": "it would remove {code}, {title}",
+    "a line speaks for it": "a line where the runs diverge points to it",
+    "the ladder speaks for it": "the ladder points to it",
+    "suspects together": "one control for each cause that the record or the scan names, together",
+    "patches together": "the patches of all that the record or the scan names, together",
+    "next difference": "the first difference that is left speaks for {listed}",
+    "all harmless": "all controls that do not alter the training, together",
+    "harmless and patches": (
         "all controls that do not alter the training, and the patches of what is named, together"
     ),
-    "altering, too": mark("these do not suffice: adding the controls that alter the training"),
-    "without": mark("to test the set without {listed}"),
-    "alone": mark("to test whether {name} alone suffices"),
-    "a part of it": mark("to test whether {part}, a part of {name}, suffices"),
-    "not at a place": mark("to test the set without what {name} does at {place}"),
-    "without silent": mark("without those of which nothing shows what they act on"),
-    "fails alone": mark("the script failed: to test whether this control makes it fail"),
-    "which fails": mark("the script failed: to find the control that makes it fail"),
-    "without failing": mark("again without {listed}, under which the script failed"),
-    "another value": mark("another value of it, since the script failed under the one before"),
-    "free names": mark(
-        "in a fresh folder, since what the first run left was in the way of the next"
-    ),
-    "suffices": mark("to test whether this set suffices"),
-    "more runs": mark("{runs}, to rule out that they agree by chance"),
-    "how often": mark("again, to see how often the runs differ"),
-    "intermittent": mark("again, because the difference is intermittent"),
-    "no chance": mark("again, to rule out that runs agree by chance"),
-    "patch": mark("the patch, without any control"),
+    "altering, too": "these do not suffice: adding the controls that alter the training",
+    "without": "to test the set without {listed}",
+    "alone": "to test whether {name} alone suffices",
+    "a part of it": "to test whether {part}, a part of {name}, suffices",
+    "not at a place": "to test the set without what {name} does at {place}",
+    "without silent": "without those of which nothing shows what they act on",
+    "fails alone": "the script failed: to test whether this control makes it fail",
+    "which fails": "the script failed: to find the control that makes it fail",
+    "without failing": "again without {listed}, under which the script failed",
+    "another value": "another value of it, since the script failed under the one before",
+    "free names": "in a fresh folder, since what the first run left was in the way of the next",
+    "suffices": "to test whether this set suffices",
+    "more runs": "{runs}, to rule out that they agree by chance",
+    "how often": "again, to see how often the runs differ",
+    "intermittent": "again, because the difference is intermittent",
+    "no chance": "again, to rule out that runs agree by chance",
+    "patch": "the patch, without any control",
 }
 """Why runs are made, by the key of the reason."""
 
@@ -93,16 +91,15 @@ WHY: Mapping[ReasonKey, str] = {
 def why(reason: Reason | str) -> str:
     """Return why runs are made; older records hold the sentence."""
     if isinstance(reason, str):
-        return tr(reason)
+        return reason
     name, part, *_ = (*reason.names, "", "")
-    return tr(
-        WHY[reason.key],
+    return WHY[reason.key].format(
         name=name,
         part=part,
         listed=shortlist(reason.names, _MOST_SHOWN),
         place=reason.place,
         code=reason.code,
-        title=small(tr(entry(reason.code).title)) if reason.code else "",
+        title=small(entry(reason.code).title) if reason.code else "",
         runs=count(reason.runs, "more run"),
     )
 
@@ -111,8 +108,8 @@ def why(reason: Reason | str) -> str:
 def next_to_try(statement: NextToTry) -> str:
     """Return what a search that was broken off would do next."""
     if not statement.names:
-        return tr("Next to try: {why}.", why=why(statement.why))
-    return tr("Next to try: {named} ({why}).", named=named(statement.names), why=why(statement.why))
+        return f"Next to try: {why(statement.why)}."
+    return f"Next to try: {named(statement.names)} ({why(statement.why)})."
 
 
 def named(names: Sequence[str]) -> str:
@@ -120,39 +117,38 @@ def named(names: Sequence[str]) -> str:
     quoted = [f"`{name}`" for name in controls_in(names)]
     if len(quoted) > _MOST_NAMED:
         some = shortlist(quoted, _MOST_SHOWN)
-        quoted = [tr("the {number} controls {listed}", number=len(quoted), listed=some)]
+        quoted = [f"the {len(quoted)} controls {some}"]
     fixes = fixes_in(names)
     if fixes:
         at = shortlist(fixes, _MOST_PLACES)
-        quoted.append(form(len(fixes), "the patch of {at}", "the patches of {at}", at=at))
-    return shortlist(quoted, len(quoted)) or tr("no control")
+        quoted.append(f"the patch of {at}" if len(fixes) == 1 else f"the patches of {at}")
+    return shortlist(quoted, len(quoted)) or "no control"
 
 
 @say.register
 def note(arm: ArmNote) -> str:
     """Return why the runs of an arm were made, or what stood in the way."""
-    return tr(
-        _NOTES[arm.hindrance],
+    return _NOTES[arm.hindrance].format(
         why=why(arm.why),
         what=arm.what,
-        where=tr(" at {line}", line=arm.at) if arm.at else "",
+        where=f" at {arm.at}" if arm.at else "",
         ended=_ended(arm),
         whole=shortlist(arm.beside, _MOST_NAMED),
     )
 
 
 _NOTES = {
-    "as in the check": mark("as in the check"),
+    "as in the check": "as in the check",
     "none": "{why}",
-    "not taken": mark(
+    "not taken": (
         "no process of a run loaded the patched text: the program reads the file in another way"
     ),
-    "refused": mark("the script failed: {what}{where} has no deterministic implementation"),
-    "failed": mark("{ended}; {why}"),
-    "took too long": mark("{ended}; {why}"),
-    "within tolerance": mark("{why}; within the tolerance, but too far apart for rounding"),
-    "one run": mark("{why}; one run, compared with those under {whole}"),
-    "nothing acted": mark("{why}; nothing recorded shows that it acted"),
+    "refused": "the script failed: {what}{where} has no deterministic implementation",
+    "failed": "{ended}; {why}",
+    "took too long": "{ended}; {why}",
+    "within tolerance": "{why}; within the tolerance, but too far apart for rounding",
+    "one run": "{why}; one run, compared with those under {whole}",
+    "nothing acted": "{why}; nothing recorded shows that it acted",
 }
 """What is said of an arm, by what stood in the way."""
 
@@ -160,28 +156,28 @@ _NOTES = {
 def _ended(arm: ArmNote) -> str:
     """Return how a run ended, with what the script said last."""
     if arm.hindrance == "took too long":
-        return tr("run {number} took too long", number=arm.run)
+        return f"run {arm.run} took too long"
     if not arm.what:
-        return tr("run {number} failed", number=arm.run)
-    return tr("run {number} failed ({last})", number=arm.run, last=arm.what)
+        return f"run {arm.run} failed"
+    return f"run {arm.run} failed ({arm.what})"
 
 
 @say.register
 def remark(statement: SearchRemark) -> str:
     """Return what is said of a search without any value."""
-    return tr(_REMARKS[statement.kind])
+    return _REMARKS[statement.kind]
 
 
 _REMARKS = {
-    "broken off": mark("The search was ended before it had finished."),
-    "nothing to try": mark(
-        "No control was tried: the numbers that differ first in the training differ by as much"
-        " as the values that the script was started with."
+    "broken off": "The search was ended before it had finished.",
+    "nothing to try": (
+        "No control was tried: the numbers that differ first in the training differ by"
+        " as much as the values that the script was started with."
     ),
-    "patch in vain": mark(
+    "patch in vain": (
         "Runs with a patch of the confirmed causes differ still: these fixes do not suffice."
     ),
-    "within tolerance": mark(
+    "within tolerance": (
         "The checks pass; what was searched is a difference within the tolerance."
     ),
 }
@@ -192,45 +188,25 @@ def removes(statement: Removes) -> str:
     """Return that a set of controls removes the difference, and what that confirms."""
     by, agreeing = capital(named(statement.names)), _agreeing(statement.under)
     if not statement.shown:
-        return tr(
-            "{named} may remove the difference, but this is not shown: {agreeing}, which can be"
-            " luck.",
-            named=by,
-            agreeing=agreeing,
+        return (
+            f"{by} may remove the difference, but this is not shown: {agreeing}, which can be luck."
         )
     if len(statement.names) == 1:
-        said = tr("{named} removes the difference: {agreeing}.", named=by, agreeing=agreeing)
+        said = f"{by} removes the difference: {agreeing}."
     else:
-        said = tr(
-            "{named} together remove the difference: {agreeing}. None of them can be left out.",
-            named=by,
-            agreeing=agreeing,
-        )
-    causes = joined(tr("; and "), dict.fromkeys(map(_called, statement.confirms)))
-    return sentences(said, tr("This confirms {causes}.", causes=causes))
+        said = f"{by} together remove the difference: {agreeing}. None of them can be left out."
+    causes = "; and ".join(dict.fromkeys(map(_called, statement.confirms)))
+    return sentences(said, f"This confirms {causes}.")
 
 
 def _called(cause: NamedCause) -> str:
-    return tr("{code}, {title}", code=cause.code, title=small(tr(cause.title)))
+    return f"{cause.code}, {small(cause.title)}"
 
 
 def _agreeing(under: Agreement) -> str:
-    runs, how = under.runs, _how(under)
-    if fixes_in(under.names):
-        return form(
-            len(under.names),
-            "{runs} runs with it agree {how}",
-            "{runs} runs with them agree {how}",
-            runs=runs,
-            how=how,
-        )
-    return form(
-        len(under.names),
-        "{runs} runs under it agree {how}",
-        "{runs} runs under them agree {how}",
-        runs=runs,
-        how=how,
-    )
+    by = "with" if fixes_in(under.names) else "under"
+    them = "it" if len(under.names) == 1 else "them"
+    return f"{under.runs} runs {by} {them} agree {_how(under)}"
 
 
 def _how(under: Agreement) -> str:
@@ -245,43 +221,34 @@ def _how(under: Agreement) -> str:
 def another_remains(statement: AnotherRemains) -> str:
     """Return that runs under the smallest set differ later, and what looks for that."""
     if not statement.further:
-        return tr(
-            "Another difference remains, from iteration {iteration} on: apply the patch and search"
-            " again.",
-            iteration=statement.iteration,
+        return (
+            f"Another difference remains, from iteration {statement.iteration} on: apply the"
+            " patch and search again."
         )
-    return tr(
-        "Another difference remains, from iteration {iteration} on: {command} with the same"
-        " script looks for it.",
-        iteration=statement.iteration,
-        command=f"`reprocheck explain {' '.join(statement.further)}`",
+    command = f"`reprocheck explain {' '.join(statement.further)}`"
+    return (
+        f"Another difference remains, from iteration {statement.iteration} on: {command}"
+        " with the same script looks for it."
     )
 
 
 @say.register
 def moved(statement: Moved) -> str:
     """Return what controls remove that do not remove all."""
-    return form(
-        len(statement.names),
-        "{named} removes a part of the difference: under it the runs first differ on the rung"
-        " `{rung}`, no longer on `{before}`.",
-        "{named} remove a part of the difference: under them the runs first differ on the rung"
-        " `{rung}`, no longer on `{before}`.",
-        named=capital(named(statement.names)),
-        rung=tr(statement.rung),
-        before=tr(statement.before),
+    remove, them = ("removes", "it") if len(statement.names) == 1 else ("remove", "them")
+    return (
+        f"{capital(named(statement.names))} {remove} a part of the difference: under {them} the"
+        f" runs first differ on the rung `{statement.rung}`, no longer on `{statement.before}`."
     )
 
 
 @say.register
 def patches_in_vain(statement: PatchesInVain) -> str:
     """Return that runs with patches differ as well."""
-    return form(
-        len(statement.fixes),
-        "Runs with {patches} differ too: it is not the only cause, or not a cause.",
-        "Runs with {patches} differ too: these are not the only causes, or no causes.",
-        patches=named(statement.fixes),
-    )
+    which = "it is not the only cause, or not a cause"
+    if len(statement.fixes) > 1:
+        which = "these are not the only causes, or no causes"
+    return f"Runs with {named(statement.fixes)} differ too: {which}."
 
 
 @say.register
@@ -294,7 +261,7 @@ def agreement(under: Agreement) -> str:
         named=named(under.names),
         runs=under.runs,
         how=_how(under),
-        arms=joined(tr(", "), (f"arms/{name}" for name in under.arms)),
+        arms=", ".join(f"arms/{name}" for name in under.arms),
         of_unmodified=small(_of_unmodified(under.seen)),
     )
 
@@ -306,11 +273,13 @@ def of_differing(seen: Sample) -> str:
     """
     if not seen.insufficient:
         return _of_unmodified(seen)
-    under = form(
-        seen.insufficient,
-        "One run under controls that do not suffice differs from them, too.",
-        "{further} runs under controls that do not suffice differ from them and from each other.",
-        further=seen.insufficient,
+    under = (
+        "One run under controls that do not suffice differs from them, too."
+        if seen.insufficient == 1
+        else (
+            f"{seen.insufficient} runs under controls that do not suffice differ from them"
+            " and from each other."
+        )
     )
     return sentences(_of_unmodified(seen), under)
 
@@ -369,37 +338,27 @@ def certainty(statement: Certainty) -> str:
     """
     under, bound = statement.under, f"{statement.bound:.0%}"
     if not statement.wanted:
-        return tr(
-            "{of_differing} If {names} had no effect, {luck} With 95 %"
-            " confidence, at most {bound} of runs under {names} differ from the first.",
-            of_differing=of_differing(under.seen),
-            names=named(under.names),
-            luck=_luck(statement),
-            bound=bound,
+        return (
+            f"{of_differing(under.seen)} If {named(under.names)} had no effect,"
+            f" {_luck(statement)} With 95 % confidence, at most {bound} of runs under"
+            f" {named(under.names)} differ from the first."
         )
-    more = tr("{wanted} runs", wanted=statement.wanted)
+    more = f"{statement.wanted} runs"
     if statement.more:
-        more = tr("more than {most} runs", most=statement.wanted)
-    return tr(
-        "{of_differing} To rule out luck, {more} must agree (--runs N makes more of each);"
-        " with 95 % confidence, at most {bound} of runs under {named}"
-        " differ from the first.",
-        of_differing=of_differing(under.seen),
-        more=more,
-        bound=bound,
-        named=named(under.names),
+        more = f"more than {statement.wanted} runs"
+    return (
+        f"{of_differing(under.seen)} To rule out luck, {more} must agree (--runs N makes"
+        f" more of each); with 95 % confidence, at most {bound} of runs under"
+        f" {named(under.names)} differ from the first."
     )
 
 
 def _luck(statement: Certainty) -> str:
-    agree = tr("still agree")
+    agree = "still agree"
     if statement.under.seen.unlike:
-        agree = tr("still agree, and differ from all of these,")
-    return tr(
-        "{runs} runs would {agree} in at most {share:.1%} of such searches.",
-        runs=statement.proving,
-        agree=agree,
-        share=statement.luck,
+        agree = "still agree, and differ from all of these,"
+    return (
+        f"{statement.proving} runs would {agree} in at most {statement.luck:.1%} of such searches."
     )
 
 

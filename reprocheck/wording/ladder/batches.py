@@ -101,13 +101,8 @@ def _parts(batch: OtherBatch) -> str:
     unequal = batch.unequal_parts
     if not 0 < len(unequal) < batch.parts:
         return ""
-    return form(
-        len(unequal),
-        "Of the {total} parts of a batch, {named} differs.",
-        "Of the {total} parts of a batch, {named} differ.",
-        total=batch.parts,
-        named=words.named(unequal),
-    )
+    differ = "differs" if len(unequal) == 1 else "differ"
+    return f"Of the {batch.parts} parts of a batch, {words.named(unequal)} {differ}."
 
 
 def _why(batch: OtherBatch) -> str:
@@ -141,15 +136,11 @@ def _why(batch: OtherBatch) -> str:
 def _seeds(own: Sequence[Seeding]) -> str:
     """`numpy from the operating system in line 9 of train.py`."""
     first = own[0]
-    number = tr("with another number in each run")
+    number = "with another number in each run"
     if first.by_system or first.first is None:
-        number = tr("from the operating system")
-    return tr(
-        "{names} {number}{line}",
-        names=shortlist([one.generator for one in own]),
-        number=number,
-        line=words.at(first.line, mark(" in ")),
-    )
+        number = "from the operating system"
+    names = shortlist([seeding.generator for seeding in own])
+    return f"{names} {number}{words.at(first.line, ' in ')}"
 
 
 def _seeded_late(evidence: BatchDiffers) -> str:

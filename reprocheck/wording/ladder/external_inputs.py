@@ -81,13 +81,12 @@ def _value(value: str | FileState | None) -> str:
     """Return a value as it was given; of a file what tells it from the other."""
     if not isinstance(value, FileState):
         return value or ""
-    said = tr("{size:,} bytes", size=value.size)
+    said = f"{value.size:,} bytes"
     if value.hash:
-        said += tr(", hash {hash}", hash=value.hash)
+        said += f", hash {value.hash}"
     if value.time is not None:
-        said += tr(
-            ", changed {when:%Y-%m-%d %H:%M:%S} UTC", when=datetime.fromtimestamp(value.time, UTC)
-        )
+        when = datetime.fromtimestamp(value.time, UTC)
+        said += f", changed {when:%Y-%m-%d %H:%M:%S} UTC"
     return said
 
 

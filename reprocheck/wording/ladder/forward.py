@@ -31,10 +31,10 @@ def other_output(differs: OtherOutput) -> Said:
     if last is not None:
         child = words.module(last.place, last.class_)
         stretch = tr(", in the stretch between {child} and its own output", child=child)
-    culprit = tr("the forward of {name}", name=name)
+    culprit = f"the forward of {name}"
     why = tr("no process-wide generator moved: it draws from a private generator or is noisy")
     if differs.unequal:
-        culprit = tr("the state of {generators}", generators=words.generators(differs.unequal))
+        culprit = f"the state of {words.generators(differs.unequal)}"
         why = tr("{culprit} that it draws from does not agree", culprit=culprit)
     elif differs.drawn:
         why = tr(
@@ -49,12 +49,7 @@ def other_output(differs: OtherOutput) -> Said:
     )
     return Said(
         culprit=culprit,
-        detail=tr(
-            "The inputs of {name} agree, its output differs{stretch}; {why}.",
-            name=name,
-            stretch=stretch,
-            why=why,
-        ),
+        detail=f"The inputs of {name} agree, its output differs{stretch}; {why}.",
         head=head,
         sentence=tr("{head}{stretch}, and {why}", head=head, stretch=stretch, why=why),
     )
@@ -77,14 +72,10 @@ def other_inputs(differ: OtherInputs) -> Said:
         into=into,
         no_producer=tr(_NO_PRODUCER),
     )
+    name = words.module(differ.call.place, differ.call.class_)
     return Said(
         culprit=stretch,
-        detail=tr(
-            "The inputs of {name} differ already and {no_producer}: {stretch}.",
-            name=words.module(differ.call.place, differ.call.class_),
-            no_producer=tr(_NO_PRODUCER),
-            stretch=stretch,
-        ),
+        detail=f"The inputs of {name} differ already and {_NO_PRODUCER}: {stretch}.",
         head=head,
         sentence=tr("{head}: the difference is made by {stretch}", head=head, stretch=stretch),
     )
@@ -127,8 +118,8 @@ def other_labels(labels: OtherLabels) -> Said:
         labels.agreed, tr("the labels that the loss {name} is taken against", name=name), _SEVERAL
     )
     return Said(
-        culprit=tr("the labels that {name} is given", name=name),
-        detail=tr("{differ}; {no_producer}.", differ=capital(differ), no_producer=tr(_NO_PRODUCER)),
+        culprit=f"the labels that {name} is given",
+        detail=f"{capital(differ)}; {_NO_PRODUCER}.",
         sentence=tr(
             "{within} {differ}: they are made by something that was not recorded",
             within=words.within(labels.call.iteration),
@@ -141,9 +132,7 @@ def other_labels(labels: OtherLabels) -> Said:
 def other_loss_input(differs: OtherLossInput) -> Said:
     """Say that what the loss is taken against differs."""
     place, agreed = differs.fact.place, differs.agreed
-    culprit = tr(
-        "something between {after} and the loss that was not recorded", after=_after(differs.last)
-    )
+    culprit = f"something between {_after(differs.last)} and the loss that was not recorded"
     other = _beside(
         agreed, tr("what else the loss is taken from (labels, targets, constants)"), _ONE
     )
@@ -155,16 +144,12 @@ def other_loss_input(differs: OtherLossInput) -> Said:
         no_producer=tr(_NO_PRODUCER),
     )
     if differs.label is not None:
-        culprit = tr(
-            "the labels that the loss is taken against (`{names}` of {place})",
-            names=differs.label,
-            place=place,
-        )
+        culprit = f"the labels that the loss is taken against (`{differs.label}` of {place})"
         other = _beside(agreed, tr("the labels that the loss is taken against"), _SEVERAL)
         differ = tr("{other}; {no_producer}", other=other, no_producer=tr(_NO_PRODUCER))
     return Said(
         culprit=culprit,
-        detail=tr("{sentence}.", sentence=capital(differ)),
+        detail=f"{capital(differ)}.",
         sentence=tr(
             "{within} {differ}: what makes it was not recorded",
             within=words.within(differs.fact.iteration),
@@ -176,25 +161,23 @@ def other_loss_input(differs: OtherLossInput) -> Said:
 @said_of.register
 def other_loss(loss: OtherLoss) -> Said:
     """Say that nothing recorded explains a loss that differs."""
-    culprit = tr(
-        "something between {after} and the loss that was not recorded", after=_after(loss.last)
-    )
+    culprit = f"something between {_after(loss.last)} and the loss that was not recorded"
     shown, agree = "", _agree(loss.agreed)
     if loss.first_weights:
-        culprit += tr(", such as the first weights")
+        culprit += ", such as the first weights"
     if loss.compiled:
-        culprit = tr("something in the forward pass, which a compiled function hides")
+        culprit = "something in the forward pass, which a compiled function hides"
         shown = tr(" ({compiled} shows the forward pass)", compiled=loss.compiled)
         if loss.first_weights:
-            culprit += tr(", or the first weights")
-    detail = tr("The loss differs, {text}", text=agree)
+            culprit += ", or the first weights"
+    detail = f"The loss differs, {agree}"
     differs = tr("{text} and the loss differs", text=agree)
     if not agree:
-        detail = tr("The loss differs, and nothing recorded before it shows why")
+        detail = "The loss differs, and nothing recorded before it shows why"
         differs = tr("the loss differs, and nothing recorded before it shows why")
     return Said(
         culprit=culprit,
-        detail=tr("{detail}: {culprit}.", detail=detail, culprit=culprit),
+        detail=f"{detail}: {culprit}.",
         sentence=tr(
             "{within} {differs}: the difference is made by {culprit}{shown}",
             within=words.within(loss.iteration),
@@ -207,8 +190,8 @@ def other_loss(loss: OtherLoss) -> Said:
 
 def _after(last: Fact | None) -> str:
     if last is None:
-        return tr("the start")
-    return tr("the last module, {place},", place=words.module(last.place, last.class_))
+        return "the start"
+    return f"the last module, {words.module(last.place, last.class_)},"
 
 
 @said_of.register
@@ -219,13 +202,13 @@ def other_path(path: OtherPath) -> Said:
     if seen.kind == "call":
         does = tr("calls {place}", place=words.module(seen.place, seen.class_))
     if seen.call:
-        does += tr(" (number {call})", call=seen.call + 1)
+        does = tr("{does} (number {call})", does=does, call=seen.call + 1)
     here, there = words.runs(seen)
-    detail = tr(
+    sentence = tr(
         "{within} run {here} {does}, which run {there} does not: the control flow differs.",
         within=words.within(seen.iteration),
         here=here,
         does=does,
         there=there,
     )
-    return Said(culprit=tr("the control flow"), detail=detail, sentence=detail)
+    return Said(culprit="the control flow", detail=sentence, sentence=sentence)

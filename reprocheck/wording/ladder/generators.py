@@ -16,31 +16,22 @@ def unequal_state(drawn: UnequalState) -> Said:
     if drawn.outside:
         return _by_script(drawn)
     names, seen, agreed = drawn.names, drawn.fact, drawn.agreed
-    kind, who = tr("loader"), words.code(seen.place)
+    kind, who = "loader", words.code(seen.place)
     if seen.kind == "call":
-        kind, who = tr("module"), words.module(seen.place, seen.class_)
+        kind, who = "module", words.module(seen.place, seen.class_)
     generators = words.generators(names)
     only_keys = all(map(is_key, names))
     # a key has no state
-    subject, relation = tr("Its state"), tr("whose state is")
+    subject, relation = "Its state", tr("whose state is")
     if only_keys:
-        subject, relation = tr("It"), tr("which is")
-    detail = tr(
-        "The first {kind} that draws from {generators} is {who}.",
-        kind=kind,
-        generators=words.generators(names, tr("differing ")),
-        who=who,
-    )
+        subject, relation = "It", tr("which is")
+    differing = words.generators(names, "differing ")
+    detail = f"The first {kind} that draws from {differing} is {who}."
     if agreed is not None:
-        until = tr(
-            "{subject} still agreed at `{place}` of iteration {iteration}.",
-            subject=subject,
-            place=agreed.place,
-            iteration=agreed.iteration,
-        )
+        until = f"{subject} still agreed at `{agreed.place}` of iteration {agreed.iteration}."
         detail = sentences(detail, until)
     return Said(
-        culprit=tr("the state of {generators}", generators=generators),
+        culprit=f"the state of {generators}",
         detail=detail,
         sentence=tr(
             "{within} {who} draws from {generators}, {relation} not the same"
@@ -61,13 +52,12 @@ def _by_script(drawn: UnequalState) -> Said:
     where = words.code(seen.place)
     if seen.kind == "call":
         where = words.module(seen.place, seen.class_)
+    differing = words.generators(names, "differing ")
     return Said(
-        culprit=tr("the state of {generators}", generators=generators),
-        detail=tr(
-            "The script draws from {generators} outside of modules and"
-            " loaders; {where} is the first to receive other values.",
-            generators=words.generators(names, tr("differing ")),
-            where=where,
+        culprit=f"the state of {generators}",
+        detail=(
+            f"The script draws from {differing} outside of modules and loaders;"
+            f" {where} is the first to receive other values."
         ),
         sentence=tr(
             "{within} {where} is the first to receive other values, and the"

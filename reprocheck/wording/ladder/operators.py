@@ -101,14 +101,14 @@ def _alone(operator: FirstOperator, named: str) -> Said:
         named=named,
         there=there,
     )
-    return Said(detail=detail, sentence=detail, culprit=tr("the control flow"))
+    return Said(detail=detail, sentence=detail, culprit="the control flow")
 
 
 def _where(operator: FirstOperator) -> str:
     """Node, module and line of an operator, in words."""
     text = ""
     if operator.node:
-        text += tr(" ({node})", node=operator.node)
+        text += f" ({operator.node})"
     if operator.module:
-        text += tr(" in {module}", module=words.module(operator.module))
+        text += f" in {words.module(operator.module)}"
     return text + words.at(operator.line)

@@ -42,23 +42,17 @@ def other_hyper_parameter(differs: OtherHyperParameter) -> Said:
         too = tr("{named} differ too.", named=words.named(differs.others))
     if differs.all_before_agrees:
         agrees = tr("; everything recorded before it agrees")
-    return Said(detail=sentences(tr("{sentence}.", sentence=text), too), sentence=text + agrees)
+    return Said(detail=sentences(f"{text}.", too), sentence=text + agrees)
 
 
 @said_of.register
 def other_weights(differs: OtherWeights) -> Said:
     """Say that a parameter or buffer differs before the first iteration."""
-    count = tr(
-        "{differing} of {compared} parameters and buffers",
-        differing=differs.differing,
-        compared=differs.compared,
-    )
+    count = f"{differs.differing} of {differs.compared} parameters and buffers"
     return Said(
-        detail=tr(
-            "{what} before the first iteration ({count}){states}.",
-            what=_what(differs.weight),
-            count=count,
-            states=_states(differs.evidence),
+        detail=(
+            f"{_what(differs.weight)} before the first iteration"
+            f" ({count}){_states(differs.evidence)}."
         ),
         sentence=tr(
             "{subject} before the first iteration, {why}",
@@ -71,11 +65,9 @@ def other_weights(differs: OtherWeights) -> Said:
 def _what(seen: Fact) -> str:
     weight = words.weight(seen)
     if seen.only_in is None:
-        return tr("{weight} is the first that differs", weight=capital(weight))
+        return f"{capital(weight)} is the first that differs"
     here, there = words.runs(seen)
-    return tr(
-        "Run {here} has {weight} and run {there} does not,", here=here, weight=weight, there=there
-    )
+    return f"Run {here} has {weight} and run {there} does not,"
 
 
 def _subject(seen: Fact) -> str:
@@ -99,12 +91,9 @@ def other_sizes(shapes: Shapes | None) -> str:
 def _states(evidence: WeightsDiffer) -> str:
     names = evidence.generators.names
     if names:
-        return tr(
-            "; the state of {generators} differed when it was made",
-            generators=words.generators(names),
-        )
+        return f"; the state of {words.generators(names)} differed when it was made"
     if evidence.states_known:
-        return tr("; the generators were in the same state when it was made")
+        return "; the generators were in the same state when it was made"
     return ""
 
 

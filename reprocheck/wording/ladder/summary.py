@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reprocheck.language import joined, mark, tr
+from reprocheck.language import joined, tr
 from reprocheck.language.letters import capital, clause, small, unended
 from reprocheck.language.ranks import named
 from reprocheck.model.statements.given import LeftFiles
@@ -29,14 +29,12 @@ from reprocheck.wording.say import say
 @said_of.register
 def consequence(behind: Consequence) -> Said:
     """Say that a difference can follow from the first."""
-    before = words.code(tr(behind.first))
+    before = words.code(behind.first)
     if behind.rank is not None:
-        before += tr(" of rank {rank}", rank=behind.rank)
-    detail = tr(
-        "{place} is the first here that differs; the difference on the rung"
-        " {before} comes before it.",
-        place=words.code(words.place(behind.place)),
-        before=before,
+        before += f" of rank {behind.rank}"
+    detail = (
+        f"{words.code(words.place(behind.place))} is the first here that differs; the"
+        f" difference on the rung {before} comes before it."
     )
     return Said(detail=detail, sentence=detail)
 
@@ -54,10 +52,10 @@ def _on_ranks(diverged: Diverged) -> str:
     if of < 2:
         return ""
     if len(diverged.ranks) < of:
-        return tr("({ranks})", ranks=named(diverged.ranks))
+        return f"({named(diverged.ranks)})"
     if of == 2:
-        return tr("(on both ranks)")
-    return tr("(on all {of} ranks)", of=of)
+        return "(on both ranks)"
+    return f"(on all {of} ranks)"
 
 
 @say.register
@@ -108,7 +106,7 @@ def _follows(first: Follows | None) -> str:
         return ""
     return tr(
         "; the first difference that follows is on the rung {rung} at `{place}`",
-        rung=words.code(tr(first.rung)),
+        rung=words.code(first.rung),
         place=words.place(first.place),
     )
 
@@ -139,9 +137,9 @@ def later_losses(later: LaterLosses) -> str:
 @say.register
 def of_one_run(alone: OfOneRun) -> str:
     """Say which ranks only one of the two runs recorded."""
-    return tr(
-        "One of the two runs recorded {named}, the other did not: nothing is compared there.",
-        named=named(alone.ranks),
+    return (
+        f"One of the two runs recorded {named(alone.ranks)}, the other did not: nothing"
+        " is compared there."
     )
 
 
@@ -150,30 +148,26 @@ def not_recorded(missing: NotRecorded) -> str:
     """Say what could not be recorded, with the ranks where there are several."""
     if not missing.ranks:
         return say(missing.line)
-    return tr("{ranks}: {line}", ranks=capital(named(missing.ranks)), line=say(missing.line))
+    return f"{capital(named(missing.ranks))}: {say(missing.line)}"
 
 
 _WHY: Mapping[Missing, str] = {
-    "of the script": mark(
+    "of the script": (
         "it is code of the script, and no operator in it makes the difference itself"
     ),
-    "of a library": mark("it is an operator of another library than the framework"),
-    "from outside": mark("what differs comes into it from something that was not recorded"),
-    "no operators": mark("of this framework no operators are recorded"),
-    "not recorded": mark(
-        "its operators were not recorded; `reprocheck run --level op` records them"
-    ),
-    "not recordable": mark("its operators could not be recorded"),
-    "inputs": mark("not all that it was given is known"),
-    "size": mark("its tensors are too large"),
+    "of a library": "it is an operator of another library than the framework",
+    "from outside": "what differs comes into it from something that was not recorded",
+    "no operators": "of this framework no operators are recorded",
+    "not recorded": "its operators were not recorded; `reprocheck run --level op` records them",
+    "not recordable": "its operators could not be recorded",
+    "inputs": "not all that it was given is known",
+    "size": "its tensors are too large",
 }
 
 
 @say.register
 def not_made(replay: NoReplay) -> str:
     """Say why an operation that makes a difference cannot be replayed."""
-    return tr(
-        "No `replay.py` was made of {of}: {why}.",
-        of=words.code(words.place(replay.of)),
-        why=tr(_WHY[replay.missing]),
+    return (
+        f"No `replay.py` was made of {words.code(words.place(replay.of))}: {_WHY[replay.missing]}."
     )

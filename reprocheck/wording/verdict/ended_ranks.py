@@ -16,7 +16,7 @@ from reprocheck.model.statements.verdict import (
     RunsFailed,
     UnevenRanks,
 )
-from reprocheck.wording.say import say
+from reprocheck.wording.say import in_english, say
 
 
 @say.register
@@ -57,8 +57,10 @@ def _all_alike(failed: RunsFailed) -> str:
 
 
 def behind(lost: Statement | None) -> str:
-    """Return what is added to a sentence of the ranks that were lost; empty where none were."""
-    return tr("; {detail}", detail=say(lost)) if lost else ""
+    """Return what is added to a sentence of the ranks that were lost, in English; empty where none
+    were.
+    """
+    return f"; {in_english(lost)}" if lost else ""
 
 
 @say.register
@@ -101,7 +103,7 @@ def _signal(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return tr("signal {number}", number=number)
+        return f"signal {number}"
 
 
 def _reached(iteration: int, *, unfinished: bool) -> str:
@@ -118,26 +120,17 @@ def _reached(iteration: int, *, unfinished: bool) -> str:
 @say.register
 def ranks_lost(ranks: RanksLost) -> str:
     """Say which ranks ended too early, machine by machine."""
-    return joined(tr("; "), map(_on_node, ranks.nodes))
+    return "; ".join(map(_on_node, ranks.nodes))
 
 
 def _on_node(lost: LostOnNode) -> str:
     where = ""
     if lost.node is not None:
-        where = tr("on node {node} ", node=lost.node)
+        where = f"on node {lost.node} "
     if lost.seen:
         return where + _first(lost) + _others(lost)
-    ends = (
-        tr(
-            "{where}rank {number} ended {when}, {how}",
-            where=where,
-            number=rank.rank,
-            when=_when(rank),
-            how=_how(rank),
-        )
-        for rank in lost.ended
-    )
-    return joined(tr("; "), ends)
+    ends = [f"{where}rank {rank.rank} ended {_when(rank)}, {_how(rank)}" for rank in lost.ended]
+    return "; ".join(ends)
 
 
 def _first(lost: LostOnNode) -> str:
@@ -145,81 +138,52 @@ def _first(lost: LostOnNode) -> str:
     how.
     """
     rank = lost.ended[0]
-    return tr(
-        "rank {number} {ended}, {when}, {how}",
-        number=rank.rank,
-        ended=tr("ended first") if lost.first else tr("ended"),
-        when=_when(rank),
-        how=_how(rank),
-    )
+    ended = "ended first" if lost.first else "ended"
+    return f"rank {rank.rank} {ended}, {_when(rank)}, {_how(rank)}"
 
 
 def _others(lost: LostOnNode) -> str:
     """Return what became of the ranks beside the one that ended first."""
     if lost.after:
-        return tr("; {named} ended after it", named=named(lost.after))
+        return f"; {named(lost.after)} ended after it"
     if lost.waiting:
-        return form(
-            len(lost.waiting),
-            "; {who} was still waiting in iteration {last} when the run was ended",
-            "; {who} were still waiting in iteration {last} when the run was ended",
-            who=named(lost.waiting),
-            last=lost.last,
+        were = "was" if len(lost.waiting) == 1 else "were"
+        return (
+            f"; {named(lost.waiting)} {were} still waiting in iteration {lost.last} when the run"
+            " was ended"
         )
     return ""
 
 
 def _when(rank: LostRank) -> str:
     reached = _reached(rank.iteration, unfinished=rank.unfinished)
-    return reached or tr("before its first loss")
+    return reached or "before its first loss"
 
 
 def _how(rank: LostRank) -> str:
     if rank.error:
-        return tr("with {error}", error=rank.error)
+        return f"with {rank.error}"
     if rank.exited:
-        return tr("by its own exit or an error that was caught")
-    return tr("killed by a signal or left by os._exit: its interpreter did not come to its exit")
+        return "by its own exit or an error that was caught"
+    return "killed by a signal or left by os._exit: its interpreter did not come to its exit"
 
 
 @say.register
 def ranks_behind(slow: RanksBehind) -> str:
     """Say which ranks have recorded least, where none ended."""
     if slow.last == slow.furthest:
-        return tr(
-            "all {ranks} ranks have come to iteration {furthest} and none is behind",
-            ranks=slow.world,
-            furthest=slow.furthest,
-        )
+        return f"all {slow.world} ranks have come to iteration {slow.furthest} and none is behind"
     number = len(slow.ranks)
-    where = form(number, "it recorded no loss", "they recorded no loss")
+    they, are = ("it", "is") if number == 1 else ("they", "are")
+    where = f"{they} recorded no loss"
     if slow.last:
-        where = form(
-            number,
-            "the last iteration of which it recorded a loss is {last}",
-            "the last iteration of which they recorded a loss is {last}",
-            last=slow.last,
-        )
-    return form(
-        number,
-        "{named} is behind: {where}, {others} came to iteration {furthest}",
-        "{named} are behind: {where}, {others} came to iteration {furthest}",
-        named=named(slow.ranks),
-        where=where,
-        others=form(slow.world - number, "the other", "the others"),
-        furthest=slow.furthest,
-    )
+        where = f"the last iteration of which {they} recorded a loss is {slow.last}"
+    others = "the other" if slow.world - number == 1 else "the others"
+    return f"{named(slow.ranks)} {are} behind: {where}, {others} came to iteration {slow.furthest}"
 
 
 @say.register
 def uneven_ranks(ranks: UnevenRanks) -> str:
     """Say how many iterations the ranks recorded."""
-    counts = (
-        tr(
-            "{named} recorded {iterations}",
-            named=named(of),
-            iterations=count(length, "iteration"),
-        )
-        for length, of in ranks.lengths
-    )
-    return tr("the ranks are not of the same length: {counts}", counts=joined(tr(", "), counts))
+    counts = [f"{named(of)} recorded {count(length, 'iteration')}" for length, of in ranks.lengths]
+    return f"the ranks are not of the same length: {', '.join(counts)}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf, isfinite
 from operator import attrgetter
 
-from reprocheck.language import count, form, joined, mark, tr
+from reprocheck.language import form, mark, tr
 from reprocheck.language.letters import capital
 from reprocheck.language.ranks import named
 from reprocheck.model import SERIES_RULE, Comparison, Divergence, SeriesComparison, Verdict
@@ -17,7 +17,7 @@ from reprocheck.model.statements.verdict import (
     NotMade,
     SilentRanks,
 )
-from reprocheck.wording.say import say
+from reprocheck.wording.say import in_english, say
 from reprocheck.wording.verdict.numbers import pair, sizes, where
 from reprocheck.wording.verdict.rows import CALL_LOG_LOSS
 
@@ -74,7 +74,7 @@ def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
     """Return why a series that is to agree does not."""
     place = next((row.first_outside for row in series if row.name == name), None)
     if place is None:
-        reported = ", ".join(row.name for row in series) or tr("none")
+        reported = ", ".join(row.name for row in series) or "none"
         return tr("no run reported {name} (reported: {reported})", name=name, reported=reported)
     return tr(
         "{name} differs from {where} ({sizes})", name=name, where=where(place), sizes=sizes(place)
@@ -95,7 +95,7 @@ def losses_differ(differ: LossesDiffer) -> str:
 
 def _difference(row: Comparison, ranks: int) -> str:
     """Return the two losses, how far apart they are and what was allowed."""
-    detail = say(row.why or "")
+    detail = in_english(row.why or "")
     if row.value is None or row.reference is None:
         return detail
     value, reference = pair(row.value, row.reference)
@@ -139,9 +139,9 @@ def not_compared(nothing: NotCompared) -> str:
     return tr(
         _NOT_COMPARED[nothing.why],
         number=nothing.run,
-        why=say(nothing.says),
-        error=say(nothing.says),
-        names=joined(tr(" and "), nothing.frameworks),
+        why=in_english(nothing.says),
+        error=in_english(nothing.says),
+        names=" and ".join(nothing.frameworks),
         call_log_loss=tr(CALL_LOG_LOSS),
     )
 
@@ -157,16 +157,15 @@ def not_made(check: NotMade) -> str:
 @say.register
 def silent_ranks(silent: SilentRanks) -> str:
     """Say which ranks never reported."""
-    ranks = tr(
-        "{named} of {world} reported no loss and no update",
+    return form(
+        len(silent.ranks),
+        "{named} of {world} reported no loss and no update in run {number}, so nothing is known of"
+        " what it does",
+        "{named} of {world} reported no loss and no update in run {number}, so nothing is known of"
+        " what they do",
         named=named(silent.ranks),
         world=silent.world,
-    )
-    return tr(
-        "{said} in run {number}, so nothing is known of what {those}",
-        said=ranks,
         number=silent.run,
-        those=form(len(silent.ranks), "it does", "they do"),
     )
 
 
@@ -177,13 +176,15 @@ def agreement(agrees: Agreement) -> str:
 
 
 def _losses_agree(agrees: Agreement) -> str:
-    seen = tr(
-        "{runs} runs of {iterations}",
+    seen = form(
+        agrees.iterations,
+        "{runs} runs of {iterations:,} iteration",
+        "{runs} runs of {iterations:,} iterations",
         runs=agrees.runs,
-        iterations=count(agrees.iterations, "iteration"),
+        iterations=agrees.iterations,
     )
     if agrees.ranks > 1:
-        seen += tr(" on {ranks} ranks", ranks=agrees.ranks)
+        seen = tr("{seen} on {ranks} ranks", seen=seen, ranks=agrees.ranks)
     if agrees.divergence is not None:
         later = _later(agrees.divergence)
         return tr("both checks pass in {seen}, and {later}", seen=seen, later=later)
@@ -205,7 +206,7 @@ def _losses_agree(agrees: Agreement) -> str:
 def _later(divergence: Divergence) -> str:
     """Return where runs diverge whose checks pass: the first loss outside the tolerance."""
     if divergence.value is None or divergence.reference is None:
-        return tr("then the runs diverge: {detail}", detail=say(divergence.why or ""))
+        return tr("then the runs diverge: {detail}", detail=in_english(divergence.why or ""))
     value, reference = pair(divergence.value, divergence.reference)
     return tr(
         "from iteration {iteration} on the runs diverge: run {run} has loss"
