@@ -13,7 +13,7 @@ from reprocheck.bundle import archive, manifest, source
 from reprocheck.bundle.loss_selection import kept
 from reprocheck.bundle.manifest import Subject
 from reprocheck.bundle.plain_words import in_plain_words
-from reprocheck.language import count, tr
+from reprocheck.language import count
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
@@ -89,11 +89,11 @@ def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
     """
     losses = ""
     if kept is not None:
-        losses = tr(
-            "{iterations} of {longest:,}: the first ones, those around the first difference, the"
-            " last, and evenly spaced ones between",
-            iterations=count(len(kept), "iteration"),
-            longest=max((run.longest for run in shown.runs), default=0),
+        longest = max((run.longest for run in shown.runs), default=0)
+        iterations = count(len(kept), "iteration")
+        losses = (
+            f"{iterations} of {longest:,}: the first ones, those around the first difference, the"
+            " last, and evenly spaced ones between"
         )
     cited = [cause.source for cause in shown.causes]
     cited += [finding.source for finding in shown.scanned.findings]

@@ -18,7 +18,7 @@ from reprocheck.model.statements.verdict import (
     WeightsNotSeen,
     WideTolerance,
 )
-from reprocheck.wording.say import say
+from reprocheck.wording.say import in_english, say
 from reprocheck.wording.verdict.ended_ranks import behind
 from reprocheck.wording.verdict.numbers import number
 from reprocheck.wording.verdict.ranks import behind_comma, in_brackets
@@ -49,7 +49,7 @@ def wide_tolerance(wide: WideTolerance) -> str:
 def ended_otherwise(run: EndedOtherwise) -> str:
     """Say how a run ended that did not come to its planned end."""
     recorded = count(run.recorded, "recorded iteration")
-    return f"Run {run.run} {say(run.ending)}, after {recorded}{behind(run.lost)}."
+    return f"Run {run.run} {in_english(run.ending)}, after {recorded}{behind(run.lost)}."
 
 
 @say.register
