@@ -9,22 +9,7 @@ from reprocheck.language import count
 from reprocheck.language.letters import capital
 from reprocheck.language.ranks import named
 from reprocheck.model import Check
-from reprocheck.model.statements.check import (
-    CutTrace,
-    EachRank,
-    FromTheStart,
-    LeftAlive,
-    LossesRecorded,
-    NoFingerprints,
-    NotDeep,
-    NothingOfRun,
-    OthersDiffer,
-    PairEnded,
-    PrintedDiffers,
-    StopReached,
-    Undetermined,
-    ValuesMasked,
-)
+from reprocheck.model.statements import check as statements
 from reprocheck.wording import left_files as left_files
 from reprocheck.wording.say import say
 
@@ -47,7 +32,7 @@ def told(check: Check) -> Check:
 
 
 @say.register
-def nothing_of_run(of: NothingOfRun) -> str:
+def nothing_of_run(of: statements.NothingOfRun) -> str:
     """Say that a run recorded nothing, and why that may be."""
     if not of.processes:
         return (
@@ -60,14 +45,14 @@ def nothing_of_run(of: NothingOfRun) -> str:
 
 
 @say.register
-def each_rank(of: EachRank) -> str:
+def each_rank(of: statements.EachRank) -> str:
     """Say what holds of each of these ranks."""
     each = ", each" if len(of.ranks) > 1 else ""
     return f"{capital(named(of.ranks))}{each}: {say(of.statement)}"
 
 
 @say.register
-def losses_recorded(losses: LossesRecorded) -> str:
+def losses_recorded(losses: statements.LossesRecorded) -> str:
     """Say how much was recorded of the losses."""
     frameworks = ", ".join(map(" ".join, losses.frameworks)) or "none"
     return (
@@ -77,7 +62,7 @@ def losses_recorded(losses: LossesRecorded) -> str:
 
 
 @say.register
-def not_deep(level: NotDeep) -> str:
+def not_deep(level: statements.NotDeep) -> str:
     """Say how far level `module` was recorded, and why no further."""
     because = say(level.because) or "of this training, level `auto` records the losses alone"
     if not level.iterations:
@@ -87,13 +72,13 @@ def not_deep(level: NotDeep) -> str:
 
 
 @say.register
-def no_fingerprints(_: NoFingerprints) -> str:
+def no_fingerprints(_: statements.NoFingerprints) -> str:
     """Say what is not known without the fingerprints of weights."""
     return "weights were not fingerprinted, so whether the first update changed them is not known."
 
 
 @say.register
-def cut_trace(trace: CutTrace) -> str:
+def cut_trace(trace: statements.CutTrace) -> str:
     """Say that the end of a trace is missing."""
     return (
         f"Run {trace.run}, {named(trace.ranks)}: the last line of the trace is incomplete; the"
@@ -102,7 +87,7 @@ def cut_trace(trace: CutTrace) -> str:
 
 
 @say.register
-def values_masked(masked: ValuesMasked) -> str:
+def values_masked(masked: statements.ValuesMasked) -> str:
     """Say how many values were masked before anything was written."""
     return (
         f"Values that look like secrets or addresses were masked: {masked.in_record} in"
@@ -112,7 +97,7 @@ def values_masked(masked: ValuesMasked) -> str:
 
 
 @say.register
-def pair_ended(pair: PairEnded) -> str:
+def pair_ended(pair: statements.PairEnded) -> str:
     """Say how the runs at a deeper level ended, where that is not as they should."""
     if not pair.ended:
         return f"The two runs at level {pair.level} ended early, so they were not compared."
@@ -125,7 +110,7 @@ def pair_ended(pair: PairEnded) -> str:
 
 
 @say.register
-def from_the_start(_: FromTheStart) -> str:
+def from_the_start(_: statements.FromTheStart) -> str:
     """Say why operators were recorded from the start."""
     return (
         "Level op was recorded from the start: this training cannot be left alone until"
@@ -134,19 +119,19 @@ def from_the_start(_: FromTheStart) -> str:
 
 
 @say.register
-def undetermined(part: Undetermined) -> str:
+def undetermined(part: statements.Undetermined) -> str:
     """Say which part of the explanation an error ended."""
     return _UNDETERMINED[part.what].format(what=part.error)
 
 
 @say.register
-def others_differ(others: OthersDiffer) -> str:
+def others_differ(others: statements.OthersDiffer) -> str:
     """Say what differs beside losses that are equal."""
     return f"All losses are equal, and not all that the runs made beside them. {say(others.first)}"
 
 
 @say.register
-def printed_differs(printed: PrintedDiffers) -> str:
+def printed_differs(printed: statements.PrintedDiffers) -> str:
     """Say from which line on the runs printed something else."""
     return (
         f"What the runs printed differs from line {printed.line:,} of `stdout.log` on,"
@@ -156,14 +141,14 @@ def printed_differs(printed: PrintedDiffers) -> str:
 
 
 @say.register
-def left_alive(run: LeftAlive) -> str:
+def left_alive(run: statements.LeftAlive) -> str:
     """Say that processes of a run were killed."""
     processes = count(run.processes, "process", "processes")
     return f"Run {run.run} left {processes} alive at its end, which reprocheck killed."
 
 
 @say.register
-def stop_reached(stop: StopReached) -> str:
+def stop_reached(stop: statements.StopReached) -> str:
     """Say that a run was ended early, or was not."""
     who = f"run {stop.run}" if stop.run else "each run"
     if stop.ended:

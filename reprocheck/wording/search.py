@@ -7,25 +7,10 @@ from dataclasses import replace
 
 from reprocheck.language import count, form, joined, mark, sentences, shortlist, spoken, tr
 from reprocheck.language.letters import capital, small
-from reprocheck.model import Check, Tried
+from reprocheck.model import Check
 from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.reason import Reason, ReasonKey
-from reprocheck.model.statements.search import (
-    ActedAt,
-    Agreement,
-    AnotherRemains,
-    ArmNote,
-    Certainty,
-    DiffersWithout,
-    Moved,
-    NamedCause,
-    NextToTry,
-    PatchesInVain,
-    Removes,
-    Sample,
-    SearchRemark,
-    SeenUnder,
-)
+from reprocheck.model.statements import search as statements
 from reprocheck.rules import entry
 from reprocheck.wording.say import say
 
@@ -44,16 +29,12 @@ def told(check: Check) -> Check:
     with spoken("en"):
         search = replace(
             search,
-            tried=tuple(map(_tried, search.tried)),
+            tried=tuple(replace(row, note=sentences(*map(say, row.notes))) for row in search.tried),
             sentence=sentences(*map(say, search.statements)),
             confidence=sentences(*map(say, search.certainty)),
             fix=fix,
         )
     return replace(check, search=search)
-
-
-def _tried(tried: Tried) -> Tried:
-    return replace(tried, note=sentences(*map(say, tried.notes)))
 
 
 WHY: Mapping[ReasonKey, str] = {
@@ -105,7 +86,7 @@ def why(reason: Reason | str) -> str:
 
 
 @say.register
-def next_to_try(statement: NextToTry) -> str:
+def next_to_try(statement: statements.NextToTry) -> str:
     """Return what a search that was broken off would do next."""
     if not statement.names:
         return f"Next to try: {why(statement.why)}."
@@ -126,7 +107,7 @@ def named(names: Sequence[str]) -> str:
 
 
 @say.register
-def note(arm: ArmNote) -> str:
+def note(arm: statements.ArmNote) -> str:
     """Return why the runs of an arm were made, or what stood in the way."""
     return _NOTES[arm.hindrance].format(
         why=why(arm.why),
@@ -153,7 +134,7 @@ _NOTES = {
 """What is said of an arm, by what stood in the way."""
 
 
-def _ended(arm: ArmNote) -> str:
+def _ended(arm: statements.ArmNote) -> str:
     """Return how a run ended, with what the script said last."""
     if arm.hindrance == "took too long":
         return f"run {arm.run} took too long"
@@ -163,7 +144,7 @@ def _ended(arm: ArmNote) -> str:
 
 
 @say.register
-def remark(statement: SearchRemark) -> str:
+def remark(statement: statements.SearchRemark) -> str:
     """Return what is said of a search without any value."""
     return _REMARKS[statement.kind]
 
@@ -184,7 +165,7 @@ _REMARKS = {
 
 
 @say.register
-def removes(statement: Removes) -> str:
+def removes(statement: statements.Removes) -> str:
     """Return that a set of controls removes the difference, and what that confirms."""
     by, agreeing = capital(named(statement.names)), _agreeing(statement.under)
     if not statement.shown:
@@ -195,21 +176,17 @@ def removes(statement: Removes) -> str:
         said = f"{by} removes the difference: {agreeing}."
     else:
         said = f"{by} together remove the difference: {agreeing}. None of them can be left out."
-    causes = "; and ".join(dict.fromkeys(map(_called, statement.confirms)))
-    return sentences(said, f"This confirms {causes}.")
+    causes = [f"{cause.code}, {small(cause.title)}" for cause in statement.confirms]
+    return f"{said} This confirms {'; and '.join(dict.fromkeys(causes))}."
 
 
-def _called(cause: NamedCause) -> str:
-    return f"{cause.code}, {small(cause.title)}"
-
-
-def _agreeing(under: Agreement) -> str:
+def _agreeing(under: statements.Agreement) -> str:
     by = "with" if fixes_in(under.names) else "under"
     them = "it" if len(under.names) == 1 else "them"
     return f"{under.runs} runs {by} {them} agree {_how(under)}"
 
 
-def _how(under: Agreement) -> str:
+def _how(under: statements.Agreement) -> str:
     if under.later is not None:
         return tr("in every bit up to iteration {later}", later=under.later - 1)
     if under.exact:
@@ -218,7 +195,7 @@ def _how(under: Agreement) -> str:
 
 
 @say.register
-def another_remains(statement: AnotherRemains) -> str:
+def another_remains(statement: statements.AnotherRemains) -> str:
     """Return that runs under the smallest set differ later, and what looks for that."""
     if not statement.further:
         return (
@@ -233,7 +210,7 @@ def another_remains(statement: AnotherRemains) -> str:
 
 
 @say.register
-def moved(statement: Moved) -> str:
+def moved(statement: statements.Moved) -> str:
     """Return what controls remove that do not remove all."""
     remove, them = ("removes", "it") if len(statement.names) == 1 else ("remove", "them")
     return (
@@ -243,7 +220,7 @@ def moved(statement: Moved) -> str:
 
 
 @say.register
-def patches_in_vain(statement: PatchesInVain) -> str:
+def patches_in_vain(statement: statements.PatchesInVain) -> str:
     """Return that runs with patches differ as well."""
     which = "it is not the only cause, or not a cause"
     if len(statement.fixes) > 1:
@@ -252,7 +229,7 @@ def patches_in_vain(statement: PatchesInVain) -> str:
 
 
 @say.register
-def agreement(under: Agreement) -> str:
+def agreement(under: statements.Agreement) -> str:
     """Return what confirms the causes that a set of controls removes."""
     patched = mark("With {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
     under_controls = mark("Under {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
@@ -267,7 +244,7 @@ def agreement(under: Agreement) -> str:
 
 
 @say.register
-def of_differing(seen: Sample) -> str:
+def of_differing(seen: statements.Sample) -> str:
     """Return what is known of the runs that differ: those as they are, and those under controls
     that do not suffice.
     """
@@ -284,7 +261,7 @@ def of_differing(seen: Sample) -> str:
     return sentences(_of_unmodified(seen), under)
 
 
-def _of_unmodified(seen: Sample) -> str:
+def _of_unmodified(seen: statements.Sample) -> str:
     """Return `All 4 unmodified runs differ from each other.`"""
     if seen.pairs:
         return _of_pairs(seen)
@@ -311,7 +288,7 @@ def _of_unmodified(seen: Sample) -> str:
     return tr("The two unmodified runs differ.")
 
 
-def _of_pairs(seen: Sample) -> str:
+def _of_pairs(seen: statements.Sample) -> str:
     """Return what pairs of unmodified runs have in common, where a run follows from the one before
     it.
     """
@@ -332,20 +309,24 @@ def _of_pairs(seen: Sample) -> str:
 
 
 @say.register
-def certainty(statement: Certainty) -> str:
+def certainty(statement: statements.Certainty) -> str:
     """Return how sure it is that a set of controls removes the difference, or how many runs it
     takes where too few agree.
     """
     under, bound = statement.under, f"{statement.bound:.0%}"
     if not statement.wanted:
+        agree = "still agree"
+        if under.seen.unlike:
+            agree = "still agree, and differ from all of these,"
+        luck = f"in at most {statement.luck:.1%} of such searches"
         return (
             f"{of_differing(under.seen)} If {named(under.names)} had no effect,"
-            f" {_luck(statement)} With 95 % confidence, at most {bound} of runs under"
-            f" {named(under.names)} differ from the first."
+            f" {statement.proving} runs would {agree} {luck}. With 95 % confidence, at most {bound}"
+            f" of runs under {named(under.names)} differ from the first."
         )
     more = f"{statement.wanted} runs"
     if statement.more:
-        more = f"more than {statement.wanted} runs"
+        more = f"more than {more}"
     return (
         f"{of_differing(under.seen)} To rule out luck, {more} must agree (--runs N makes"
         f" more of each); with 95 % confidence, at most {bound} of runs under"
@@ -353,17 +334,8 @@ def certainty(statement: Certainty) -> str:
     )
 
 
-def _luck(statement: Certainty) -> str:
-    agree = "still agree"
-    if statement.under.seen.unlike:
-        agree = "still agree, and differ from all of these,"
-    return (
-        f"{statement.proving} runs would {agree} in at most {statement.luck:.1%} of such searches."
-    )
-
-
 @say.register
-def differs_without(statement: DiffersWithout) -> str:
+def differs_without(statement: statements.DiffersWithout) -> str:
     """Return what shows that a control has to act at a place, or that a patch is needed."""
     if not statement.place:
         return tr("Runs without the patch of {fix} differ.", fix=statement.name)
@@ -375,7 +347,7 @@ def differs_without(statement: DiffersWithout) -> str:
 
 
 @say.register
-def acted_at(statement: ActedAt) -> str:
+def acted_at(statement: statements.ActedAt) -> str:
     """Return where a control acted."""
     said = tr(
         "`{control}` {acted} at {place}{what}.",
@@ -394,7 +366,7 @@ def acted_at(statement: ActedAt) -> str:
 
 
 @say.register
-def seen_under(statement: SeenUnder) -> str:
+def seen_under(statement: statements.SeenUnder) -> str:
     """Return where an error of deterministic mode was seen."""
     return form(
         len(statement.names),

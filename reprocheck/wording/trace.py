@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from reprocheck.language import shortlist
 from reprocheck.language.ranks import named
 from reprocheck.model import Check, Run, Trace
-from reprocheck.model.statements.trace import (
-    Incomplete,
-    LinesLeftOut,
-    LossesOfSeveral,
-    NewerFormat,
-    NoSuchRank,
-    RanksGiven,
-    RanksMissing,
-    SecondProcess,
-    TraceBreaksOff,
-    TrainingsInThreads,
-    Unreadable,
-)
+from reprocheck.model.statements import trace as statements
 from reprocheck.wording.say import say
 
+_Recording = TypeVar("_Recording", Run, Trace)
 _MOST_NAMED = 8
 """Trainings of which the thread is named."""
 _MOST_KINDS = 5
@@ -47,26 +37,20 @@ def told(check: Check) -> Check:
 
 def told_run(run: Run) -> Run:
     """Return the run with the sentences of its traces."""
-    return replace(
-        run,
-        traces=tuple(map(_told_trace, run.traces)),
-        caveats=tuple(map(say, run.caveats)),
-        problems=tuple(map(say, run.problems)),
-        broken=say(run.broken),
-    )
+    return replace(_told(run), traces=tuple(map(_told, run.traces)))
 
 
-def _told_trace(trace: Trace) -> Trace:
+def _told(recording: _Recording) -> _Recording:
     return replace(
-        trace,
-        caveats=tuple(map(say, trace.caveats)),
-        problems=tuple(map(say, trace.problems)),
-        broken=say(trace.broken),
+        recording,
+        caveats=tuple(map(say, recording.caveats)),
+        problems=tuple(map(say, recording.problems)),
+        broken=say(recording.broken),
     )
 
 
 @say.register
-def unreadable(trace: Unreadable) -> str:
+def unreadable(trace: statements.Unreadable) -> str:
     """Return why a trace was not read."""
     if trace.left_alone:
         return f"{trace.left_alone}, so it was not read"
@@ -74,26 +58,26 @@ def unreadable(trace: Unreadable) -> str:
 
 
 @say.register
-def incomplete(trace: Incomplete) -> str:
+def incomplete(trace: statements.Incomplete) -> str:
     """Return what is missing at the end of a trace."""
     return _INCOMPLETE[trace.kind]
 
 
 @say.register
-def breaks_off(trace: TraceBreaksOff) -> str:
+def breaks_off(trace: statements.TraceBreaksOff) -> str:
     """Return why lines of a trace are missing."""
     return f"the trace breaks off: {say(trace.why)}"
 
 
 @say.register
-def left_out(lines: LinesLeftOut) -> str:
+def left_out(lines: statements.LinesLeftOut) -> str:
     """Return how many lines were not taken."""
     names = ", ".join(lines.names[:_MOST_KINDS])[:200]
     return _LEFT_OUT[lines.kind].format(number=lines.number, most=lines.most, names=names)
 
 
 @say.register
-def newer_format(trace: NewerFormat) -> str:
+def newer_format(trace: statements.NewerFormat) -> str:
     """Return that a trace has a newer format."""
     return (
         f"a trace was written by a newer reprocheck (format {trace.version}; this one"
@@ -102,13 +86,13 @@ def newer_format(trace: NewerFormat) -> str:
 
 
 @say.register
-def no_such_rank(trace: NoSuchRank) -> str:
+def no_such_rank(trace: statements.NoSuchRank) -> str:
     """Return the rank that a trace gives itself."""
     return f"a trace says that it is rank {trace.rank} of {trace.world}, which is not believed"
 
 
 @say.register
-def second_process(process: SecondProcess) -> str:
+def second_process(process: statements.SecondProcess) -> str:
     """Return under which rank the second process of a rank is reported."""
     return (
         f"A second process trained as rank {process.rank}; it is reported as rank"
@@ -117,7 +101,7 @@ def second_process(process: SecondProcess) -> str:
 
 
 @say.register
-def ranks_given(given: RanksGiven) -> str:
+def ranks_given(given: statements.RanksGiven) -> str:
     """Return the ranks of processes that said none."""
     ranks = named(given.ranks)
     if len(given.ranks) == 1:
@@ -126,7 +110,7 @@ def ranks_given(given: RanksGiven) -> str:
 
 
 @say.register
-def trainings_in_threads(several: TrainingsInThreads) -> str:
+def trainings_in_threads(several: statements.TrainingsInThreads) -> str:
     """Return which rank stands for which thread."""
     names = [f"rank {rank} is {thread or 'the main thread'}" for rank, thread in several.trainings]
     return (
@@ -138,7 +122,7 @@ def trainings_in_threads(several: TrainingsInThreads) -> str:
 
 
 @say.register
-def losses_of_several(_: LossesOfSeveral) -> str:
+def losses_of_several(_: statements.LossesOfSeveral) -> str:
     """Return that losses of several trainings cannot be told apart."""
     return (
         "Optimizers step in several threads or tasks, and which losses belong to which"
@@ -148,7 +132,7 @@ def losses_of_several(_: LossesOfSeveral) -> str:
 
 
 @say.register
-def ranks_missing(ranks: RanksMissing) -> str:
+def ranks_missing(ranks: statements.RanksMissing) -> str:
     """Return how many ranks recorded something, and what is known of the others."""
     parts = []
     if ranks.unseen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reprocheck.language import spoken
-from reprocheck.model import Between, Check, Ladder, Rung, SourceDifference
+from reprocheck.model import Between, Check, Ladder, Rung
 from reprocheck.wording.ladder import (
     agreeing as agreeing,
     backward as backward,
@@ -54,14 +54,11 @@ def _rung(rung: Rung) -> Rung:
 
 
 def _between(between: Between) -> Between:
-    sources = tuple(map(_source, between.sources))
-    if between.statement is None:
-        return replace(between, sources=sources)
-    return replace(between, sentence=say(between.statement), sources=sources)
-
-
-def _source(one: SourceDifference) -> SourceDifference:
-    """Return a file that differs, with how much of its diff is left out."""
-    if not one.left_out:
-        return one
-    return replace(one, diff=f"{one.diff}… {one.left_out} more lines\n", left_out=0)
+    sources = []
+    for source in between.sources:
+        if source.left_out:
+            diff = f"{source.diff}… {source.left_out} more lines\n"
+            source = replace(source, diff=diff, left_out=0)
+        sources.append(source)
+    sentence = between.sentence if between.statement is None else say(between.statement)
+    return replace(between, sentence=sentence, sources=tuple(sources))

@@ -4,9 +4,6 @@ without an effect.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from reprocheck.language import sentences
 from reprocheck.model.statements.agreeing import NotCompared, WithoutEffect
 from reprocheck.wording.ladder import words
 from reprocheck.wording.say import say
@@ -42,31 +39,22 @@ def not_compared(rung: NotCompared) -> str:
     )
     if not rung.others_agree:
         return unseen
-    return sentences(unseen, "Those of the other weights agree.")
+    return f"{unseen} Those of the other weights agree."
 
 
 @say.register
 def without_effect(generators: WithoutEffect) -> str:
     """Say which generators differ without an effect."""
-    return sentences(_at_weights(generators.at_weights), _unused(generators.unused))
-
-
-def _at_weights(names: Sequence[str]) -> str:
-    """Return generators that agree since the weights were made."""
-    if not names:
-        return ""
-    return (
-        f"The state of {words.generators(names)} differed when the weights were made; the"
-        " generators that the iterations draw from agree."
-    )
-
-
-def _unused(names: Sequence[str]) -> str:
-    """Return generators that differ and that nobody draws from change nothing."""
-    if not names:
-        return ""
-    them = "it" if len(names) == 1 else "them"
-    return (
-        f"The state of {words.generators(names)} differs and nothing recorded draws from"
-        f" {them}: unused."
-    )
+    parts = []
+    if generators.at_weights:
+        parts.append(
+            f"The state of {words.generators(generators.at_weights)} differed when the weights were"
+            " made; the generators that the iterations draw from agree."
+        )
+    if generators.unused:
+        them = "it" if len(generators.unused) == 1 else "them"
+        parts.append(
+            f"The state of {words.generators(generators.unused)} differs and nothing recorded draws"
+            f" from {them}: unused."
+        )
+    return " ".join(parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reprocheck.language import sentences, shortlist
+from reprocheck.language import shortlist
 from reprocheck.model.statements.drift import Noise, SidesCompared
 from reprocheck.wording.ladder import words
 from reprocheck.wording.say import say
@@ -24,7 +24,10 @@ def sides_compared(sides: SidesCompared) -> str:
         return _equal(sides, what)
     if sides.noise is not None:
         return _noisy(sides.noise)
-    return sentences(_quiet(sides), _expected(sides, what))
+    if not sides.quiet:
+        return _expected(sides, what)
+    runs = shortlist(list(map(str, sides.quiet)))
+    return f"From run to run each side agrees in every bit ({runs} runs). {_expected(sides, what)}"
 
 
 def _equal(sides: SidesCompared, what: str) -> str:
@@ -71,11 +74,3 @@ def _noisy(noise: Noise) -> str:
             " run to run and no sign of drift."
         )
     return f"{own}; the difference between the sides, {noise.between:.3g}, is larger than that."
-
-
-def _quiet(sides: SidesCompared) -> str:
-    """Return that the runs of each side agree; "" where that is not known of both."""
-    if not sides.quiet:
-        return ""
-    runs = shortlist(list(map(str, sides.quiet)))
-    return f"From run to run each side agrees in every bit ({runs} runs)."

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from reprocheck.language import mark, shortlist, tr
 from reprocheck.language.letters import capital
+from reprocheck.model.statements import forward as statements
 from reprocheck.model.statements.difference import Fact
-from reprocheck.model.statements.forward import (
-    Agreed,
-    OtherInputs,
-    OtherLabels,
-    OtherLoss,
-    OtherLossInput,
-    OtherOutput,
-    OtherPath,
-)
 from reprocheck.wording.ladder import words
 from reprocheck.wording.ladder.registry import Said, said_of
 
@@ -24,7 +16,7 @@ _SEVERAL = mark("do not"), mark("differ")
 
 
 @said_of.register
-def other_output(differs: OtherOutput) -> Said:
+def other_output(differs: statements.OtherOutput) -> Said:
     """Say that a module returns another output for the same inputs."""
     name = words.module(differs.call.place, differs.call.class_)
     stretch, last = "", differs.last
@@ -56,14 +48,14 @@ def other_output(differs: OtherOutput) -> Said:
 
 
 @said_of.register
-def other_inputs(differ: OtherInputs) -> Said:
+def other_inputs(differ: statements.OtherInputs) -> Said:
     """Say that the inputs of a module differ."""
     into = words.module(differ.enters.place, differ.enters.class_)
     stretch = tr("something before {into} that was not recorded", into=into)
     if differ.before is not None:
         stretch = tr(
             "something between {named} and {into} that was not recorded",
-            named=_named(differ.before),
+            named=words.subject(differ.before),
             into=into,
         )
     head = tr(
@@ -81,13 +73,7 @@ def other_inputs(differ: OtherInputs) -> Said:
     )
 
 
-def _named(seen: Fact) -> str:
-    if seen.kind == "call":
-        return words.module(seen.place, seen.class_)
-    return words.code(seen.place)
-
-
-def _agree(agreed: Agreed) -> str:
+def _agree(agreed: statements.Agreed) -> str:
     """Return what agrees up to the loss as a clause; "" where nothing was recorded."""
     names = {
         tr("weights"): agreed.weights,
@@ -101,7 +87,7 @@ def _agree(agreed: Agreed) -> str:
     return tr("{listed} agree", listed=shortlist(agreeing))
 
 
-def _beside(agreed: Agreed, what: str, verbs: tuple[str, str]) -> str:
+def _beside(agreed: statements.Agreed, what: str, verbs: tuple[str, str]) -> str:
     """Return a clause that something does not agree, beside what does."""
     beside, alone = verbs
     text = _agree(agreed)
@@ -111,7 +97,7 @@ def _beside(agreed: Agreed, what: str, verbs: tuple[str, str]) -> str:
 
 
 @said_of.register
-def other_labels(labels: OtherLabels) -> Said:
+def other_labels(labels: statements.OtherLabels) -> Said:
     """Say that the module of a loss is given other labels."""
     name = words.module(labels.call.place, labels.call.class_)
     differ = _beside(
@@ -129,7 +115,7 @@ def other_labels(labels: OtherLabels) -> Said:
 
 
 @said_of.register
-def other_loss_input(differs: OtherLossInput) -> Said:
+def other_loss_input(differs: statements.OtherLossInput) -> Said:
     """Say that what the loss is taken against differs."""
     place, agreed = differs.fact.place, differs.agreed
     culprit = f"something between {_after(differs.last)} and the loss that was not recorded"
@@ -159,7 +145,7 @@ def other_loss_input(differs: OtherLossInput) -> Said:
 
 
 @said_of.register
-def other_loss(loss: OtherLoss) -> Said:
+def other_loss(loss: statements.OtherLoss) -> Said:
     """Say that nothing recorded explains a loss that differs."""
     culprit = f"something between {_after(loss.last)} and the loss that was not recorded"
     shown, agree = "", _agree(loss.agreed)
@@ -195,7 +181,7 @@ def _after(last: Fact | None) -> str:
 
 
 @said_of.register
-def other_path(path: OtherPath) -> Said:
+def other_path(path: statements.OtherPath) -> Said:
     """Say what only one run does."""
     seen = path.fact
     does = tr("has {seen}", seen=words.fact(seen))

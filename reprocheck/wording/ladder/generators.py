@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reprocheck.language import sentences, shortlist, tr
+from reprocheck.language import shortlist, tr
 from reprocheck.model.statements.generators import Seeding, UnequalState, is_key
 from reprocheck.wording.ladder import words
 from reprocheck.wording.ladder.registry import Said, said_of
@@ -16,20 +16,16 @@ def unequal_state(drawn: UnequalState) -> Said:
     if drawn.outside:
         return _by_script(drawn)
     names, seen, agreed = drawn.names, drawn.fact, drawn.agreed
-    kind, who = "loader", words.code(seen.place)
-    if seen.kind == "call":
-        kind, who = "module", words.module(seen.place, seen.class_)
+    kind, who = "module" if seen.kind == "call" else "loader", words.subject(seen)
     generators = words.generators(names)
-    only_keys = all(map(is_key, names))
-    # a key has no state
     subject, relation = "Its state", tr("whose state is")
-    if only_keys:
+    # a key has no state
+    if all(map(is_key, names)):
         subject, relation = "It", tr("which is")
     differing = words.generators(names, "differing ")
     detail = f"The first {kind} that draws from {differing} is {who}."
     if agreed is not None:
-        until = f"{subject} still agreed at `{agreed.place}` of iteration {agreed.iteration}."
-        detail = sentences(detail, until)
+        detail += f" {subject} still agreed at `{agreed.place}` of iteration {agreed.iteration}."
     return Said(
         culprit=f"the state of {generators}",
         detail=detail,
@@ -48,10 +44,7 @@ def unequal_state(drawn: UnequalState) -> Said:
 def _by_script(drawn: UnequalState) -> Said:
     """Return that the script itself draws, outside of modules and loaders."""
     names, seen = drawn.names, drawn.fact
-    generators = words.generators(names)
-    where = words.code(seen.place)
-    if seen.kind == "call":
-        where = words.module(seen.place, seen.class_)
+    generators, where = words.generators(names), words.subject(seen)
     differing = words.generators(names, "differing ")
     return Said(
         culprit=f"the state of {generators}",

@@ -56,13 +56,9 @@ def first_operator(operator: FirstOperator) -> Said:
 
 def _given(unequal: UnequalInput) -> str:
     """Return an input that differs, with its values where they are plain."""
-    differs = tr("input {path} differs already", path=words.code(unequal.path))
+    differs = f"input {words.code(unequal.path)} differs already"
     if unequal.values is not None:
-        differs = tr(
-            "input {path} is {both}",
-            path=words.code(unequal.path),
-            both=words.both(*unequal.values),
-        )
+        differs = f"input {words.code(unequal.path)} is {words.both(*unequal.values)}"
     return tr(
         "its {differs}, and no recorded operator has made that: it comes from something not"
         " recorded",

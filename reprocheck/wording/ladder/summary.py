@@ -7,27 +7,15 @@ from collections.abc import Mapping
 from reprocheck.language import joined, tr
 from reprocheck.language.letters import capital, clause, small, unended
 from reprocheck.language.ranks import named
+from reprocheck.model.statements import ladder as statements
 from reprocheck.model.statements.given import LeftFiles
-from reprocheck.model.statements.ladder import (
-    Consequence,
-    Diverged,
-    Follows,
-    InIteration,
-    LaterLosses,
-    Missing,
-    NoReplay,
-    NotDiverged,
-    NotRecorded,
-    OfOneRun,
-    StartedUnequally,
-)
 from reprocheck.wording.ladder import words
 from reprocheck.wording.ladder.registry import Said, said_of
 from reprocheck.wording.say import say
 
 
 @said_of.register
-def consequence(behind: Consequence) -> Said:
+def consequence(behind: statements.Consequence) -> Said:
     """Say that a difference can follow from the first."""
     before = words.code(behind.first)
     if behind.rank is not None:
@@ -40,13 +28,13 @@ def consequence(behind: Consequence) -> Said:
 
 
 @say.register
-def where(diverged: Diverged) -> str:
+def where(diverged: statements.Diverged) -> str:
     """Say where the runs first diverge, and on which ranks, where there are several."""
     said = unended(said_of(diverged.difference).sentence)
     return words.sentence(joined(" ", (said, _on_ranks(diverged))))
 
 
-def _on_ranks(diverged: Diverged) -> str:
+def _on_ranks(diverged: statements.Diverged) -> str:
     """Return the ranks that have the first difference."""
     of = diverged.of
     if of < 2:
@@ -59,7 +47,7 @@ def _on_ranks(diverged: Diverged) -> str:
 
 
 @say.register
-def not_diverged(agree: NotDiverged) -> str:
+def not_diverged(agree: statements.NotDiverged) -> str:
     """Say that the runs that were recorded again do not diverge."""
     match agree.why:
         case "nothing recorded":
@@ -85,7 +73,7 @@ def not_diverged(agree: NotDiverged) -> str:
 
 
 @say.register
-def started_unequally(start: StartedUnequally) -> str:
+def started_unequally(start: statements.StartedUnequally) -> str:
     """Say what the runs were given otherwise, or what run 1 left."""
     if isinstance(start.given, LeftFiles):
         return tr(
@@ -101,7 +89,7 @@ def started_unequally(start: StartedUnequally) -> str:
     )
 
 
-def _follows(first: Follows | None) -> str:
+def _follows(first: statements.Follows | None) -> str:
     if first is None:
         return ""
     return tr(
@@ -112,7 +100,7 @@ def _follows(first: Follows | None) -> str:
 
 
 @say.register
-def in_iteration(behind: InIteration) -> str:
+def in_iteration(behind: statements.InIteration) -> str:
     """Say a difference, and the iteration that it comes in."""
     return tr(
         "In iteration {iteration:,} {detail}",
@@ -122,7 +110,7 @@ def in_iteration(behind: InIteration) -> str:
 
 
 @say.register
-def later_losses(later: LaterLosses) -> str:
+def later_losses(later: statements.LaterLosses) -> str:
     """Say that losses differ behind the iterations that were recorded deeply."""
     if later.agreeing is None:
         return tr("The losses of iteration {iteration} differ.", iteration=later.iteration)
@@ -135,7 +123,7 @@ def later_losses(later: LaterLosses) -> str:
 
 
 @say.register
-def of_one_run(alone: OfOneRun) -> str:
+def of_one_run(alone: statements.OfOneRun) -> str:
     """Say which ranks only one of the two runs recorded."""
     return (
         f"One of the two runs recorded {named(alone.ranks)}, the other did not: nothing"
@@ -144,14 +132,14 @@ def of_one_run(alone: OfOneRun) -> str:
 
 
 @say.register
-def not_recorded(missing: NotRecorded) -> str:
+def not_recorded(missing: statements.NotRecorded) -> str:
     """Say what could not be recorded, with the ranks where there are several."""
     if not missing.ranks:
         return say(missing.line)
     return f"{capital(named(missing.ranks))}: {say(missing.line)}"
 
 
-_WHY: Mapping[Missing, str] = {
+_WHY: Mapping[statements.Missing, str] = {
     "of the script": (
         "it is code of the script, and no operator in it makes the difference itself"
     ),
@@ -166,7 +154,7 @@ _WHY: Mapping[Missing, str] = {
 
 
 @say.register
-def not_made(replay: NoReplay) -> str:
+def not_made(replay: statements.NoReplay) -> str:
     """Say why an operation that makes a difference cannot be replayed."""
     return (
         f"No `replay.py` was made of {words.code(words.place(replay.of))}: {_WHY[replay.missing]}."

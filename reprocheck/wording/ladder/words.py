@@ -28,6 +28,13 @@ def module(path: str, class_: str = "") -> str:
     return f"{name} ({class_})"
 
 
+def subject(seen: Fact) -> str:
+    """Return a call by its module, with its class; another fact by its name."""
+    if seen.kind == "call":
+        return module(seen.place, seen.class_)
+    return code(seen.place)
+
+
 def place(path: str) -> str:
     """Return the place of a rung."""
     if path == THE_MODEL:

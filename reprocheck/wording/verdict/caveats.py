@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from reprocheck.language import count
 from reprocheck.language.ranks import named
-from reprocheck.model.statements.verdict import (
-    BreaksOff,
-    ComparedAsSet,
-    EndedOtherwise,
-    LateCheck,
-    LoosePass,
-    NotFiniteFrom,
-    OtherFirstChange,
-    OtherLength,
-    RanksOfRun,
-    StepSkipped,
-    WeightsNotSeen,
-    WideTolerance,
-)
+from reprocheck.model.statements import verdict as statements
 from reprocheck.wording.say import in_english, say
 from reprocheck.wording.verdict.ended_ranks import behind
 from reprocheck.wording.verdict.numbers import number
@@ -25,7 +12,7 @@ from reprocheck.wording.verdict.ranks import behind_comma, in_brackets
 
 
 @say.register
-def loose_pass(loose: LoosePass) -> str:
+def loose_pass(loose: statements.LoosePass) -> str:
     """Say what a pass within the tolerance does not."""
     where = f"the first difference is in iteration {loose.iteration}"
     if loose.ulp is not None and loose.dtype:
@@ -36,7 +23,7 @@ def loose_pass(loose: LoosePass) -> str:
 
 
 @say.register
-def wide_tolerance(wide: WideTolerance) -> str:
+def wide_tolerance(wide: statements.WideTolerance) -> str:
     """Say that the tolerance is wide for a loss."""
     return (
         f"The tolerance is wide for a loss of {number(wide.reference)}:"
@@ -46,20 +33,20 @@ def wide_tolerance(wide: WideTolerance) -> str:
 
 
 @say.register
-def ended_otherwise(run: EndedOtherwise) -> str:
+def ended_otherwise(run: statements.EndedOtherwise) -> str:
     """Say how a run ended that did not come to its planned end."""
     recorded = count(run.recorded, "recorded iteration")
     return f"Run {run.run} {in_english(run.ending)}, after {recorded}{behind(run.lost)}."
 
 
 @say.register
-def ranks_of_run(of: RanksOfRun) -> str:
+def ranks_of_run(of: statements.RanksOfRun) -> str:
     """Say what became of the ranks of a run that went well otherwise."""
     return f"Run {of.run}: {say(of.ranks)}."
 
 
 @say.register
-def other_first_change(weights: OtherFirstChange) -> str:
+def other_first_change(weights: statements.OtherFirstChange) -> str:
     """Say where the weights of two runs first change."""
     own = "do not change in the recorded iterations"
     if weights.own is not None:
@@ -72,7 +59,7 @@ def other_first_change(weights: OtherFirstChange) -> str:
 
 
 @say.register
-def late_check(check: LateCheck) -> str:
+def late_check(check: statements.LateCheck) -> str:
     """Say why the second check is made on a later iteration."""
     before = "No earlier change was seen"
     if check.unchanged:
@@ -90,7 +77,7 @@ def late_check(check: LateCheck) -> str:
 
 
 @say.register
-def other_length(run: OtherLength) -> str:
+def other_length(run: statements.OtherLength) -> str:
     """Say how many iterations two runs recorded."""
     own = count(run.own, "iteration")
     of_ranks = f" of {named(run.ranks)}" if run.ranks else ""
@@ -98,7 +85,7 @@ def other_length(run: OtherLength) -> str:
 
 
 @say.register
-def breaks_off(recording: BreaksOff) -> str:
+def breaks_off(recording: statements.BreaksOff) -> str:
     """Say from where on the recording of a run is not compared."""
     return (
         f"The recording of run {recording.run} breaks off after iteration"
@@ -108,7 +95,7 @@ def breaks_off(recording: BreaksOff) -> str:
 
 
 @say.register
-def compared_as_set(trainings: ComparedAsSet) -> str:
+def compared_as_set(trainings: statements.ComparedAsSet) -> str:
     """Say of which trainings it is not known which is which."""
     return (
         f"Which training of one run is which of another is not known of {named(trainings.ranks)}:"
@@ -118,7 +105,7 @@ def compared_as_set(trainings: ComparedAsSet) -> str:
 
 
 @say.register
-def not_finite_from(losses: NotFiniteFrom) -> str:
+def not_finite_from(losses: statements.NotFiniteFrom) -> str:
     """Say from where on losses that agree say nothing."""
     return (
         f"The loss of iteration {losses.iteration} is NaN or infinite: what agrees from there on"
@@ -127,14 +114,14 @@ def not_finite_from(losses: NotFiniteFrom) -> str:
 
 
 @say.register
-def step_skipped(step: StepSkipped) -> str:
+def step_skipped(step: statements.StepSkipped) -> str:
     """Say which step a gradient scaler skipped."""
     who = f"run {step.run}{behind_comma(step.ranks)}"
     return f"A gradient scaler skipped a step in iteration {step.iteration} ({who})."
 
 
 @say.register
-def weights_not_seen(weights: WeightsNotSeen) -> str:
+def weights_not_seen(weights: statements.WeightsNotSeen) -> str:
     """Say what is taken for granted of weights that could not be read."""
     return (
         f"Whether updates change the weights could not be seen{in_brackets(weights.ranks)}; the"

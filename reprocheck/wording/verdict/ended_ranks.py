@@ -7,20 +7,12 @@ import signal
 from reprocheck.language import count, form, joined, tr
 from reprocheck.language.ranks import named
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements.verdict import (
-    LostOnNode,
-    LostRank,
-    RanksBehind,
-    RanksLost,
-    RunEnding,
-    RunsFailed,
-    UnevenRanks,
-)
+from reprocheck.model.statements import verdict as statements
 from reprocheck.wording.say import in_english, say
 
 
 @say.register
-def runs_failed(failed: RunsFailed) -> str:
+def runs_failed(failed: statements.RunsFailed) -> str:
     """Say how the runs ended, and what both checks say of the iterations before."""
     endings = (
         tr("run {number} {ending}", number=number, ending=say(ending))
@@ -46,7 +38,7 @@ def runs_failed(failed: RunsFailed) -> str:
     )
 
 
-def _all_alike(failed: RunsFailed) -> str:
+def _all_alike(failed: statements.RunsFailed) -> str:
     """Return `both runs ended …`, where all runs ended in the same way; else empty."""
     if not 1 < failed.of == len(failed.runs) or len(set(failed.endings)) > 1:
         return ""
@@ -64,12 +56,12 @@ def behind(lost: Statement | None) -> str:
 
 
 @say.register
-def run_ending(ending: RunEnding) -> str:
+def run_ending(ending: statements.RunEnding) -> str:
     """Say how a run ended, such as `ended in iteration 5 with ValueError: …`."""
     return _ending(ending, runs=1)
 
 
-def _ending(ending: RunEnding, *, runs: int) -> str:
+def _ending(ending: statements.RunEnding, *, runs: int) -> str:
     reached = _reached(ending.iteration, unfinished=ending.unfinished)
     place = reached and " " + reached
     if ending.how == "timed out":
@@ -95,7 +87,7 @@ def _ending(ending: RunEnding, *, runs: int) -> str:
     how = ending.says
     if ending.how == "status":
         refusal = how and f" ({how})"
-        how = tr("exit status {exit_status}{refusal}", exit_status=ending.status, refusal=refusal)
+        how = f"exit status {ending.status}{refusal}"
     return tr("ended{place} with {how}", place=place, how=how)
 
 
@@ -118,49 +110,36 @@ def _reached(iteration: int, *, unfinished: bool) -> str:
 
 
 @say.register
-def ranks_lost(ranks: RanksLost) -> str:
+def ranks_lost(ranks: statements.RanksLost) -> str:
     """Say which ranks ended too early, machine by machine."""
     return "; ".join(map(_on_node, ranks.nodes))
 
 
-def _on_node(lost: LostOnNode) -> str:
+def _on_node(lost: statements.LostOnNode) -> str:
     where = ""
     if lost.node is not None:
         where = f"on node {lost.node} "
-    if lost.seen:
-        return where + _first(lost) + _others(lost)
-    ends = [f"{where}rank {rank.rank} ended {_when(rank)}, {_how(rank)}" for rank in lost.ended]
-    return "; ".join(ends)
-
-
-def _first(lost: LostOnNode) -> str:
-    """Return, of the rank that was seen to end first of those that ended too early, when and
-    how.
-    """
+    if not lost.seen:
+        ends = [f"{where}rank {rank.rank} ended {_when(rank)}, {_how(rank)}" for rank in lost.ended]
+        return "; ".join(ends)
     rank = lost.ended[0]
     ended = "ended first" if lost.first else "ended"
-    return f"rank {rank.rank} {ended}, {_when(rank)}, {_how(rank)}"
-
-
-def _others(lost: LostOnNode) -> str:
-    """Return what became of the ranks beside the one that ended first."""
+    sentence = f"{where}rank {rank.rank} {ended}, {_when(rank)}, {_how(rank)}"
     if lost.after:
-        return f"; {named(lost.after)} ended after it"
-    if lost.waiting:
+        sentence += f"; {named(lost.after)} ended after it"
+    elif lost.waiting:
         were = "was" if len(lost.waiting) == 1 else "were"
-        return (
-            f"; {named(lost.waiting)} {were} still waiting in iteration {lost.last} when the run"
-            " was ended"
-        )
-    return ""
+        waiting = f"{named(lost.waiting)} {were} still waiting in iteration {lost.last}"
+        sentence += f"; {waiting} when the run was ended"
+    return sentence
 
 
-def _when(rank: LostRank) -> str:
+def _when(rank: statements.LostRank) -> str:
     reached = _reached(rank.iteration, unfinished=rank.unfinished)
     return reached or "before its first loss"
 
 
-def _how(rank: LostRank) -> str:
+def _how(rank: statements.LostRank) -> str:
     if rank.error:
         return f"with {rank.error}"
     if rank.exited:
@@ -169,7 +148,7 @@ def _how(rank: LostRank) -> str:
 
 
 @say.register
-def ranks_behind(slow: RanksBehind) -> str:
+def ranks_behind(slow: statements.RanksBehind) -> str:
     """Say which ranks have recorded least, where none ended."""
     if slow.last == slow.furthest:
         return f"all {slow.world} ranks have come to iteration {slow.furthest} and none is behind"
@@ -183,7 +162,7 @@ def ranks_behind(slow: RanksBehind) -> str:
 
 
 @say.register
-def uneven_ranks(ranks: UnevenRanks) -> str:
+def uneven_ranks(ranks: statements.UnevenRanks) -> str:
     """Say how many iterations the ranks recorded."""
     counts = [f"{named(of)} recorded {count(length, 'iteration')}" for length, of in ranks.lengths]
     return f"the ranks are not of the same length: {', '.join(counts)}"

@@ -10,13 +10,7 @@ from reprocheck.language import form, mark, tr
 from reprocheck.language.letters import capital
 from reprocheck.language.ranks import named
 from reprocheck.model import SERIES_RULE, Comparison, Divergence, SeriesComparison, Verdict
-from reprocheck.model.statements.verdict import (
-    Agreement,
-    LossesDiffer,
-    NotCompared,
-    NotMade,
-    SilentRanks,
-)
+from reprocheck.model.statements import verdict as statements
 from reprocheck.wording.say import in_english, say
 from reprocheck.wording.verdict.numbers import pair, sizes, where
 from reprocheck.wording.verdict.rows import CALL_LOG_LOSS
@@ -52,29 +46,24 @@ def reason(verdict: Verdict) -> str:
     """Return why the verdict is what it is, and which rule of `--fail-on` makes a pass fail."""
     sentence = say(verdict.because or "")
     if verdict.broken_rule:
+        broken = _broken(verdict, verdict.broken_rule)
         sentence += tr(
-            "; exit code 1 by --fail-on {rule}: {said}",
-            rule=verdict.broken_rule,
-            said=_broken(verdict, verdict.broken_rule),
+            "; exit code 1 by --fail-on {rule}: {said}", rule=verdict.broken_rule, said=broken
         )
     return tr("{sentence}.", sentence=capital(sentence))
 
 
 def _broken(verdict: Verdict, rule: str) -> str:
     """Return what breaks a rule of `--fail-on`."""
-    if rule.startswith(SERIES_RULE):
-        return _of_series(rule.removeprefix(SERIES_RULE), verdict.series)
-    iteration = verdict.bitwise.first_iteration
-    if rule == "any-iteration":
-        iteration = verdict.diverges_from
-    return tr("the runs differ in iteration {iteration}", iteration=iteration)
-
-
-def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
-    """Return why a series that is to agree does not."""
-    place = next((row.first_outside for row in series if row.name == name), None)
+    if not rule.startswith(SERIES_RULE):
+        iteration = verdict.bitwise.first_iteration
+        if rule == "any-iteration":
+            iteration = verdict.diverges_from
+        return tr("the runs differ in iteration {iteration}", iteration=iteration)
+    name = rule.removeprefix(SERIES_RULE)
+    place = next((row.first_outside for row in verdict.series if row.name == name), None)
     if place is None:
-        reported = ", ".join(row.name for row in series) or "none"
+        reported = ", ".join(row.name for row in verdict.series) or "none"
         return tr("no run reported {name} (reported: {reported})", name=name, reported=reported)
     return tr(
         "{name} differs from {where} ({sizes})", name=name, where=where(place), sizes=sizes(place)
@@ -82,7 +71,7 @@ def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
 
 
 @say.register
-def losses_differ(differ: LossesDiffer) -> str:
+def losses_differ(differ: statements.LossesDiffer) -> str:
     """Say which check fails, and where the losses are furthest apart."""
     when = tr("before the first update of the weights")
     if differ.row.kind == "backward":
@@ -134,7 +123,7 @@ def _place(row: Comparison, ranks: int) -> str:
 
 
 @say.register
-def not_compared(nothing: NotCompared) -> str:
+def not_compared(nothing: statements.NotCompared) -> str:
     """Say why nothing can be compared, and what to do."""
     return tr(
         _NOT_COMPARED[nothing.why],
@@ -147,7 +136,7 @@ def not_compared(nothing: NotCompared) -> str:
 
 
 @say.register
-def not_made(check: NotMade) -> str:
+def not_made(check: statements.NotMade) -> str:
     """Say which check could not be made, and why."""
     return tr(
         "the {kind} check could not be made: {detail}", kind=tr(check.kind), detail=say(check.why)
@@ -155,7 +144,7 @@ def not_made(check: NotMade) -> str:
 
 
 @say.register
-def silent_ranks(silent: SilentRanks) -> str:
+def silent_ranks(silent: statements.SilentRanks) -> str:
     """Say which ranks never reported."""
     return form(
         len(silent.ranks),
@@ -170,12 +159,12 @@ def silent_ranks(silent: SilentRanks) -> str:
 
 
 @say.register
-def agreement(agrees: Agreement) -> str:
+def agreement(agrees: statements.Agreement) -> str:
     """Say how well the runs agree, and the series that were reported beside the losses."""
     return _losses_agree(agrees) + _series_agree(agrees.series)
 
 
-def _losses_agree(agrees: Agreement) -> str:
+def _losses_agree(agrees: statements.Agreement) -> str:
     seen = form(
         agrees.iterations,
         "{runs} runs of {iterations:,} iteration",

@@ -5,18 +5,7 @@ from __future__ import annotations
 from math import isnan
 
 from reprocheck.language import count, form, mark, tr
-from reprocheck.model.statements.verdict import (
-    BeyondDoubles,
-    NeitherFinite,
-    NeverTogether,
-    NothingToCheck,
-    OtherDtype,
-    OtherNumber,
-    RankInOneRunOnly,
-    RankOfOneRun,
-    TooFew,
-    WithoutPartner,
-)
+from reprocheck.model.statements import verdict as statements
 from reprocheck.wording.say import say
 from reprocheck.wording.verdict.ranks import in_brackets
 
@@ -48,7 +37,7 @@ _LACKS = {
 
 
 @say.register
-def rank_of_one_run(rank: RankOfOneRun) -> str:
+def rank_of_one_run(rank: statements.RankOfOneRun) -> str:
     """Say which run has a rank, and which has not."""
     if rank.recorded == 1:
         return f"rank {rank.rank} was recorded in run 1 and not in run {rank.lacking}"
@@ -56,7 +45,7 @@ def rank_of_one_run(rank: RankOfOneRun) -> str:
 
 
 @say.register
-def without_partner(loss: WithoutPartner) -> str:
+def without_partner(loss: statements.WithoutPartner) -> str:
     """Say why a loss has no partner: one run is longer, or holds more losses in an iteration."""
     if loss.of == "iterations":
         lengths = f"{loss.reference} against {count(loss.own, 'iteration')}"
@@ -70,7 +59,7 @@ def without_partner(loss: WithoutPartner) -> str:
 
 
 @say.register
-def other_number(losses: OtherNumber) -> str:
+def other_number(losses: statements.OtherNumber) -> str:
     """Say that the losses of an iteration cannot be paired."""
     number = count(losses.reference, "loss", "losses")
     where = " before the first update" if losses.before_update else ""
@@ -82,7 +71,7 @@ def other_number(losses: OtherNumber) -> str:
 
 
 @say.register
-def too_few(iterations: TooFew) -> str:
+def too_few(iterations: statements.TooFew) -> str:
     """Say that a check needs more iterations, and how to come to them."""
     needed = iterations.iteration
     record = tr("record more with --steps {iteration} or higher", iteration=needed)
@@ -108,7 +97,7 @@ def _longer(record: str, *, stopped: bool) -> str:
 
 
 @say.register
-def nothing_to_check(run: NothingToCheck) -> str:
+def nothing_to_check(run: statements.NothingToCheck) -> str:
     """Say why a check finds no loss, and what to do."""
     record = tr("record more than {recorded} iterations with --steps", recorded=run.recorded)
     unchanged = form(
@@ -131,7 +120,7 @@ def nothing_to_check(run: NothingToCheck) -> str:
 
 
 @say.register
-def neither_finite(loss: NeitherFinite) -> str:
+def neither_finite(loss: statements.NeitherFinite) -> str:
     """Say why two losses that are both not finite cannot be compared."""
     own, other = ("NaN" if isnan(value) else "infinite" for value in (loss.value, loss.reference))
     both = f"{other} in run 1 and {own} in run {loss.run}"
@@ -144,25 +133,25 @@ def neither_finite(loss: NeitherFinite) -> str:
 
 
 @say.register
-def beyond_doubles(losses: BeyondDoubles) -> str:
+def beyond_doubles(losses: statements.BeyondDoubles) -> str:
     """Say two losses in full that no double tells apart."""
     return f"run {losses.run} has loss {losses.shown} where run 1 has {losses.other}"
 
 
 @say.register
-def other_dtype(loss: OtherDtype) -> str:
+def other_dtype(loss: statements.OtherDtype) -> str:
     """Say which dtypes a loss has."""
     return f"{loss.dtype} in run {loss.run}, {loss.reference_dtype} in run 1"
 
 
 @say.register
-def rank_in_one_run_only(rank: RankInOneRunOnly) -> str:
+def rank_in_one_run_only(rank: statements.RankInOneRunOnly) -> str:
     """Say which run alone has a rank."""
     return f"rank {rank.rank} was recorded in run {rank.run} only"
 
 
 @say.register
-def never_together(ranks: NeverTogether) -> str:
+def never_together(ranks: statements.NeverTogether) -> str:
     """Say why a rank had not begun to train when another one ended."""
     return (
         f"in run {ranks.run} rank {ranks.late} had been started and had not begun to train when"
