@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from gettext import NullTranslations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 LANGUAGES: Mapping[str, str] = {"en": "en", "zh": "zh-CN"}
 """By what is asked for: the name in HTML (BCP 47)."""
 CATALOGUES = Path(__file__).parent
+_Value = TypeVar("_Value")
 _spoken: ContextVar[str] = ContextVar("language", default="en")
 
 
@@ -37,9 +38,9 @@ class Translated(str):
     english: str
 
     def __new__(cls, text: str, english: str) -> Translated:
-        made = super().__new__(cls, text)
-        made.english = english
-        return made
+        translated = super().__new__(cls, text)
+        translated.english = english
+        return translated
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return str(self), self.english
@@ -99,11 +100,11 @@ def mark(message: str) -> str:
     return message
 
 
-def english(text: str) -> str:
-    """Return the English of a text, for what machines read."""
-    if isinstance(text, Translated):
-        return text.english
-    return text
+def english(value: _Value) -> _Value | str:
+    """Return the English of a text, for what machines read; other values as they are."""
+    if isinstance(value, Translated):
+        return value.english
+    return value
 
 
 def changed(
@@ -119,11 +120,11 @@ def changed(
 
 def joined(separator: str, parts: Iterable[str]) -> str:
     """Return the parts that are not empty, with the separator between them; in English, too."""
-    held = list(filter(None, parts))
-    text = separator.join(held)
-    if not any(isinstance(part, Translated) for part in (separator, *held)):
+    texts = list(filter(None, parts))
+    text = separator.join(texts)
+    if not any(isinstance(part, Translated) for part in (separator, *texts)):
         return text
-    return Translated(text, english(separator).join(map(english, held)))
+    return Translated(text, english(separator).join(map(english, texts)))
 
 
 def sentences(*parts: str) -> str:
@@ -180,13 +181,7 @@ def _filled(message: str, values: Mapping[str, object]) -> str:
     """Return the English text: values that are translated are put in as their English, too."""
     if not values:
         return message
-    return message.format_map({name: _plain(value) for name, value in values.items()})
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Translated):
-        return value.english
-    return value
+    return message.format_map({name: english(value) for name, value in values.items()})
 
 
 @cache

@@ -126,9 +126,9 @@ _RANKS = {
     "equal gradients": mark("Local gradients agree; {ranks} ranks add them up."),
 }
 _OPERATIONS = {
-    "there": mark("{found} lies where the difference begins."),
-    "draws unseen": mark("{drawing} draws random numbers, and its kernel shows no state."),
-    "draws by itself": mark("`{drawing}` draws random numbers, and the default generators agree."),
+    "there": mark("{name} lies where the difference begins."),
+    "draws unseen": mark("{name} draws random numbers, and its kernel shows no state."),
+    "draws by itself": mark("`{name}` draws random numbers, and the default generators agree."),
 }
 _FILES = {
     "written by each run": mark(
@@ -162,7 +162,7 @@ def ranks(statement: statements.Ranks) -> str:
 @say.register
 def operation_there(statement: statements.OperationThere) -> str:
     """Return what an operation has to do with the difference."""
-    return tr(_OPERATIONS[statement.kind], found=statement.name, drawing=statement.name)
+    return tr(_OPERATIONS[statement.kind], name=statement.name)
 
 
 @say.register

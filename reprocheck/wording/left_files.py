@@ -18,13 +18,13 @@ _KEPT_FROM = {False: "`--workdir copy` gives each run its own folder.", True: OU
 @say.register
 def read_left(left: ReadLeft) -> str:
     """Say that a later run read what run 1 wrote, and how to keep it from that."""
-    said = (
+    sentence = (
         f"State left by run 1: a later run read {summary(left.paths, _MOST_READ)},"
         " written by run 1."
     )
     same = "Run 1 read the same from there." if left.alike else ""
     places = sorted(set(map(is_elsewhere, left.paths)))
-    return sentences(said, same, *(_KEPT_FROM[place] for place in places))
+    return sentences(sentence, same, *(_KEPT_FROM[place] for place in places))
 
 
 @say.register

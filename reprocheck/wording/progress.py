@@ -29,17 +29,17 @@ def cost(least: int, named: int, most: int, seconds: float) -> str:
 def arm(under: Sequence[str]) -> str:
     """Return what the next runs are made under."""
     names, fixes = controls_in(under), fixes_in(under)
-    said = [" + ".join(names) if len(names) <= _MOST_NAMED else count(len(names), "control")]
-    if fixes:
-        several = count(len(fixes), "patch", "patches")
-        said.append(f"the patch of {fixes[0]}" if len(fixes) == 1 else several)
-    return " + ".join(filter(None, said)) or "unmodified"
+    parts = [" + ".join(names) if len(names) <= _MOST_NAMED else count(len(names), "control")]
+    if len(fixes) == 1:
+        parts.append(f"the patch of {fixes[0]}")
+    elif fixes:
+        parts.append(count(len(fixes), "patch", "patches"))
+    return " + ".join(filter(None, parts)) or "unmodified"
 
 
 def ends_after(runs: int) -> str:
     """Return that no more runs are allowed."""
-    made = count(runs, "further run")
-    return f"The search ends after {made}, as --max-runs says."
+    return f"The search ends after {count(runs, 'further run')}, as --max-runs says."
 
 
 def patch_untried() -> str:
@@ -104,5 +104,7 @@ def nothing_to_explain() -> str:
 
 def longer(first: int | None) -> str:
     """Return that one run goes on where another ended, from this iteration on."""
-    missing = f"iteration {first:,} is missing in the other"
-    return f"No loss that both runs recorded differs, but one run is longer: {missing}."
+    return (
+        "No loss that both runs recorded differs, but one run is longer: iteration"
+        f" {first:,} is missing in the other."
+    )

@@ -292,20 +292,17 @@ def _of_pairs(seen: statements.Sample) -> str:
     """Return what pairs of unmodified runs have in common, where a run follows from the one before
     it.
     """
-    said = tr(
+    message = mark(
         "The first run of each of {pairs} unmodified pairs gives the same, and each later run"
-        " differs from it.",
-        pairs=seen.pairs,
+        " differs from it."
     )
     if seen.second:
-        said = tr(
+        message = mark(
             "The first run of each of {pairs} unmodified pairs gives the same, and so does the"
-            " second, which differs from it.",
-            pairs=seen.pairs,
+            " second, which differs from it."
         )
-    if not seen.carried:
-        return said
-    return sentences(said, tr("A run follows from what the one before it left."))
+    follows = tr("A run follows from what the one before it left.") if seen.carried else ""
+    return sentences(tr(message, pairs=seen.pairs), follows)
 
 
 @say.register
@@ -349,7 +346,7 @@ def differs_without(statement: statements.DiffersWithout) -> str:
 @say.register
 def acted_at(statement: statements.ActedAt) -> str:
     """Return where a control acted."""
-    said = tr(
+    acted = tr(
         "`{control}` {acted} at {place}{what}.",
         control=statement.control,
         acted=tr("first acted") if statement.first else tr("acted"),
@@ -357,12 +354,12 @@ def acted_at(statement: statements.ActedAt) -> str:
         what=tr(", which draws random numbers") if statement.draws else "",
     )
     if not statement.others:
-        return said
+        return acted
     others = tr(
         "It also acted at {listed}: any of them may be the cause.",
         listed=shortlist([f"{at} ({what})" for at, what in statement.others], _MOST_PLACES),
     )
-    return sentences(said, others)
+    return sentences(acted, others)
 
 
 @say.register

@@ -8,7 +8,7 @@ from reprocheck.language import spoken
 from reprocheck.model import Check
 from reprocheck.wording import (
     causes,
-    check as whole,
+    check as recorded,
     fixes as fixes,
     ladder,
     record_sentences,
@@ -23,7 +23,7 @@ def told(check: Check) -> Check:
     language that is spoken, the rest in English.
     """
     with spoken("en"):
-        check = whole.told(trace.told(check))
+        check = recorded.told(trace.told(check))
     record = record_sentences.told(check.record)
     check = verdict.told(replace(check, record=record))
     return causes.told(search.told(ladder.told(check)))

@@ -66,7 +66,7 @@ def _by_script(drawn: UnequalState) -> Said:
 
 def of_names(seeded: Sequence[Seeding], names: Sequence[str]) -> list[Seeding]:
     """Return how those of these generators were seeded that were."""
-    by_name = {one.generator: one for one in seeded}
+    by_name = {seeding.generator: seeding for seeding in seeded}
     return [by_name[name] for name in names if name in by_name]
 
 
@@ -76,13 +76,13 @@ def _why_unequal(seeded: Sequence[Seeding], generators: Sequence[str]) -> str:
     if not concerned:
         return tr("because nothing seeds {generators}", generators=shortlist(sorted(generators)))
     # one with another number in each run explains more than those with the same
-    one = min(concerned, key=lambda seeding: seeding.equal)
-    if not one.equal:
-        return tr("because {why}", why=with_another_number(one))
-    same = equally(one)
-    if is_key(one.generator):
+    seeding = min(concerned, key=lambda seeding: seeding.equal)
+    if not seeding.equal:
+        return tr("because {why}", why=with_another_number(seeding))
+    same = equally(seeding)
+    if is_key(seeding.generator):
         same = tr("it was made from the same number")
-    return tr("although {same}: {since_then}", same=same, since_then=since_then(one))
+    return tr("although {same}: {since_then}", same=same, since_then=since_then(seeding))
 
 
 def with_another_number(seeding: Seeding) -> str:

@@ -146,9 +146,9 @@ def _of_generators(differs: OtherWeights) -> str:
 
 
 def _nothing_seeds(differs: OtherWeights) -> str:
-    them, built = "it", tr("it is built")
+    them, built = tr("it"), tr("it is built")
     if "." in differs.weight.place:
-        them, built = "them", tr("they are built")
+        them, built = tr("them"), tr("they are built")
     if differs.filled:
         built = tr("{filled} fills {it}", filled=words.line(differs.filled), it=them)
     elif differs.line:

@@ -104,10 +104,10 @@ def number(value: object) -> str:
 
 def both(a: object, b: object, *, second: int = 2) -> str:
     """Return the values of both runs, with as many digits as it takes to tell them apart."""
-    one, other = number(a), number(b)
-    if one == other:
-        one, other = repr(a), repr(b)
-    return f"{one} in run 1 and {other} in run {second}"
+    of_first, of_second = number(a), number(b)
+    if of_first == of_second:
+        of_first, of_second = repr(a), repr(b)
+    return f"{of_first} in run 1 and {of_second} in run {second}"
 
 
 def line(text: str) -> str:

@@ -122,10 +122,12 @@ def nothing_to_check(run: statements.NothingToCheck) -> str:
 @say.register
 def neither_finite(loss: statements.NeitherFinite) -> str:
     """Say why two losses that are both not finite cannot be compared."""
-    own, other = ("NaN" if isnan(value) else "infinite" for value in (loss.value, loss.reference))
-    both = f"{other} in run 1 and {own} in run {loss.run}"
-    if own == other:
-        both = f"{own} in both runs"
+    value, reference = (
+        "NaN" if isnan(value) else "infinite" for value in (loss.value, loss.reference)
+    )
+    both = f"{reference} in run 1 and {value} in run {loss.run}"
+    if value == reference:
+        both = f"{value} in both runs"
     return (
         f"the loss of iteration {loss.iteration} is {both}, and losses that are not"
         " finite cannot be compared; first find where it stops being finite"
