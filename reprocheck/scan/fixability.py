@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, starmap
 from typing import TYPE_CHECKING
 
-from reprocheck.language.letters import capital, small
+from reprocheck.language import sentences, tr
+from reprocheck.language.letters import capital, small, unended
 from reprocheck.scan.finding import Finding, file_of
 from reprocheck.scan.index import grouped
 from reprocheck.scan.project import Project
@@ -91,9 +92,10 @@ def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
 
 def _fix(finding: Finding, patch: str) -> str:
     """Return what to do: what the patch does, after what the check says of the place."""
-    said = finding.evidence.get("fix", "")
-    if said:
-        return f"{said.rstrip('.')}, or {small(patch)}"
+    of_place = finding.evidence.get("fix", "")
+    if of_place:
+        return tr("{fix}, or {patch}", fix=unended(of_place), patch=small(patch))
     if not finding.patchable:
-        return f"{patch} {capital(finding.evidence[_NOT_SURE])}."
+        unsure = tr("{sentence}.", sentence=capital(finding.evidence[_NOT_SURE]))
+        return sentences(patch, unsure)
     return patch

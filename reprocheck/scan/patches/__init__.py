@@ -14,6 +14,7 @@ from functools import wraps
 
 import libcst as cst
 
+from reprocheck.language import joined
 from reprocheck.language.letters import small
 from reprocheck.scan.finding import Finding, file_of
 from reprocheck.scan.patches.attributes import (
@@ -111,7 +112,7 @@ def _said(finding: Finding, before: str, after: str) -> str:
     said = described(before, after, 0)
     if said is None:
         return ""
-    return f"In {file_of(finding)}: {small(said)}"
+    return joined("", (f"In {file_of(finding)}: ", small(said)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,21 +21,17 @@ def runs_failed(failed: statements.RunsFailed) -> str:
     ended = _all_alike(failed) or joined(tr(", "), endings)
     detail = behind(failed.lost)
     if not failed.checks_made:
-        return tr("{said}, before both checks could be made{detail}", said=ended, detail=detail)
+        return tr("{said}, before both checks could be made", said=ended) + detail
     how_well = tr(" within the tolerance")
     if failed.equal:
         how_well = tr(", bit for bit")
     elif failed.leaves_in is not None:
+        left = failed.leaves_in
         how_well = tr(
-            " and the losses leave the tolerance in iteration {iteration}",
-            iteration=failed.leaves_in,
+            " and the losses leave the tolerance in iteration {iteration}", iteration=left
         )
-    return tr(
-        "{said}; until then both checks pass{how_well}{detail}",
-        said=ended,
-        how_well=how_well,
-        detail=detail,
-    )
+    passes = tr("{said}; until then both checks pass{how_well}", said=ended, how_well=how_well)
+    return passes + detail
 
 
 def _all_alike(failed: statements.RunsFailed) -> str:

@@ -87,6 +87,7 @@ def _difference(row: Comparison, ranks: int) -> str:
     detail = in_english(row.why or "")
     if row.value is None or row.reference is None:
         return detail
+    place = _place(row, ranks)
     value, reference = pair(row.value, row.reference)
     losses = tr(
         "run {run} has loss {value} where run 1 has {reference}",
@@ -100,12 +101,10 @@ def _difference(row: Comparison, ranks: int) -> str:
         apart = tr("finite in one run only")
         if all(map(isfinite, (row.value, row.reference))):
             apart = tr("too far apart for a number")
-        return tr(
-            "in {place}, {sizes}: {apart}", place=_place(row, ranks), sizes=losses, apart=apart
-        )
+        return tr("in {place}, {sizes}: {apart}", place=place, sizes=losses, apart=apart)
     return tr(
         "in {place}, {sizes}, a difference of {max_difference:.3g} where {allowed:.3g} is allowed",
-        place=_place(row, ranks),
+        place=place,
         sizes=losses,
         max_difference=row.max_difference,
         allowed=row.limit,
@@ -138,9 +137,8 @@ def not_compared(nothing: statements.NotCompared) -> str:
 @say.register
 def not_made(check: statements.NotMade) -> str:
     """Say which check could not be made, and why."""
-    return tr(
-        "the {kind} check could not be made: {detail}", kind=tr(check.kind), detail=say(check.why)
-    )
+    kind, detail = tr(check.kind), say(check.why)
+    return tr("the {kind} check could not be made: {detail}", kind=kind, detail=detail)
 
 
 @say.register
@@ -208,20 +206,14 @@ def _later(divergence: Divergence) -> str:
 
 
 def _largest(row: Comparison) -> str:
-    difference = row.max_difference or 0.0
-    if row.limit == inf:
-        return tr(
-            "the largest difference is {difference:.3g} in iteration {iteration}, and any"
-            " difference is allowed",
-            difference=difference,
-            iteration=row.iteration,
-        )
+    allowed = tr(", and any difference is allowed")
+    if row.limit != inf:
+        allowed = tr(" where {allowed:.3g} is allowed", allowed=row.limit)
     return tr(
-        "the largest difference is {difference:.3g} in iteration {iteration} where"
-        " {allowed:.3g} is allowed",
-        difference=difference,
+        "the largest difference is {difference:.3g} in iteration {iteration}{allowed}",
+        difference=row.max_difference or 0.0,
         iteration=row.iteration,
-        allowed=row.limit,
+        allowed=allowed,
     )
 
 
