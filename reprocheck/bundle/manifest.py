@@ -70,24 +70,35 @@ def lines(
     subject: Subject, files: Mapping[str, bytes], counts: Mapping[str, int], redact: str
 ) -> Iterator[str]:
     """Yield the text, line by line."""
+    texts = [name for name in files if name.startswith(f"{FOLDER}/")]
+    takes = "It takes the script, which is not inside."
+    if texts:
+        takes = f"It takes the script, which lies in `{FOLDER}/`."
+    if "replay.py" in files:
+        takes += " `python replay.py` takes the framework alone."
     yield from (Markdown("# What this is"), "")
     title, where = md("**{}.**", english(subject.title)), prose(english(subject.where))
     yield from (Markdown(sentences(title, where)), "")
     yield from ("The smallest command that shows it:", "")
     yield from (*block(subject.command, "sh"), "")
-    yield from (_takes(files), "", Markdown("## What is inside"), "")
+    yield from (takes, "", Markdown("## What is inside"), "")
     for name in HOLDS:
         if name in files or name == "README.md":
             yield md("- {}: {}", code(name), HOLDS[name])
-    texts = [name for name in files if name.startswith(f"{FOLDER}/")]
     logs = [name for name in files if name.startswith(f"{LOGS}/")]
     for folder, holds, inside in ((FOLDER, SOURCE, texts), (LOGS, LOG, logs)):
         if inside:
             yield md("- {}: {}", code(f"{folder}/"), holds)
+    values, tensors = "none but losses and series; no tensor", files.get("replay.safetensors")
+    if tensors is not None:
+        kilobytes = -(-len(tensors) // 1000)
+        values = (
+            f"yes, {kilobytes:,} KB of tensors in `replay.safetensors`, beside losses and series"
+        )
     yield ""
     yield md("- log: {}", _files(logs) or "none; `--with-log` adds its end")
     yield md("- source: {}", _files(texts) or _source(subject))
-    yield md("- values: {}", _values(files))
+    yield md("- values: {}", values)
     yield Markdown("- weights: none")
     if subject.losses:
         yield md("- losses: {}", subject.losses)
@@ -101,28 +112,9 @@ def lines(
     yield from counted(counts)
 
 
-def _takes(files: Mapping[str, bytes]) -> str:
-    """Return what the command takes."""
-    takes = "It takes the script, which is not inside."
-    if any(name.startswith(f"{FOLDER}/") for name in files):
-        takes = f"It takes the script, which lies in `{FOLDER}/`."
-    if "replay.py" in files:
-        takes += " `python replay.py` takes the framework alone."
-    return takes
-
-
 def _files(texts: Sequence[str]) -> str:
     """Return the user's files that leave."""
     return Markdown(", ".join(map(code, texts)))
-
-
-def _values(files: Mapping[str, bytes]) -> str:
-    """Return which values leave."""
-    tensors = files.get("replay.safetensors")
-    if tensors is None:
-        return "none but losses and series; no tensor"
-    kilobytes = -(-len(tensors) // 1000)
-    return f"yes, {kilobytes:,} KB of tensors in `replay.safetensors`, beside losses and series"
 
 
 def counted(counts: Mapping[str, int]) -> Iterator[str]:
@@ -136,8 +128,9 @@ def counted(counts: Mapping[str, int]) -> Iterator[str]:
 def _source(subject: Subject) -> str:
     """Return the lines of the user's code whose text leaves."""
     cited = (*subject.cited, *chain.from_iterable(map(_lines_of, subject.diffs)))
-    shown = sorted((one for one in cited if one.text.strip()), key=lambda one: (one.file, one.line))
-    places = list(dict.fromkeys(code(origin(one)) for one in shown))
+    shown = [line for line in cited if line.text.strip()]
+    shown.sort(key=lambda line: (line.file, line.line))
+    places = list(dict.fromkeys(code(origin(line)) for line in shown))
     if not places:
         return "none; `--with-source` adds the files"
     if len(places) > MOST_LINES:
@@ -149,9 +142,9 @@ def _lines_of(diff: str) -> Iterator[SourceLine]:
     """Yield the lines of the user's files that a unified difference shows; what a patch adds is
     none of them.
     """
-    for one in diffs.lines(diff):
-        if one.sign != "+":
-            yield SourceLine(file=one.file, line=one.before, text=one.text)
+    for line in diffs.lines(diff):
+        if line.sign != "+":
+            yield SourceLine(file=line.file, line=line.before, text=line.text)
         # stands before the name of a file in the second head of a patch, and of no other difference
-        elif one.head != "b":
-            yield SourceLine(file=one.file, line=one.after, text=one.text)
+        elif line.head != "b":
+            yield SourceLine(file=line.file, line=line.after, text=line.text)

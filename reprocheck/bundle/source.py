@@ -20,7 +20,9 @@ def files(texts: Mapping[str, str], redaction: Redaction) -> dict[str, bytes]:
 
 
 def logs(shown: Iterable[Run]) -> dict[str, bytes]:
-    """The ends of the logs of the runs, as far as they leave, by their places in the attachment."""
+    """Return the ends of the logs of the runs, as far as they leave, by their places in the
+    attachment.
+    """
     ends = {
         f"{LOGS}/run-{run.number}-{name}.txt": end
         for run in shown

@@ -18,7 +18,7 @@ def named(ranks: Sequence[int]) -> str:
             spans[-1][1] = rank
         else:
             spans.append([rank, rank])
-    words = []
+    words: list[str] = []
     for first, last in spans:
         if last - first < 2:
             words += map(str, range(first, last + 1))

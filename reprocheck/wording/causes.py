@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reprocheck.language import form, mark, sentences, tr
 from reprocheck.language.letters import capital
-from reprocheck.model import Cause, Check
+from reprocheck.model import Check
 from reprocheck.model.statements import causes as statements
 from reprocheck.rules.operators import Operator
 from reprocheck.wording.ladder.start import other_sizes
@@ -17,16 +17,11 @@ from reprocheck.wording.say import say
 
 def told(check: Check) -> Check:
     """Return the check with the sentences of its causes."""
-    return replace(check, causes=tuple(map(_told, check.causes)))
-
-
-def _told(cause: Cause) -> Cause:
-    return replace(
-        cause,
-        title=tr(cause.title),
-        evidence=tuple(map(say, cause.statements)),
-        fix=say(cause.remedy),
-    )
+    causes = []
+    for cause in check.causes:
+        evidence, fix = tuple(map(say, cause.statements)), say(cause.remedy)
+        causes.append(replace(cause, title=tr(cause.title), evidence=evidence, fix=fix))
+    return replace(check, causes=tuple(causes))
 
 
 _DOES: Mapping[statements.Doing, str] = {

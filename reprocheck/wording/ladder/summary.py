@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reprocheck.language import joined, tr
+from reprocheck.language import tr
 from reprocheck.language.letters import capital, clause, small, unended
 from reprocheck.language.ranks import named
 from reprocheck.model.statements import ladder as statements
@@ -30,20 +30,12 @@ def consequence(behind: statements.Consequence) -> Said:
 @say.register
 def where(diverged: statements.Diverged) -> str:
     """Say where the runs first diverge, and on which ranks, where there are several."""
-    said = unended(said_of(diverged.difference).sentence)
-    return words.sentence(joined(" ", (said, _on_ranks(diverged))))
-
-
-def _on_ranks(diverged: statements.Diverged) -> str:
-    """Return the ranks that have the first difference."""
-    of = diverged.of
-    if of < 2:
-        return ""
-    if len(diverged.ranks) < of:
-        return f"({named(diverged.ranks)})"
-    if of == 2:
-        return "(on both ranks)"
-    return f"(on all {of} ranks)"
+    sentence, of = unended(said_of(diverged.difference).sentence), diverged.of
+    if len(diverged.ranks) < of > 1:
+        sentence += f" ({named(diverged.ranks)})"
+    elif of > 1:
+        sentence += " (on both ranks)" if of == 2 else f" (on all {of} ranks)"
+    return words.sentence(sentence)
 
 
 @say.register

@@ -10,6 +10,7 @@ from reprocheck.wording.say import say
 from reprocheck.wording.verdict.ranks import in_brackets
 
 CALL_LOG_LOSS = mark("call reprocheck.log_loss(loss) in every iteration")
+_TRAIN = mark("train for more iterations")
 _LACKS = {
     "any": mark("run {run} made {updates} and no loss was seen{ranks}; {call_log_loss}"),
     "before update": mark(
@@ -74,7 +75,9 @@ def other_number(losses: statements.OtherNumber) -> str:
 def too_few(iterations: statements.TooFew) -> str:
     """Say that a check needs more iterations, and how to come to them."""
     needed = iterations.iteration
-    record = tr("record more with --steps {iteration} or higher", iteration=needed)
+    remedy = tr(_TRAIN)
+    if iterations.stopped:
+        remedy = tr("record more with --steps {iteration} or higher", iteration=needed)
     return form(
         iterations.recorded,
         "run {run} recorded {recorded:,} iteration{ranks}, and the check needs iteration"
@@ -85,21 +88,16 @@ def too_few(iterations: statements.TooFew) -> str:
         recorded=iterations.recorded,
         ranks=in_brackets(iterations.ranks),
         iteration=needed,
-        remedy=_longer(record, stopped=iterations.stopped),
+        remedy=remedy,
     )
-
-
-def _longer(record: str, *, stopped: bool) -> str:
-    """Return what to do where more iterations are needed: to `record` them if there were any."""
-    if stopped:
-        return record
-    return tr("train for more iterations")
 
 
 @say.register
 def nothing_to_check(run: statements.NothingToCheck) -> str:
     """Say why a check finds no loss, and what to do."""
-    record = tr("record more than {recorded} iterations with --steps", recorded=run.recorded)
+    remedy = tr(_TRAIN)
+    if run.stopped:
+        remedy = tr("record more than {recorded} iterations with --steps", recorded=run.recorded)
     unchanged = form(
         run.unchanged,
         "the one recorded update of run {run} did not change the weights",
@@ -114,7 +112,7 @@ def nothing_to_check(run: statements.NothingToCheck) -> str:
         updates=count(run.recorded, "update"),
         unchanged=unchanged,
         ranks=in_brackets(run.ranks),
-        remedy=_longer(record, stopped=run.stopped),
+        remedy=remedy,
         call_log_loss=tr(CALL_LOG_LOSS),
     )
 
