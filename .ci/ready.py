@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -60,10 +61,24 @@ def _refusal(address: str) -> str | None:
         return str(error)
 
 
+def untranslated(translations: Path) -> Iterator[str]:
+    """Whether the catalogues lack something: a change may leave that, as what has no translation
+    is said in English.
+
+    Args:
+        translations: The script of the catalogues.
+    """
+    words = [sys.executable, str(translations), "--missing"]
+    checked = subprocess.run(words, capture_output=True, text=True, check=False)
+    if checked.returncode:
+        yield f"The catalogues lack something: {checked.stdout or checked.stderr}".strip()
+
+
 def main() -> int:
     """1 where something is missing."""
     tag = sys.argv[1] if len(sys.argv) > 1 else ""
-    found = list(lacking(Path(__file__).resolve().parent.parent, tag))
+    root = Path(__file__).resolve().parent.parent
+    found = [*lacking(root, tag), *untranslated(root / ".ci" / "translations.py")]
     print("\n".join(found))
     return int(bool(found))
 

@@ -2,7 +2,9 @@
 
     python .ci/translations.py            new messages into every .po, obsolete ones out, and the
                                           .mo files, which are what is read
-    python .ci/translations.py --missing  prints what is not translated, and how much there is
+    python .ci/translations.py --missing  prints what is not translated, and how much there is;
+                                          exit code 1 where something is missing, or where the
+                                          files are not those of the code
 
 The messages are those that the code, the templates and the tables of causes hold.
 """
@@ -16,6 +18,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from string import Formatter
 from typing import Any, get_args
 
 from babel.messages.catalog import Catalog, Message
@@ -23,10 +26,8 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
-from reprocheck.child.reprocheck_child.shared.trainings import SEVERAL
 from reprocheck.language import CATALOGUES, LANGUAGES
 from reprocheck.model import CheckKind, Confidence, RungName
-from reprocheck.model.record import CHANGES
 from reprocheck.rules.catalogue import ENTRIES
 from reprocheck.settings import controls
 
@@ -43,10 +44,6 @@ SAID = {
     "_rows": 2,
 }
 """Functions that say a message -> which argument it is."""
-OF_NUMBERS = {"form": 2, "agreeing": 2, "count": 2, "_more": 3}
-"""Functions that say one for one thing and another for several -> which argument is the first."""
-COUNTED = ("count", "_more")
-"""Those of them that are given the noun alone."""
 NOT_TRANSLATED = {"child", "suite"}
 """Folders whose texts are English in every language."""
 Text = str | tuple[str, str]
@@ -61,21 +58,16 @@ def said(call: ast.Call) -> Iterator[Text]:
     texts = [_text(argument) for argument in call.args]
     if name in SAID:
         yield from filter(None, texts[SAID[name] - 1 : SAID[name]])
-    if name in OF_NUMBERS:
-        forms = list(filter(None, texts[OF_NUMBERS[name] - 1 :]))
-        if forms:
-            yield _counted(*forms) if name in COUNTED else (forms[0], forms[1])
+    if name == "form":
+        _, one, several = texts
+        if one and several:
+            yield one, several
 
 
 def _text(argument: ast.expr) -> str | None:
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
         return argument.value
     return None
-
-
-def _counted(noun: str, nouns: str = "") -> tuple[str, str]:
-    """The two forms, as `count` makes them."""
-    return f"{{number:,}} {noun}", f"{{number:,}} {nouns or noun + 's'}"
 
 
 def found() -> Iterator[Found]:
@@ -98,25 +90,17 @@ def _in_code() -> Iterator[Found]:
 
 
 def _in_template(file: Path) -> Iterator[Text]:
-    """The messages of a template, with `tr` and `count` as in the code."""
+    """The messages of a template, with `tr` as in the code."""
     with file.open("rb") as source:
-        for _, name, texts, _ in babel_extract(source, ["tr", "count"], [], {"encoding": "utf-8"}):
-            found = [text for text in (texts if isinstance(texts, tuple) else (texts,)) if text]
-            if found:
-                yield _counted(*found) if name == "count" else found[0]
+        for _, _, texts, _ in babel_extract(source, ["tr"], [], {"encoding": "utf-8"}):
+            yield texts[0] if isinstance(texts, tuple) else texts
 
 
 def _in_tables() -> Iterator[Found]:
-    """Yield what stands in data: in records, traces, causes, operators, drift and controls."""
-    yield from ((text, "reprocheck/model/record.py") for text in CHANGES.values())
-    yield SEVERAL, "reprocheck/child/reprocheck_child/shared/trainings.py"
+    """Yield what stands in data: in causes, drift and controls."""
     for file in sorted(ENTRIES.glob("*.toml")):
         for entry in tomllib.loads(file.read_text("utf-8"))["entry"]:
             yield from ((text, _shown(file)) for text in _of_entry(entry))
-    for file in sorted((PACKAGE / "rules" / "operators").glob("*.toml")):
-        table = tomllib.loads(file.read_text("utf-8"))
-        for text in (table["name"], table["source"], *(one["when"] for one in table["operator"])):
-            yield text, _shown(file)
     drift = PACKAGE / "rules" / "drift.toml"
     for one in tomllib.loads(drift.read_text("utf-8"))["class"]:
         yield from ((text, _shown(drift)) for text in (one["title"], one["why"]))
@@ -127,7 +111,7 @@ def _in_tables() -> Iterator[Found]:
 
 
 def _of_entry(entry: dict[str, Any]) -> Iterator[str]:
-    yield from (" ".join(entry[name].split()) for name in ("title", "why", "shows"))
+    yield " ".join(entry["title"].split())
     yield from entry.get("titles", {}).values()
     fixes = (text.strip("\n") for text in (entry["fix"], *entry.get("fixes", {}).values()))
     yield from filter(_is_sentence, fixes)
@@ -155,15 +139,20 @@ def path(language: str, suffix: str) -> Path:
     return CATALOGUES / language / "LC_MESSAGES" / f"{NAME}{suffix}"
 
 
+def kept(language: str) -> Catalog:
+    """The catalogue of a language as it is kept."""
+    file = path(language, ".po")
+    if not file.exists():
+        return Catalog(locale=language)
+    return read_po(BytesIO(file.read_bytes()), locale=language)
+
+
 def catalogue(language: str) -> Catalog:
     """The catalogue of a language as it is kept, with every message that can be said."""
-    file = path(language, ".po")
-    kept = Catalog(locale=language)
-    if file.exists():
-        kept = read_po(BytesIO(file.read_bytes()), locale=language)
-    kept.update(template(), no_fuzzy_matching=True)
-    kept.obsolete.clear()
-    return kept
+    catalogue = kept(language)
+    catalogue.update(template(), no_fuzzy_matching=True)
+    catalogue.obsolete.clear()
+    return catalogue
 
 
 def written(held: Catalog) -> tuple[bytes, bytes]:
@@ -182,7 +171,24 @@ def _plural(held: Catalog) -> str:
 
 def missing(held: Catalog) -> list[Message]:
     """The messages that are said in English in this language."""
-    return [one for one in held if one.id and not any(one.string or ())]
+    return [message for message in held if message.id and not any(message.string or ())]
+
+
+def misplaced(held: Catalog) -> list[Message]:
+    """The messages whose translation has other named places, or other formats for them."""
+    return [message for message in held if message.id and not _has_the_same_places(message)]
+
+
+def _has_the_same_places(message: Message) -> bool:
+    if isinstance(message.id, str):
+        return not message.string or _places(message.string) == _places(message.id)
+    wanted = _places(message.id[1])
+    return all(not text or _places(text) == wanted for text in message.string)
+
+
+def _places(text: str) -> list[tuple[str, str, str]]:
+    fields = Formatter().parse(text)
+    return sorted((name, spec or "", how or "") for _, name, spec, how in fields if name)
 
 
 def others() -> list[str]:
@@ -191,19 +197,26 @@ def others() -> list[str]:
 
 
 def main() -> int:
-    """Write the catalogues, and print how much of each is translated."""
+    """Write the catalogues, and print how much of each is translated; with `--missing` print what
+    is not, and write nothing.
+    """
+    failed = False
     for language in others():
         held = catalogue(language)
         lacking = missing(held)
+        text, compiled = written(held)
         if "--missing" in sys.argv[1:]:
-            print("".join(f"{one.id}\n" for one in lacking), end="")
+            is_written = path(language, ".po").read_bytes() == text
+            failed = failed or bool(lacking) or not is_written
+            print("".join(f"{message.id}\n" for message in lacking), end="")
+            if not is_written:
+                print(f"{language}: the files are not those of the code")
         else:
-            text, compiled = written(held)
             path(language, ".po").parent.mkdir(parents=True, exist_ok=True)
             path(language, ".po").write_bytes(text)
             path(language, ".mo").write_bytes(compiled)
         print(f"{language}: {len(held) - len(lacking):,} of {len(held):,} messages are translated")
-    return 0
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,16 @@ def test_a_commit_is_published_with_addresses_that_answer_its_tag_and_its_day(
     assert mistagged == "The tag is v1.3.0, and the version of the package 1.2.0."
 
 
+@pytest.mark.parametrize(("exits", "lacks"), [(0, []), (1, ["The catalogues lack something: run"])])
+def test_a_commit_is_published_with_every_message_translated(
+    exits: int, lacks: list[str], tmp_path: Path
+) -> None:
+    script = tmp_path / "translations.py"
+    script.write_text(f"print('run')\nraise SystemExit({exits})\n")
+    untranslated = runpy.run_path(str(ROOT / ".ci" / "ready.py"))["untranslated"]
+    assert list(untranslated(script)) == lacks
+
+
 ADVISORY = """
 id: PYSEC-2026-1
 modified: 2026-01-02T03:04:05Z

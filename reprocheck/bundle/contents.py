@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from types import MappingProxyType
-from typing import Any
 
 from reprocheck import replay
 from reprocheck.bundle import archive, manifest, source
 from reprocheck.bundle.loss_selection import kept
 from reprocheck.bundle.manifest import Subject
 from reprocheck.bundle.plain_words import in_plain_words
-from reprocheck.language import count, tr
+from reprocheck.language import count
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
@@ -53,7 +53,12 @@ def made(
     """Return the attachment of a check, with the recorded values of `tensors` and the user's files
     where they are given.
     """
-    shown = _with_values(_shown(check, redaction), there=bool(tensors))
+    shown = redacted(check, redaction)
+    if redaction.strict:
+        shown = in_plain_words(shown)
+    shown = titled(shown)
+    if not tensors:
+        shown = _without_values(shown)
     files = {
         "issue.md": issue.text(shown, source=bool(texts)).encode(),
         "report.html": page(shown),
@@ -89,17 +94,17 @@ def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
     """
     losses = ""
     if kept is not None:
-        losses = tr(
-            "{iterations} of {longest:,}: the first ones, those around the first difference, the"
-            " last, and evenly spaced ones between",
-            iterations=count(len(kept), "iteration"),
-            longest=max((run.longest for run in shown.runs), default=0),
+        longest = max((run.longest for run in shown.runs), default=0)
+        iterations = count(len(kept), "iteration")
+        losses = (
+            f"{iterations} of {longest:,}: the first ones, those around the first difference, the"
+            " last, and evenly spaced ones between"
         )
     cited = [cause.source for cause in shown.causes]
     cited += [finding.source for finding in shown.scanned.findings]
     cited += [rung.source for rung in shown.ladder.rungs] if shown.ladder else []
     diffs = [shown.search.patch] if shown.search else []
-    diffs += [one.diff for one in shown.between.sources] if shown.between else []
+    diffs += [source.diff for source in shown.between.sources] if shown.between else []
     return Subject(
         title=shown.verdict.title,
         where=ladder.lead(shown) or shown.verdict.reason,
@@ -117,8 +122,11 @@ def page(shown: Check) -> bytes:
 
 def _losses(shown: Check, values: int) -> dict[str, bytes]:
     """Return the files that hold losses, with at most about so many values."""
-    fields = to_json(shown)
-    _cut(fields, kept(shown, values // 3))
+    fields, iterations = to_json(shown), kept(shown, values // 3)
+    if iterations is not None:
+        wanted = frozenset(iterations)
+        for rank in chain.from_iterable(run["ranks"] for run in fields["runs"]):
+            rank["iterations"] = [row for row in rank["iterations"] if row["iteration"] in wanted]
     text = json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False)
     return {
         "losses.csv": b"".join(losses.chunks(shown, kept(shown, values))),
@@ -126,27 +134,10 @@ def _losses(shown: Check, values: int) -> dict[str, bytes]:
     }
 
 
-def _cut(document: dict[str, Any], iterations: Sequence[int] | None) -> None:
-    """Leave these iterations alone in `runs` of report.json."""
-    if iterations is None:
-        return
-    wanted = frozenset(iterations)
-    for run in document["runs"]:
-        for rank in run["ranks"]:
-            rank["iterations"] = [one for one in rank["iterations"] if one["iteration"] in wanted]
-
-
-def _shown(check: Check, redaction: Redaction) -> Check:
-    shown = redacted(check, redaction)
-    if redaction.strict:
-        shown = in_plain_words(shown)
-    return titled(shown)
-
-
-def _with_values(shown: Check, *, there: bool) -> Check:
-    """Return the check; where no values are sent, what it replays has none."""
+def _without_values(shown: Check) -> Check:
+    """Return the check without the values of what it replays, as these are not sent."""
     ladder = shown.ladder
-    if there or ladder is None or ladder.replay is None:
+    if ladder is None or ladder.replay is None:
         return shown
     return replace(shown, ladder=replace(ladder, replay=replace(ladder.replay, values=())))
 
@@ -155,9 +146,8 @@ def _replay(shown: Check, tensors: bytes) -> dict[str, bytes]:
     """Return the script that runs the operation which differs alone, where one can be made, and the
     values that it reads.
     """
-    text = replay.script(shown)
-    if text is None:
+    script = replay.script(shown)
+    if script is None:
         return {}
-    if not tensors:
-        return {replay.NAME: text.encode()}
-    return {replay.NAME: text.encode(), VALUES_OF_TENSORS: tensors}
+    values = {VALUES_OF_TENSORS: tensors} if tensors else {}
+    return {replay.NAME: script.encode(), **values}

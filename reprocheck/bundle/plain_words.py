@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reprocheck import rules
-from reprocheck.language import mark, tr
 from reprocheck.model import Cause, Check, Rung
 from reprocheck.wording.catalogue import translated
 
 _REASONS: Mapping[str, str] = {
-    "reproducible": mark("Both checks agree."),
-    "not_reproducible": mark("A check differs by more than the tolerance allows."),
-    "inconclusive": mark("A check could not be made."),
-    "script_failed": mark("A run ended with an error."),
-    "timed_out": mark("A run took longer than the timeout."),
+    "reproducible": "Both checks agree.",
+    "not_reproducible": "A check differs by more than the tolerance allows.",
+    "inconclusive": "A check could not be made.",
+    "script_failed": "A run ended with an error.",
+    "timed_out": "A run took longer than the timeout.",
 }
 
 
@@ -26,7 +25,7 @@ def in_plain_words(check: Check) -> Check:
     ladder, lead = check.ladder, check.lead
     return replace(
         check,
-        verdict=replace(check.verdict, reason=tr(_REASONS[check.verdict.verdict])),
+        verdict=replace(check.verdict, reason=_REASONS[check.verdict.verdict]),
         ladder=None if ladder is None else replace(ladder, sentence=_where(ladder.first_rung)),
         lead=None if lead is None else replace(lead, sentence=_where(check.leading)),
         causes=tuple(map(_titled, check.causes)),
@@ -35,14 +34,10 @@ def in_plain_words(check: Check) -> Check:
 
 def _where(rung: Rung | None) -> str:
     if rung is None:
-        return tr("No rung of the ladder differs.")
+        return "No rung of the ladder differs."
     if rung.iteration is None:
-        return tr("The runs first differ on the rung {rung}.", rung=tr(rung.rung))
-    return tr(
-        "The runs first differ on the rung {rung}, in iteration {iteration}.",
-        rung=tr(rung.rung),
-        iteration=rung.iteration,
-    )
+        return f"The runs first differ on the rung {rung.rung}."
+    return f"The runs first differ on the rung {rung.rung}, in iteration {rung.iteration}."
 
 
 def _titled(cause: Cause) -> Cause:

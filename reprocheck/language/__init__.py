@@ -1,45 +1,34 @@
 """The language of what people read: messages in English, and their translations.
 
     tr("run {number} ended", number=2)    the message, in the language that is spoken
-    count(3, "run")                       so many of something
     form(3, "differs", "differ")          the message for one or for several
     mark("ran to its end")                a message that stands in a table; `tr` says it later
     with spoken("zh"): ...                what is said in here is said in Chinese
+    count(3, "run"), listed(names)        numbers and lists, which are English in every language
 
 A message is its own key, as everywhere with gettext; what no catalogue holds is said in English.
+What is English in every language is a plain f-string. A translated text keeps its English in
+`Translated` alone: never put one into an f-string.
 Imports the standard library alone, and `gettext` only where another language is asked for.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
-    """A language of reports.
-
-    tag     its name in HTML (BCP 47)
-    space   what stands between two sentences
-    """
-
-    tag: str
-    space: str
-
-
-LANGUAGES: Mapping[str, Language] = {"en": Language("en", " "), "zh": Language("zh-CN", "")}
-"""By what is asked for."""
+LANGUAGES: Mapping[str, str] = {"en": "en", "zh": "zh-CN"}
+"""By what is asked for: the name in HTML (BCP 47)."""
 CATALOGUES = Path(__file__).parent
+_Value = TypeVar("_Value")
 _spoken: ContextVar[str] = ContextVar("language", default="en")
 
 
@@ -49,9 +38,9 @@ class Translated(str):
     english: str
 
     def __new__(cls, text: str, english: str) -> Translated:
-        made = super().__new__(cls, text)
-        made.english = english
-        return made
+        translated = super().__new__(cls, text)
+        translated.english = english
+        return translated
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return str(self), self.english
@@ -75,7 +64,7 @@ def spoken(language: str) -> Iterator[None]:
 
 def tag() -> str:
     """Return the language that is spoken, as HTML names it."""
-    return LANGUAGES[_spoken.get()].tag
+    return LANGUAGES[_spoken.get()]
 
 
 def tr(message: str, /, **values: object) -> str:
@@ -91,33 +80,6 @@ def tr(message: str, /, **values: object) -> str:
     if isinstance(message, Translated) or not message:
         return message
     return _translated(_catalogue(language).gettext(message), message, values)
-
-
-def again(text: str, messages: Iterable[str]) -> str:
-    """Return what was kept in English, in the language that is spoken: by the one of these messages
-    that it was made of, its values as they stand in it.
-    """
-    found = ((message, _pattern(message).fullmatch(text)) for message in messages)
-    for message, values in found:
-        if values is not None:
-            return tr(message, **values.groupdict())
-    return tr(text)
-
-
-@cache
-def _pattern(message: str) -> re.Pattern[str]:
-    places = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(message))
-    return re.compile(places, re.DOTALL)
-
-
-def count(number: int, noun: str, nouns: str = "") -> str:
-    """So many of something, in the language that is spoken.
-
-    >>> count(1, "run"), count(12000, "loss", "losses")
-    ('1 run', '12,000 losses')
-    """
-    several = nouns or f"{noun}s"
-    return form(number, f"{{number:,}} {noun}", f"{{number:,}} {several}", number=number)
 
 
 def form(number: int, one: str, several: str, /, **values: object) -> str:
@@ -138,11 +100,11 @@ def mark(message: str) -> str:
     return message
 
 
-def english(text: str) -> str:
-    """Return the English of a text, for what machines read."""
-    if isinstance(text, Translated):
-        return text.english
-    return text
+def english(value: _Value) -> _Value | str:
+    """Return the English of a text, for what machines read; other values as they are."""
+    if isinstance(value, Translated):
+        return value.english
+    return value
 
 
 def changed(
@@ -156,27 +118,45 @@ def changed(
     return change(text)
 
 
-def replaced(text: str, old: str, new: str) -> str:
-    """`text.replace(old, new)`, in English, too."""
-    if isinstance(text, Translated):
-        plain = text.english.replace(old, english(new))
-        return Translated(str(text).replace(old, new), plain)
-    return text.replace(old, new)
-
-
 def joined(separator: str, parts: Iterable[str]) -> str:
     """Return the parts that are not empty, with the separator between them; in English, too."""
-    held = list(filter(None, parts))
-    text = separator.join(held)
-    if not any(isinstance(part, Translated) for part in (separator, *held)):
+    texts = list(filter(None, parts))
+    text = separator.join(texts)
+    if not any(isinstance(part, Translated) for part in (separator, *texts)):
         return text
-    return Translated(text, english(separator).join(map(english, held)))
+    return Translated(text, english(separator).join(map(english, texts)))
+
+
+def sentences(*parts: str) -> str:
+    """Return those that are not empty, one after another: no space stands behind a sentence in
+    Chinese.
+    """
+    *before, last = list(filter(None, parts)) or [""]
+    return joined("", (*(part + _space(part) for part in before), last))
+
+
+def _space(part: str) -> str:
+    if isinstance(part, Translated) and part.endswith("。"):
+        return Translated("", " ")
+    return " "
+
+
+def count(number: int, noun: str, nouns: str = "") -> str:
+    """Return so many of something, in English.
+
+    >>> count(1, "run"), count(12000, "loss", "losses")
+    ('1 run', '12,000 losses')
+    """
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
+    """Return `a`, `a and b`, `a, b and c`: in English where the names are none of `tr`."""
     *others, last = names
-    return joined(tr(" and "), (joined(tr(", "), others), last))
+    comma, conjunction = ", ", " and "
+    if any(isinstance(name, Translated) for name in (*others, last)):
+        comma, conjunction = tr(", "), tr(" and ")
+    return joined(conjunction, (joined(comma, others), last))
 
 
 def shortlist(names: Sequence[str], most: int = 4) -> str:
@@ -185,12 +165,7 @@ def shortlist(names: Sequence[str], most: int = 4) -> str:
         return ""
     if len(names) <= most:
         return listed(names)
-    return listed([*names[:most], tr("{number} more", number=len(names) - most)])
-
-
-def sentences(*parts: str) -> str:
-    """Return those that are not empty, one after another."""
-    return joined(Translated(LANGUAGES[_spoken.get()].space, " "), parts)
+    return listed([*names[:most], f"{len(names) - most} more"])
 
 
 def _translated(template: str, message: str, values: Mapping[str, object]) -> str:
@@ -206,13 +181,7 @@ def _filled(message: str, values: Mapping[str, object]) -> str:
     """Return the English text: values that are translated are put in as their English, too."""
     if not values:
         return message
-    return message.format_map({name: _plain(value) for name, value in values.items()})
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Translated):
-        return value.english
-    return value
+    return message.format_map({name: english(value) for name, value in values.items()})
 
 
 @cache

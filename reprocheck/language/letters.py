@@ -4,6 +4,9 @@ stands.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from reprocheck.language import changed
 
 
@@ -11,14 +14,14 @@ def capital(text: str) -> str:
     """Return a text with a capital letter, unless a name that is written otherwise stands in
     front: `torch.rand`, `cuDNN`.
     """
-    return changed(text, _capital, str)
+    return changed(text, partial(_with_first, str.upper), str)
 
 
 def small(text: str) -> str:
     """Return a text with a small letter, unless a name that is written otherwise stands in
     front: `XLA`, `TensorFlow`.
     """
-    return changed(text, _small, str)
+    return changed(text, partial(_with_first, str.lower), str)
 
 
 def clause(sentence: str) -> str:
@@ -27,28 +30,19 @@ def clause(sentence: str) -> str:
 
 
 def unended(sentence: str) -> str:
-    """Without its full stop."""
+    """Return a sentence without its full stop."""
     return changed(sentence, _open)
 
 
-def _capital(text: str) -> str:
-    if _is_name(_first_word(text)):
+def _with_first(change: Callable[[str], str], text: str) -> str:
+    first_word = text.partition(" ")[0].rstrip(".,:;").removesuffix("'s")
+    if _is_name(first_word):
         return text
-    return text[:1].upper() + text[1:]
-
-
-def _small(text: str) -> str:
-    if _is_name(_first_word(text)):
-        return text
-    return text[:1].lower() + text[1:]
+    return change(text[:1]) + text[1:]
 
 
 def _open(text: str) -> str:
     return text.rstrip(".。")
-
-
-def _first_word(text: str) -> str:
-    return text.partition(" ")[0].rstrip(".,:;").removesuffix("'s")
 
 
 def _is_name(word: str) -> bool:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reprocheck.language import form, shortlist
+from reprocheck.language import shortlist
 
 _MOST = 8
 """Stretches of consecutive ranks that are named."""
 
 
 def named(ranks: Sequence[int]) -> str:
-    """`rank 3`, `ranks 0–2 and 7`; of many stretches the first eight."""
+    """Return `rank 3`, `ranks 0–2 and 7`; of many stretches the first eight."""
     spans: list[list[int]] = []
     for rank in sorted(ranks):
         if spans and rank == spans[-1][1] + 1:
             spans[-1][1] = rank
         else:
             spans.append([rank, rank])
-    words = [text for first, last in spans for text in _words(first, last)]
-    return form(len(ranks), "rank {listed}", "ranks {listed}", listed=shortlist(words, _MOST))
-
-
-def _words(first: int, last: int) -> list[str]:
-    if first == last:
-        return [str(first)]
-    if last == first + 1:
-        return [str(first), str(last)]
-    return [f"{first}–{last}"]
+    words: list[str] = []
+    for first, last in spans:
+        if last - first < 2:
+            words += map(str, range(first, last + 1))
+        else:
+            words.append(f"{first}–{last}")
+    noun = "rank" if len(ranks) == 1 else "ranks"
+    return f"{noun} {shortlist(words, _MOST)}"

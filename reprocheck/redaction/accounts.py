@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from reprocheck.child.reprocheck_child.shared.everyday_names import HOSTS, USERS
-from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
 from reprocheck.redaction.patterns import Pattern, masked
 
@@ -31,7 +30,7 @@ def _file_of(found: str) -> str:
 
 def _user(regex: str) -> Pattern:
     return masked(
-        mark("user name"),
+        "user name",
         regex,
         "<user>",
         lambda found: found.lower() not in USERS and not found.isdigit(),
@@ -40,29 +39,27 @@ def _user(regex: str) -> Pattern:
 
 
 ACCOUNTS: tuple[Pattern, ...] = (
-    masked(mark("name of a person"), rf"({_PERSON}) <<email>>", "<name>", group=1),
+    masked("name of a person", rf"({_PERSON}) <<email>>", "<name>", group=1),
     _user(rf"(?i)(?<!\w)(?:for|as|by) user[ :]+[\"'`]?({_NAME})"),
     _user(rf"(?i)(?<!\w)logged in as:? [\"'`]?({_NAME}(?: \([\w.-]+\))?)"),
     _user(rf"(?i)(?<![A-Za-z])user(?:_?name)?[\"']?\s*[=:]\s*[\"']?({_NAME})(?![\w.(\[])"),
     _user(rf"(?<!\w)e?[ug]id=\d+\(({_NAME})\)"),
     Pattern(
-        kind=mark("user name"),
+        kind="user name",
         regex=re.compile(rf"(?<!\w)groups=(\d+\({_NAME}\)(?:,\d+\({_NAME}\))*)"),
         # as `id` prints them, by their numbers
         shown=lambda groups: re.sub(r"\([^)]*\)", "(<user>)", groups),
         group=1,
     ),
     masked(
-        mark("token, key or password"),
+        "token, key or password",
         r"(?i)(?<![A-Za-z0-9])pw[\"']?\s*[=:]\s*[\"']?([^\s\"',;()<]{4,})",
         "<secret>",
         group=1,
     ),
-    masked(
-        mark("e-mail address"), r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z][\w-]*(?=:[/~\w])", "<email>"
-    ),
+    masked("e-mail address", r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z][\w-]*(?=:[/~\w])", "<email>"),
     Pattern(
-        kind=mark("place of data"),
+        kind="place of data",
         regex=re.compile(rf"(?i){_BEGIN}(?:{_STORES})://({_REST})"),
         shown=_file_of,
         group=1,
@@ -71,19 +68,19 @@ ACCOUNTS: tuple[Pattern, ...] = (
 """Tried before the patterns of `patterns`, in this order."""
 ADDRESSES: tuple[Pattern, ...] = (
     masked(
-        mark("host name"),
+        "host name",
         r"(?<=[a-z0-9]://)([A-Za-z][\w-]*)(?=[:/])",
         "<host>",
         lambda found: found.lower() not in HOSTS,
     ),
     masked(
-        mark("place of data"),
+        "place of data",
         rf"(?:<email>:|://(?:<credentials>@)?<host>(?::\d+)?/)({_REST})",
         "<path>",
         group=1,
     ),
     masked(
-        mark("place of data"),
+        "place of data",
         rf"(?<!\w)(?:github\.com|huggingface\.co|hf\.co)[:/]({_REST})",
         "<path>",
         lambda found: found.partition("/")[0].lower() not in LISTS.public_owners,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
 from reprocheck.redaction.patterns import masked
 
@@ -25,7 +24,7 @@ def is_account(found: str) -> bool:
 
 
 BANK_ACCOUNTS = masked(
-    mark("bank account"),
+    "bank account",
     rf"(?<![A-Za-z0-9])(?:{_COUNTRIES})(?![A-Za-z0-9])",
     "<number>",
     is_account,

@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 from reprocheck.child.reprocheck_child.shared.masking import CREDENTIALS, mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
-from reprocheck.language import mark
 from reprocheck.redaction.accounts import ACCOUNTS, ADDRESSES
 from reprocheck.redaction.bank_accounts import BANK_ACCOUNTS
 from reprocheck.redaction.hosts import NAMED_HOSTS
@@ -26,17 +25,17 @@ from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern, masked
 from reprocheck.redaction.windows_paths import WINDOWS_PATHS
 
 KINDS_OF_MARKS = {
-    "<secret>": mark("token, key or password"),
-    "<email>": mark("e-mail address"),
-    "<address>": mark("network address"),
-    CREDENTIALS: mark("user and password in an address"),
-    "<user>": mark("user name"),
-    "<host>": mark("host name"),
-    "~": mark("home folder"),
+    "<secret>": "token, key or password",
+    "<email>": "e-mail address",
+    "<address>": "network address",
+    CREDENTIALS: "user and password in an address",
+    "<user>": "user name",
+    "<host>": "host name",
+    "~": "home folder",
 }
 """What stands in a masked text -> the kind under which it is counted."""
 KNOWN = "<argument>"
-_OF_A_KNOWN_VALUE = mark("value of an argument or a variable")
+_OF_A_KNOWN_VALUE = "value of an argument or a variable"
 
 
 class Detector:

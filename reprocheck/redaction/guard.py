@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from reprocheck.language import mark
 from reprocheck.redaction import shapes
 from reprocheck.redaction.fields import How
 from reprocheck.redaction.lists import COMMANDS, LISTS, PACKAGE, VARIABLE
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
 Level = Literal["folder", "paste", "attachment"]
 """The folder of a check, a text to paste into an issue or a chat, a file that is attached."""
 _NUMBERED: Mapping[str, str] = {
-    "name": mark("name (numbered)"),
-    "file": mark("file (numbered)"),
-    "option": mark("option (numbered)"),
-    VARIABLE: mark("variable (numbered)"),
+    "name": "name (numbered)",
+    "file": "file (numbered)",
+    "option": "option (numbered)",
+    VARIABLE: "variable (numbered)",
 }
 """What is called by a number -> the kind under which it is counted."""
 NOT_SHOWN, NOT_SET = "<set>", "not set"
@@ -111,7 +110,7 @@ class Redaction:
         if not self.strict:
             return self.checked(text)
         if text.strip():
-            self.counts[mark("free text (left out)")] += 1
+            self.counts["free text (left out)"] += 1
         return ""
 
     def sentence(self, text: str) -> str:
@@ -120,7 +119,7 @@ class Redaction:
             from reprocheck.redaction.detector import without
 
             text, found = without(text, self._quoted, "<log>")
-            self.counts[mark("line of a log")] += found
+            self.counts["line of a log"] += found
         return self.text(text)
 
     def log(self, text: str) -> str:
@@ -128,7 +127,7 @@ class Redaction:
         if self.with_log:
             return self.text(text)
         if text.strip():
-            self.counts[mark("log (left out)")] += 1
+            self.counts["log (left out)"] += 1
         return ""
 
     def source(self, text: str, *, python: bool = True) -> str:
@@ -163,7 +162,7 @@ class Redaction:
             return self.checked(text)
         found = shapes.shape(text)
         if found != text:
-            self.counts[mark("value (shape alone)")] += 1
+            self.counts["value (shape alone)"] += 1
         return self.checked(found)
 
     def arguments(self, command: Iterable[str], *, started: bool = False) -> tuple[str, ...]:
@@ -183,7 +182,7 @@ class Redaction:
             return option + self.name(word.value)
         found = shapes.shape(word.value)
         if found != word.value:
-            self.counts[mark("argument (shape alone)")] += 1
+            self.counts["argument (shape alone)"] += 1
         return self.checked(f"{option}{word.between}{found}")
 
     def command(self, text: str, *, started: bool = False) -> str:
@@ -218,12 +217,12 @@ class Redaction:
         if key in COMMANDS:
             return key, self.command(str(value))
         if key.startswith(VARIABLE):
-            self.counts[mark("environment variable (name alone)")] += 1
+            self.counts["environment variable (name alone)"] += 1
             return self._variable(key), NOT_SET if value in ("", None) else NOT_SHOWN
         if key.startswith(PACKAGE):
             name = key.removeprefix(PACKAGE)
             if self.strict and not shapes.is_known_package(name):
-                self.counts[mark("package (left out)")] += 1
+                self.counts["package (left out)"] += 1
                 return None
             return PACKAGE + self.checked(name), self.version(name, str(value))
         is_known = key in LISTS.facts | LISTS.facts_of_a_key or key.startswith(LISTS.facts_of)
@@ -231,7 +230,7 @@ class Redaction:
         if is_named and shapes.is_commit(key, value):
             return key, value
         if not is_named or self._is_too_free(value):
-            self.counts[mark("fact of the environment (left out)")] += 1
+            self.counts["fact of the environment (left out)"] += 1
             return None
         return key, self._of_framework(value)
 
@@ -257,7 +256,7 @@ class Redaction:
     def version(self, of: str, text: str) -> str:
         """Return the version of a package or a framework."""
         if self._is_too_free(text):
-            self.counts[mark("version (left out)")] += 1
+            self.counts["version (left out)"] += 1
             return NOT_SHOWN
         if shapes.is_version_of(of, text):
             return text

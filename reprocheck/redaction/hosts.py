@@ -8,7 +8,6 @@ named, and where a name has the form that clusters give theirs.
 from __future__ import annotations
 
 from reprocheck.child.reprocheck_child.shared.everyday_names import HOSTS
-from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
 from reprocheck.redaction.patterns import Pattern, masked
 
@@ -33,7 +32,7 @@ def _tells_a_host(found: str) -> bool:
 
 
 def _host(regex: str) -> Pattern:
-    return masked(mark("host name"), regex, "<host>", _tells_a_host, group=1)
+    return masked("host name", regex, "<host>", _tells_a_host, group=1)
 
 
 NAMED_HOSTS: tuple[Pattern, ...] = (

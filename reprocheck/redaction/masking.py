@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from reprocheck.child.reprocheck_child.shared.masking import mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
-from reprocheck.language import mark
 
-SECRETS = mark("secret or address (masked)")
+SECRETS = "secret or address (masked)"
 
 
 class Masking:

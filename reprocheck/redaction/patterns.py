@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
 
 LONGEST_NAME = 14
@@ -138,27 +137,27 @@ def place(path: str) -> str:
 
 _OF_PATHS = r"(?:[\w.@+=%,-]|<user>)"
 PATHS = Pattern(
-    kind=mark("folder of the machine"),
+    kind="folder of the machine",
     regex=re.compile(rf"(?<![\w.~/<>:-])/(?:{_OF_PATHS}+/)+{_OF_PATHS}*"),
     shown=place,
     accepted=lambda found: place(found) != found,
 )
 PATTERNS: tuple[Pattern, ...] = (
     masked(
-        mark("payment card"),
+        "payment card",
         r"(?<![\w.])(?:\d[ -]?){12,18}\d(?!\w|\.\d)|(?<!\w)\d{4}(?:[ -]\d{4}){3}(?!\w)",
         "<number>",
         is_card,
     ),
     masked(
-        mark("payment card"),
+        "payment card",
         r"(?<=[A-Za-z_\])]\.)(?:\d{1,3}\.)*\d{13,19}(?![\w.])",
         "<number>",
         # the last number behind a name, such as `blocks.0.4111111111111111`
         lambda found: is_card(found.rpartition(".")[2]),
     ),
     masked(
-        mark("phone number"),
+        "phone number",
         r"(?<![\w+])\+[1-9][\d ()-]{6,20}\d(?!\w)"
         r"|(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w-])",
         "<number>",
@@ -166,33 +165,31 @@ PATTERNS: tuple[Pattern, ...] = (
         lambda found: 8 <= sum(letter.isdigit() for letter in found) <= 15,
     ),
     masked(
-        mark("network address"),
+        "network address",
         r"(?i)(?<![0-9a-z:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])",
         "<address>",
     ),
     masked(
-        mark("network address"),
+        "network address",
         r"(?<=[A-Za-z_\])]\.)(?<!\.so\.)(?:\d{1,3}\.){3,}\d{1,3}(?![\w-]|\.\d)"
         r"|(?<![\w.-])ip-\d{1,3}(?:-\d{1,3}){3}(?![\w-])",
         "<address>",
         is_address,
     ),
     masked(
-        mark("token, key or password"),
+        "token, key or password",
         r"(?<=/)[A-Za-z0-9/+]{40}(?![A-Za-z0-9+=])",
         "<secret>",
         is_key_in_a_path,
     ),
     masked(
-        mark("identifier (UUID)"),
+        "identifier (UUID)",
         r"(?i)(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)",
         "<secret>",
     ),
+    masked("long hexadecimal number", r"(?i)(?<![0-9a-z])[0-9a-f]{32,}(?![0-9a-z])", "<secret>"),
     masked(
-        mark("long hexadecimal number"), r"(?i)(?<![0-9a-z])[0-9a-f]{32,}(?![0-9a-z])", "<secret>"
-    ),
-    masked(
-        mark("host name"),
+        "host name",
         r"(?<![\w.@/-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.){2,}"
         rf"(?:{PLAIN_TOPS}|(?<=\d\.)[a-z]{{2}})(?![\w.(-])"
         rf"|(?<![\w.@/-])[a-z][a-z0-9]*-[a-z0-9-]*[a-z0-9]\.(?:{_INTERNAL_TOPS})(?![\w.(-])"
@@ -202,7 +199,7 @@ PATTERNS: tuple[Pattern, ...] = (
         lambda found: not found.lower().endswith(LISTS.public_sites),
     ),
     masked(
-        mark("random-looking text"),
+        "random-looking text",
         r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9+/=_~-]{15,}",
         "<secret>",
         looks_random,

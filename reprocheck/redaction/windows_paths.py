@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from reprocheck.language import mark
 from reprocheck.redaction.patterns import Pattern
 
 _SEPARATOR = r"(?:\\{1,4}|/)"
@@ -36,7 +35,7 @@ def place(path: str) -> str:
 
 
 WINDOWS_PATHS = Pattern(
-    kind=mark("folder of the machine"),
+    kind="folder of the machine",
     regex=re.compile(rf"(?:{_OF_A_DRIVE}|{_OF_A_USER}|{_OF_A_SHARE})(?:{_WORD})?"),
     shown=place,
     accepted=lambda found: not _SYSTEM.match(found) or _LIBRARY.match(found) is not None,

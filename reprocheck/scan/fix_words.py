@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reprocheck.language import joined, tr
-from reprocheck.language.letters import capital, small
+from reprocheck.language import joined, sentences, tr
+from reprocheck.language.letters import capital, small, unended
 from reprocheck.scan.finding import Finding, file_of
 
 UNSURE = "unsure"
@@ -33,12 +33,13 @@ def fix_by(finding: Finding, changes: Sequence[TextChange]) -> str:
     if file_of(finding) == finding.path:
         sentence = in_words(changes, finding.line)
     else:
-        sentence = f"In {file_of(finding)}: {small(in_words(changes, 0))}"
+        sentence = joined("", (f"In {file_of(finding)}: ", small(in_words(changes, 0))))
     of_check = finding.evidence.get("fix", "")
     if of_check:
-        return f"{of_check.rstrip('.')}, or {small(sentence)}"
+        return tr("{fix}, or {patch}", fix=unended(of_check), patch=small(sentence))
     if not finding.patchable:
-        return f"{sentence} {capital(finding.evidence[UNSURE])}."
+        doubt = tr("{sentence}.", sentence=capital(finding.evidence[UNSURE]))
+        return sentences(sentence, doubt)
     return sentence
 
 

@@ -9,14 +9,12 @@ from reprocheck.rules import Entry
 
 
 def translated(entry: Entry) -> Entry:
-    """Return an entry with its prose, and the fixes that are sentences, translated."""
+    """Return an entry with its title, and the fixes that are sentences, translated."""
     if tag() == "en":
         return entry
     return replace(
         entry,
         title=tr(entry.title),
-        why=tr(entry.why),
-        shows=tr(entry.shows),
         fix=tr(entry.fix),
         fixes={name: tr(fix) for name, fix in entry.fixes.items()},
         titles={name: tr(title) for name, title in entry.titles.items()},

@@ -5,35 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from reprocheck.language import form, joined, mark, sentences, tr
+from reprocheck.language import form, mark, sentences, tr
 from reprocheck.language.letters import capital
-from reprocheck.model import Cause, Check
-from reprocheck.model.statements.causes import (
-    Circumstance,
-    Doing,
-    DrawnBeforeSeed,
-    EndedWith,
-    EnvironmentFact,
-    FilesOfRun1,
-    FoundByScan,
-    LineDoes,
-    LoadedFile,
-    MadeAtStart,
-    MadeByWorkers,
-    MakesSeed,
-    NotInCheckpoint,
-    OnlyLine,
-    OperationThere,
-    OtherLine,
-    OtherNumberOfWeights,
-    Ranks,
-    RefusedOperator,
-    SeededAfterwards,
-    SeededByWorker,
-    SeededEqually,
-    SeededUnequally,
-    Unseeded,
-)
+from reprocheck.model import Check
+from reprocheck.model.statements import causes as statements
 from reprocheck.rules.operators import Operator
 from reprocheck.wording.ladder.start import other_sizes
 from reprocheck.wording.ladder.words import checkpoint, code, generators, seeder
@@ -42,19 +17,14 @@ from reprocheck.wording.say import say
 
 def told(check: Check) -> Check:
     """Return the check with the sentences of its causes."""
-    return replace(check, causes=tuple(map(_told, check.causes)))
+    causes = []
+    for cause in check.causes:
+        evidence, fix = tuple(map(say, cause.statements)), say(cause.remedy)
+        causes.append(replace(cause, title=tr(cause.title), evidence=evidence, fix=fix))
+    return replace(check, causes=tuple(causes))
 
 
-def _told(cause: Cause) -> Cause:
-    return replace(
-        cause,
-        title=tr(cause.title),
-        evidence=tuple(map(say, cause.statements)),
-        fix=say(cause.remedy),
-    )
-
-
-_DOES: Mapping[Doing, str] = {
+_DOES: Mapping[statements.Doing, str] = {
     "a draw": mark("draws a number"),
     "a draw, seedless": mark("draws without a seed"),
     "a draw, seedless or of the system": mark("draws without a seed or from the system"),
@@ -151,9 +121,9 @@ _RANKS = {
     "equal gradients": mark("Local gradients agree; {ranks} ranks add them up."),
 }
 _OPERATIONS = {
-    "there": mark("{found} lies where the difference begins."),
-    "draws unseen": mark("{drawing} draws random numbers, and its kernel shows no state."),
-    "draws by itself": mark("`{drawing}` draws random numbers, and the default generators agree."),
+    "there": mark("{name} lies where the difference begins."),
+    "draws unseen": mark("{name} draws random numbers, and its kernel shows no state."),
+    "draws by itself": mark("`{name}` draws random numbers, and the default generators agree."),
 }
 _FILES = {
     "written by each run": mark(
@@ -166,30 +136,28 @@ _FILES = {
 
 
 @say.register
-def line_does(statement: LineDoes) -> str:
+def line_does(statement: statements.LineDoes) -> str:
     """Return what a line of the user's does that fits."""
-    does = tr(_DOES[statement.kind])
-    return tr(
-        "{line} fits: {what} (`{name}`).", line=statement.source, what=does, name=statement.call
-    )
+    line, does, name = statement.source, tr(_DOES[statement.kind]), statement.call
+    return tr("{line} fits: {what} (`{name}`).", line=line, what=does, name=name)
 
 
 @say.register
-def circumstance(statement: Circumstance) -> str:
+def circumstance(statement: statements.Circumstance) -> str:
     """Return a sentence that has no values."""
     return tr(_CIRCUMSTANCES[statement.kind])
 
 
 @say.register
-def ranks(statement: Ranks) -> str:
+def ranks(statement: statements.Ranks) -> str:
     """Return how many ranks there are, and what they add up."""
     return tr(_RANKS[statement.add], ranks=statement.number)
 
 
 @say.register
-def operation_there(statement: OperationThere) -> str:
+def operation_there(statement: statements.OperationThere) -> str:
     """Return what an operation has to do with the difference."""
-    return tr(_OPERATIONS[statement.kind], found=statement.name, drawing=statement.name)
+    return tr(_OPERATIONS[statement.kind], name=statement.name)
 
 
 @say.register
@@ -198,15 +166,15 @@ def listed_operator(statement: Operator) -> str:
     return tr(
         "{name} ({when}) is on the list of {list} ({source}, {version}).",
         name=statement.name,
-        when=tr(statement.when),
-        list=tr(statement.list.name),
-        source=tr(statement.list.source),
+        when=statement.when,
+        list=statement.list.name,
+        source=statement.list.source,
         version=statement.list.version,
     )
 
 
 @say.register
-def environment_fact(statement: EnvironmentFact) -> str:
+def environment_fact(statement: statements.EnvironmentFact) -> str:
     """Return a fact of the environment, in both runs."""
     return tr(
         "`{key}` is {reference} in run 1 and {value} in run {run}.",
@@ -221,16 +189,16 @@ def environment_fact(statement: EnvironmentFact) -> str:
 
 
 @say.register
-def unseeded(statement: Unseeded) -> str:
+def unseeded(statement: statements.Unseeded) -> str:
     """Return the generators that nothing seeded."""
     if not statement.generators:
         return tr("No seed was recorded before the first draw.")
-    drawn = joined(tr(" and "), statement.generators)
+    drawn = " and ".join(statement.generators)
     return tr("Nothing seeded {drawn} before the first draw.", drawn=drawn)
 
 
 @say.register
-def seeded_afterwards(statement: SeededAfterwards) -> str:
+def seeded_afterwards(statement: statements.SeededAfterwards) -> str:
     """Return who seeded a generator after it was drawn from."""
     return tr(
         "{who} seeds {name} afterwards, with {seed}.",
@@ -241,17 +209,17 @@ def seeded_afterwards(statement: SeededAfterwards) -> str:
 
 
 @say.register
-def drawn_before_seed(statement: DrawnBeforeSeed) -> str:
+def drawn_before_seed(statement: statements.DrawnBeforeSeed) -> str:
     """Return the line that seeded a generator after it was drawn from."""
     return tr(
         "{name} was drawn from before {seed} seeds it.",
         name=capital(statement.generator),
-        seed=statement.seed or tr("the script"),
+        seed=statement.seed or "the script",
     )
 
 
 @say.register
-def seeded_unequally(statement: SeededUnequally) -> str:
+def seeded_unequally(statement: statements.SeededUnequally) -> str:
     """Return the numbers that a generator was given in both runs."""
     message = mark("{who} was seeded with {first} in run 1 and {second} in run 2.")
     if statement.folded:
@@ -261,7 +229,7 @@ def seeded_unequally(statement: SeededUnequally) -> str:
 
 
 @say.register
-def seeded_equally(statement: SeededEqually) -> str:
+def seeded_equally(statement: statements.SeededEqually) -> str:
     """Return the generators that were given the same numbers."""
     who = capital(generators(statement.generators))
     if statement.key:
@@ -280,7 +248,7 @@ def seeded_equally(statement: SeededEqually) -> str:
 
 
 @say.register
-def made_by_workers(statement: MadeByWorkers) -> str:
+def made_by_workers(statement: statements.MadeByWorkers) -> str:
     """Return who made the batches."""
     if statement.worker is None:
         return tr("The batches are made by worker processes.")
@@ -288,21 +256,17 @@ def made_by_workers(statement: MadeByWorkers) -> str:
 
 
 @say.register
-def seeded_by_worker(statement: SeededByWorker) -> str:
+def seeded_by_worker(statement: statements.SeededByWorker) -> str:
     """Return what a worker seeded a generator with."""
-    if statement.seeds is None:
-        return tr(
-            "Worker {worker} seeded {generator} from the operating system.",
-            worker=statement.worker,
-            generator=statement.generator,
-        )
-    first, second = statement.seeds
+    how = "from the operating system"
+    if statement.seeds is not None:
+        first, second = statement.seeds
+        how = f"with {first} in run 1 and {second} in run 2"
     return tr(
-        "Worker {worker} seeded {generator} with {first} in run 1 and {second} in run 2.",
+        "Worker {worker} seeded {generator} {how}.",
         worker=statement.worker,
         generator=statement.generator,
-        first=first,
-        second=second,
+        how=how,
     )
 
 
@@ -310,7 +274,7 @@ def seeded_by_worker(statement: SeededByWorker) -> str:
 
 
 @say.register
-def files_of_run_1(statement: FilesOfRun1) -> str:
+def files_of_run_1(statement: statements.FilesOfRun1) -> str:
     """Return what a later run read."""
     if statement.first:
         return tr("A later run read {path}, which run 1 wrote.", path=statement.first)
@@ -322,28 +286,26 @@ def files_of_run_1(statement: FilesOfRun1) -> str:
 
 
 @say.register
-def not_in_checkpoint(statement: NotInCheckpoint) -> str:
+def not_in_checkpoint(statement: statements.NotInCheckpoint) -> str:
     """Return the checkpoint that lacks a weight."""
     return tr("{checkpoint} did not hold it.", checkpoint=capital(checkpoint(statement.module)))
 
 
 @say.register
-def other_number_of_weights(statement: OtherNumberOfWeights) -> str:
+def other_number_of_weights(statement: statements.OtherNumberOfWeights) -> str:
     """Return the shapes of both runs."""
-    return tr(
-        "The weights {sizes}: the number that says how many there are differs.",
-        sizes=other_sizes(statement.shapes),
-    )
+    sizes = other_sizes(statement.shapes)
+    return tr("The weights {sizes}: the number that says how many there are differs.", sizes=sizes)
 
 
 @say.register
-def loaded_file(statement: LoadedFile) -> str:
+def loaded_file(statement: statements.LoadedFile) -> str:
     """Return what a file with weights has to do with the difference."""
     return tr(_FILES[statement.kind], file=code(statement.file))
 
 
 @say.register
-def other_line(statement: OtherLine) -> str:
+def other_line(statement: statements.OtherLine) -> str:
     """Return the texts of a line in both runs."""
     first, second = statement.texts
     return tr(
@@ -356,42 +318,39 @@ def other_line(statement: OtherLine) -> str:
 
 
 @say.register
-def made_at_start(statement: MadeAtStart) -> str:
+def made_at_start(statement: statements.MadeAtStart) -> str:
     """Return what makes something of what differs at each start."""
-    made = tr("makes it of `{by}`, which differs at each start.", by=statement.by)
-    if not statement.file:
-        return tr("The command {made}", made=made)
-    return tr("Line {line} of `{file}` {made}", line=statement.line, file=statement.file, made=made)
+    who = "The command"
+    if statement.file:
+        who = f"Line {statement.line} of `{statement.file}`"
+    return tr("{who} makes it of `{by}`, which differs at each start.", who=who, by=statement.by)
 
 
 # ------------------------------------------------------------------------- errors, and the scan
 
 
 @say.register
-def ended_with(statement: EndedWith) -> str:
+def ended_with(statement: statements.EndedWith) -> str:
     """Return the error of a run."""
     return tr("Run {run} ended with: {message}", run=statement.run, message=statement.message)
 
 
 @say.register
-def refused_operator(statement: RefusedOperator) -> str:
+def refused_operator(statement: statements.RefusedOperator) -> str:
     """Return the operator of an error, and its line."""
-    where = ""
-    if statement.source:
-        where = tr(", called by {line}", line=statement.source)
-    return tr("The operator is `{operator}`{where}.", operator=statement.operator, where=where)
+    called = f", called by {statement.source}" if statement.source else ""
+    return tr("The operator is `{operator}`{where}.", operator=statement.operator, where=called)
 
 
 @say.register
-def only_line(statement: OnlyLine) -> str:
+def only_line(statement: statements.OnlyLine) -> str:
     """Return the line that makes a layer."""
-    return tr(
-        "{at} makes the `{kind}`: no other line does.", at=statement.source, kind=statement.kind
-    )
+    line, kind = statement.source, statement.kind
+    return tr("{at} makes the `{kind}`: no other line does.", at=line, kind=kind)
 
 
 @say.register
-def found_by_scan(statement: FoundByScan) -> str:
+def found_by_scan(statement: statements.FoundByScan) -> str:
     """Return a finding of the scan, and whether its line ran."""
     ran = tr("Whether the line ran was not seen.")
     if statement.precedes:
@@ -400,8 +359,7 @@ def found_by_scan(statement: FoundByScan) -> str:
 
 
 @say.register
-def makes_seed(statement: MakesSeed) -> str:
+def makes_seed(statement: statements.MakesSeed) -> str:
     """Return what a line makes."""
-    return tr(
-        "The scan: the number that {at} sets as a seed is made in this line.", at=statement.source
-    )
+    line = statement.source
+    return tr("The scan: the number that {at} sets as a seed is made in this line.", at=line)

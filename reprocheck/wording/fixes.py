@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from reprocheck.language import changed, count, joined, mark, tr
-from reprocheck.model.statements.fixes import (
-    AtLines,
-    CatalogueFix,
-    ControlFix,
-    FixValue,
-    GiveAlike,
-    InNames,
-    KeepOrder,
-    LeftInFolder,
-    Parts,
-    SeedCall,
-)
+from reprocheck.language import changed, count, mark, tr
+from reprocheck.model.statements import fixes as statements
 from reprocheck.rules import entry
 from reprocheck.rules.fix_text import in_names_of
 from reprocheck.settings import controls
@@ -25,31 +14,31 @@ from reprocheck.wording.say import say
 
 
 @say.register
-def catalogue_fix(remedy: CatalogueFix) -> str:
+def catalogue_fix(remedy: statements.CatalogueFix) -> str:
     """Return the fix of an entry."""
     return tr(entry(remedy.code).fix_for(remedy.keys))
 
 
 @say.register
-def control_fix(remedy: ControlFix) -> str:
+def control_fix(remedy: statements.ControlFix) -> str:
     """Return the fix that stands for a control."""
     return tr(controls.control(remedy.control).fix[remedy.key])
 
 
 @say.register
-def in_names(remedy: InNames) -> str:
+def in_names(remedy: statements.InNames) -> str:
     """Return a fix with the names of the script."""
     return changed(say(remedy.fix), partial(in_names_of, dict(remedy.names)))
 
 
 @say.register
-def parts(remedy: Parts) -> str:
+def parts(remedy: statements.Parts) -> str:
     """Return the parts of a fix, one behind another."""
     return "".join(map(say, remedy.parts))
 
 
 @say.register
-def left_in_folder(remedy: LeftInFolder) -> str:
+def left_in_folder(remedy: statements.LeftInFolder) -> str:
     """Return a comment that says where the files are named."""
     numbers = [(remedy.files, "file"), (remedy.folders, "folder")]
     counted = " and ".join(count(number, name) for number, name in numbers if number)
@@ -57,10 +46,9 @@ def left_in_folder(remedy: LeftInFolder) -> str:
 
 
 @say.register
-def at_lines(remedy: AtLines) -> str:
+def at_lines(remedy: statements.AtLines) -> str:
     """Return what to do in each line."""
-    lines = (tr("{line}: {fix}", line=line, fix=fix) for line, fix in remedy.fixes)
-    return joined("\n", lines)
+    return "\n".join(f"{line}: {fix}" for line, fix in remedy.fixes)
 
 
 _SEEDS = {
@@ -79,19 +67,19 @@ _SEEDS = {
 
 
 @say.register
-def seed_call(remedy: SeedCall) -> str:
+def seed_call(remedy: statements.SeedCall) -> str:
     """Return where a seed has to go."""
     return tr(_SEEDS[remedy.kind], call=remedy.call, owner=remedy.owner)
 
 
 @say.register
-def keep_order(remedy: KeepOrder) -> str:
+def keep_order(remedy: statements.KeepOrder) -> str:
     """Return the argument that keeps an order."""
     return tr("Write `{argument}=True` in the call, or sort its rows.", argument=remedy.argument)
 
 
 @say.register
-def give_alike(remedy: GiveAlike) -> str:
+def give_alike(remedy: statements.GiveAlike) -> str:
     """Return what to give all runs."""
     given = remedy.given
     if given.of_one_run:
@@ -118,7 +106,7 @@ def give_alike(remedy: GiveAlike) -> str:
 
 
 @say.register
-def fix_value(remedy: FixValue) -> str:
+def fix_value(remedy: statements.FixValue) -> str:
     """Return where a value has to be fixed."""
     if not remedy.file:
         return tr("Give a fixed value in the command in place of `{by}`.", by=remedy.by)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from reprocheck.language import count, tr
+from reprocheck.language import count
 from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.reason import Reason
 from reprocheck.wording.search import why
@@ -15,9 +15,9 @@ _MOST_NAMED = 4
 
 def waits_for_another_check() -> str:
     """Return that another check is under way in the same folder."""
-    return tr(
-        "Another check is under way in this folder: this one waits for its end, since the runs of"
-        " both would change the same files."
+    return (
+        "Another check is under way in this folder: this one waits for its end, since the"
+        " runs of both would change the same files."
     )
 
 
@@ -27,98 +27,92 @@ def cost(least: int, named: int, most: int, seconds: float) -> str:
     """
     runs = f"{least}"
     if named > least:
-        runs = tr("{least} to {named}", least=least, named=named)
-    return tr(
-        "The search takes about {runs} runs of {seconds:.0f} s, at most {most} (--max-runs).",
-        runs=runs,
-        most=most,
-        seconds=max(1, seconds),
+        runs = f"{least} to {named}"
+    return (
+        f"The search takes about {runs} runs of {max(1, seconds):.0f} s, at most {most}"
+        " (--max-runs)."
     )
 
 
 def arm(under: Sequence[str]) -> str:
     """Return what the next runs are made under."""
     names, fixes = controls_in(under), fixes_in(under)
-    said = [" + ".join(names) if len(names) <= _MOST_NAMED else count(len(names), "control")]
-    if fixes:
-        several = count(len(fixes), "patch", "patches")
-        said.append(tr("the patch of {fix}", fix=fixes[0]) if len(fixes) == 1 else several)
-    return " + ".join(filter(None, said)) or tr("unmodified")
+    parts = [" + ".join(names) if len(names) <= _MOST_NAMED else count(len(names), "control")]
+    if len(fixes) == 1:
+        parts.append(f"the patch of {fixes[0]}")
+    elif fixes:
+        parts.append(count(len(fixes), "patch", "patches"))
+    return " + ".join(filter(None, parts)) or "unmodified"
 
 
 def ends_after(runs: int) -> str:
     """Return that no more runs are allowed."""
-    made = count(runs, "further run")
-    return tr("The search ends after {runs}, as --max-runs says.", runs=made)
+    return f"The search ends after {count(runs, 'further run')}, as --max-runs says."
 
 
 def patch_untried() -> str:
     """Return that no run is left for the patch."""
-    return tr("The patch was not tried, as --max-runs says.")
+    return "The patch was not tried, as --max-runs says."
 
 
 def patched(reason: Reason, files: Iterable[str]) -> str:
     """Return why runs with a patch are made, and how."""
-    return tr(
-        "{why}; Python is given the patched text of {names}, and the file itself stays as it is",
-        why=why(reason),
-        names=", ".join(files),
+    names = ", ".join(files)
+    return (
+        f"{why(reason)}; Python is given the patched text of {names}, and the file"
+        " itself stays as it is"
     )
 
 
 def edited(files: Iterable[str]) -> str:
     """Return which files somebody has changed meanwhile."""
-    return tr(
-        "Changed while the patch was tried, which is for the text before: {edited}.",
-        edited=", ".join(files),
-    )
+    edited = ", ".join(files)
+    return f"Changed while the patch was tried, which is for the text before: {edited}."
 
 
 def useless() -> str:
     """Return why no run follows run 1."""
-    return tr("Run 1 ended before the checks could be made: run 2 is not started.")
+    return "Run 1 ended before the checks could be made: run 2 is not started."
 
 
 def comparing() -> str:
     """Return what is done once the runs have ended."""
-    return tr("comparing the runs")
+    return "comparing the runs"
 
 
 def looking() -> str:
     """Return what is done once the runs at a deeper level have ended."""
-    return tr("looking for the first difference")
+    return "looking for the first difference"
 
 
 def recording(operator: str) -> str:
     """Return what a run for the values of tensors is for."""
-    return tr("recording what {name} is given", name=operator)
+    return f"recording what {operator} is given"
 
 
 def series_differs(command: str) -> str:
     """Return that only a series differs, and how its cause is searched."""
-    return tr(
-        "All losses agree, and a series beside them differs: `{command}` searches for the cause.",
-        command=command,
+    return (
+        f"All losses agree, and a series beside them differs: `{command}` searches for the cause."
     )
 
 
 def no_losses() -> str:
     """Return that the check shows no difference that can be searched."""
-    return tr("No losses that differ were recorded, so no control can be tried.")
+    return "No losses that differ were recorded, so no control can be tried."
 
 
 def nothing_to_explain() -> str:
     """Return that the check passes."""
-    return tr(
-        "No difference was seen beyond the tolerance: there is nothing to explain. `--runs N`"
-        " looks for one that is intermittent."
+    return (
+        "No difference was seen beyond the tolerance: there is nothing to explain."
+        " `--runs N` looks for one that is intermittent."
     )
 
 
 def longer(first: int | None) -> str:
     """Return that one run goes on where another ended, from this iteration on."""
-    missing = tr("iteration {first_iteration:,} is missing in the other", first_iteration=first)
-    return tr(
-        "No loss that both runs recorded differs, but one run is longer: {missing}.",
-        missing=missing,
+    return (
+        "No loss that both runs recorded differs, but one run is longer: iteration"
+        f" {first:,} is missing in the other."
     )

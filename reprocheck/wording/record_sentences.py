@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reprocheck.files.summary import summary
-from reprocheck.language import again, mark, tr
-from reprocheck.model import Advice, CheckRecord
-from reprocheck.model.record import CHANGES
+from reprocheck.language import mark, tr
+from reprocheck.model import CheckRecord
 from reprocheck.model.statements.check import AdviceReason, NoValues, Unfinished, ValuesMissing
 from reprocheck.wording.say import say
 
@@ -40,36 +39,31 @@ _ADVISED: Mapping[str, str] = {
     ),
 }
 _UNFINISHED: Mapping[str, str] = {
-    "pair": mark("The runs at level {level} could not be recorded: {message}"),
-    "half": mark("The run at level {level} could not be recorded: {message}"),
-    "search": mark("The search for the cause ended early: {message}"),
-    "values": mark("No values of tensors were recorded: {message}"),
+    "pair": "The runs at level {level} could not be recorded: {message}",
+    "half": "The run at level {level} could not be recorded: {message}",
+    "search": "The search for the cause ended early: {message}",
+    "values": "No values of tensors were recorded: {message}",
 }
 _NO_VALUES: Mapping[str, str] = {
-    "no operator": mark(
+    "no operator": (
         "No values of tensors were recorded: no operator is known to make the difference."
     ),
-    "no input": mark(
+    "no input": (
         "No values of tensors were recorded: {name} is given none, or none of a known type."
     ),
-    "not again": mark(
+    "not again": (
         "No values of tensors were recorded: in a further run {name} was not given the same again."
     ),
 }
 
 
 def told(record: CheckRecord) -> CheckRecord:
-    """Return the record with its own sentences in the language that is spoken."""
-    changed = tuple(again(said, CHANGES.values()) for said in record.changed_to_observe)
-    advice = record.advice and _advised(record.advice)
-    return replace(record, changed_to_observe=changed, advice=advice)
-
-
-def _advised(advice: Advice) -> Advice:
-    """Return the advice with its sentence; older versions kept that in English."""
-    if advice.reason is None:
-        return replace(advice, why=again(advice.why, _ADVISED.values()))
-    return replace(advice, why=say(advice.reason))
+    """Return the record with the sentence of its advice."""
+    advice = record.advice
+    # older versions kept the sentence itself
+    if advice is None or advice.reason is None:
+        return record
+    return replace(record, advice=replace(advice, why=say(advice.reason)))
 
 
 @say.register
@@ -92,22 +86,20 @@ def advice_reason(reason: AdviceReason) -> str:
 @say.register
 def unfinished(runs: Unfinished) -> str:
     """Say which further runs an error ended."""
-    return tr(_UNFINISHED[runs.what], level=runs.level, message=runs.message)
+    return _UNFINISHED[runs.what].format(level=runs.level, message=runs.message)
 
 
 @say.register
 def no_values(missing: NoValues) -> str:
     """Say why the values of no tensor are there."""
-    return tr(_NO_VALUES[missing.why], name=f"`{missing.operator}`")
+    return _NO_VALUES[missing.why].format(name=f"`{missing.operator}`")
 
 
 @say.register
 def values_missing(missing: ValuesMissing) -> str:
     """Say which tensors are too large to be kept."""
-    return tr(
-        "Of the tensors that {name} is given, values of at most {most} MB are recorded, the"
-        " smallest tensors first: not those of {missing}.",
-        name=f"`{missing.operator}`",
-        most=missing.most,
-        missing=", ".join(map("`{}`".format, missing.paths)),
+    paths = ", ".join(f"`{path}`" for path in missing.paths)
+    return (
+        f"Of the tensors that `{missing.operator}` is given, values of at most {missing.most}"
+        f" MB are recorded, the smallest tensors first: not those of {paths}."
     )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Sequence
 
-from reprocheck.language import form, sentences, tr
-from reprocheck.model.statements.search import NamedCause, Remaining, Remains
+from reprocheck.model.statements.search import Remains
 from reprocheck.wording.say import say
 from reprocheck.wording.search import named
 
@@ -18,135 +17,80 @@ _MOST_NOISE = 4
 @say.register
 def remaining(remains: Remains) -> str:
     """Return what remains where no control makes the runs agree: one or more sentences."""
-    return sentences(_REMAINS[remains.kind](remains), *map(_clock, remains.clocks))
-
-
-def _clock(read: tuple[str, str]) -> str:
-    """Return a clock that a cause names and no control reaches."""
-    line, name = read
-    return tr(
-        "{line} reads `{name}`: the controls leave monotonic clocks alone, so none can confirm it.",
-        line=line,
-        name=name,
-    )
-
-
-def _idle(remains: Remains) -> str:
-    """Run agreed under controls that did nothing that shows."""
-    names = remains.idle
-    if len(names) > _MOST_QUOTED:
-        agree = tr(
-            "{names} controls at once, but those that acted do not suffice", names=len(names)
-        )
-    else:
-        agree = form(
-            len(names),
-            "{both}, but nothing recorded shows that it acted",
-            "{both}, but nothing recorded shows that they acted",
-            both=named(names),
-        )
-    return tr("No cause is confirmed: runs agree under {agree}, so this may be luck.", agree=agree)
+    tried = f"No control makes the runs agree, alone or together with others{_left_out(remains)}"
+    match remains.kind:
+        case "idle":
+            parts = [_idle(remains.idle)]
+        case "few tried":
+            parts = [
+                f"No control was seen to make the runs agree{_left_out(remains)}. The difference is"
+                " intermittent, so few controls were tried: --runs N tries more."
+            ]
+        case "nothing recorded":
+            parts = [
+                f"{tried}. Nothing that was recorded differs, so the source of the difference was"
+                " not recorded."
+            ]
+        case "given":
+            parts = [f"{tried}, because the runs were given different inputs."]
+            parts += map(say, remains.given)
+        case "noise":
+            parts = [f"{tried}: what remains is noise of an operator or of the hardware."]
+            parts += [_made_by(remains), *map(say, remains.operators)][:_MOST_NOISE]
+        case "unreached":
+            parts = [*_unreached(remains, tried), *map(say, remains.given)]
+    parts += [
+        f"{line} reads `{name}`: the controls leave monotonic clocks alone, so none can confirm it."
+        for line, name in remains.clocks
+    ]
+    return " ".join(parts)
 
 
 def _left_out(remains: Remains) -> str:
     if not remains.crashing:
         return ""
-    return form(
-        len(remains.crashing),
-        " ({names} left out, because the script fails under it)",
-        " ({names} left out, because the script fails under them)",
-        names=named(remains.crashing),
-    )
+    them = "it" if len(remains.crashing) == 1 else "them"
+    return f" ({named(remains.crashing)} left out, because the script fails under {them})"
 
 
-def _tried(remains: Remains) -> str:
-    return tr(
-        "No control makes the runs agree, alone or together with others{left_out}",
-        left_out=_left_out(remains),
-    )
+def _idle(names: Sequence[str]) -> str:
+    """Say that runs agreed under controls that did nothing that shows."""
+    if len(names) > _MOST_QUOTED:
+        agree = f"{len(names)} controls at once, but those that acted do not suffice"
+    else:
+        they = "it" if len(names) == 1 else "they"
+        agree = f"{named(names)}, but nothing recorded shows that {they} acted"
+    return f"No cause is confirmed: runs agree under {agree}, so this may be luck."
 
 
-def _few_tried(remains: Remains) -> str:
-    return tr(
-        "No control was seen to make the runs agree{left_out}. The difference is"
-        " intermittent, so few controls were tried: --runs N tries more.",
-        left_out=_left_out(remains),
-    )
+def _made_by(remains: Remains) -> str:
+    """Say which operator makes noise, and where it is first seen."""
+    place = f"`{remains.place}`" if remains.place else "the loss"
+    seen = f"first seen at {place} on the rung `{remains.rung}`"
+    operator = say(remains.culprit)
+    if remains.operator and not operator:
+        operator = f"`{remains.operator}`"
+    if operator:
+        return f"It comes from {operator}, and is {seen}."
+    return f"It is {seen}."
 
 
-def _nothing_recorded(remains: Remains) -> str:
-    return tr(
-        "{tried}. Nothing that was recorded differs, so the source of the difference"
-        " was not recorded.",
-        tried=_tried(remains),
-    )
-
-
-def _given_otherwise(remains: Remains) -> str:
-    said = tr("{tried}, because the runs were given different inputs.", tried=_tried(remains))
-    return sentences(said, *map(say, remains.given))
-
-
-def _noise(remains: Remains) -> str:
-    """Return the operator, from the ladder and the lists."""
-    at = f"`{remains.place}`" if remains.place else tr("the loss")
-    rung, made_by = tr(remains.rung), say(remains.culprit)
-    if remains.operator and not made_by:
-        made_by = f"`{remains.operator}`"
-    made = tr("It is first seen at {at} on the rung `{rung}`.", at=at, rung=rung)
-    if made_by:
-        made = tr(
-            "It comes from {made_by}, and is first seen at {at} on the rung `{rung}`.",
-            made_by=made_by,
-            at=at,
-            rung=rung,
-        )
-    noise = [made, *map(say, remains.operators)][:_MOST_NOISE]
-    said = tr(
-        "{tried}: what remains is noise of an operator or of the hardware.", tried=_tried(remains)
-    )
-    return sentences(said, *noise)
-
-
-def _unreached(remains: Remains) -> str:
-    rung, culprit = tr(remains.rung), say(remains.culprit)
-    shows = tr("It first shows on the rung `{rung}`.", rung=rung)
-    if remains.place:
-        shows = tr(
-            "It first shows on the rung `{rung}` at `{place}`.", rung=rung, place=remains.place
-        )
-    said = [*_not_by_control(_tried(remains), remains.suspect), shows]
-    if culprit:
-        said.append(tr("It comes from {culprit}.", culprit=culprit))
-    return sentences(*said, *map(say, remains.given))
-
-
-def _not_by_control(tried: str, suspect: NamedCause | None) -> tuple[str, ...]:
-    """Return the line of the first cause, where it has one: then there is more to say than that no
-    control reaches it.
-    """
+def _unreached(remains: Remains, tried: str) -> Iterator[str]:
+    """Yield what is known of a difference that is no noise, and that no control reaches."""
+    suspect, culprit = remains.suspect, say(remains.culprit)
     if suspect is None:
-        out_of_reach = tr(
-            "{tried}: the source of the difference is out of reach of every control, such as a"
+        yield (
+            f"{tried}: the source of the difference is out of reach of every control, such as a"
             " service, a native library that draws by itself, a race between threads, or the"
-            " hardware.",
-            tried=tried,
+            " hardware."
         )
-        return (out_of_reach,)
-    unconfirmed = tr(
-        "The {confidence} cause is {code} at {line}, and no control confirms it.",
-        confidence=tr(suspect.confidence),
-        code=suspect.code,
-        line=suspect.at,
-    )
-    return tr("{sentence}.", sentence=tried), unconfirmed
-
-
-_REMAINS: Mapping[Remaining, Callable[[Remains], str]] = {
-    "idle": _idle,
-    "few tried": _few_tried,
-    "nothing recorded": _nothing_recorded,
-    "given": _given_otherwise,
-    "noise": _noise,
-    "unreached": _unreached,
-}
+    else:
+        yield f"{tried}."
+        yield (
+            f"The {suspect.confidence} cause is {suspect.code} at {suspect.at}, and no control"
+            " confirms it."
+        )
+    place = f" at `{remains.place}`" if remains.place else ""
+    yield f"It first shows on the rung `{remains.rung}`{place}."
+    if culprit:
+        yield f"It comes from {culprit}."

@@ -5,27 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from reprocheck.language import count, form, joined, mark, sentences, shortlist, tr
+from reprocheck.language import count, form, joined, mark, sentences, shortlist, spoken, tr
 from reprocheck.language.letters import capital, small
-from reprocheck.model import Check, Tried
+from reprocheck.model import Check
 from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.reason import Reason, ReasonKey
-from reprocheck.model.statements.search import (
-    ActedAt,
-    Agreement,
-    AnotherRemains,
-    ArmNote,
-    Certainty,
-    DiffersWithout,
-    Moved,
-    NamedCause,
-    NextToTry,
-    PatchesInVain,
-    Removes,
-    Sample,
-    SearchRemark,
-    SeenUnder,
-)
+from reprocheck.model.statements import search as statements
 from reprocheck.rules import entry
 from reprocheck.wording.say import say
 
@@ -40,52 +25,46 @@ def told(check: Check) -> Check:
     search = check.search
     if search is None:
         return check
-    search = replace(
-        search,
-        tried=tuple(map(_tried, search.tried)),
-        sentence=sentences(*map(say, search.statements)),
-        confidence=sentences(*map(say, search.certainty)),
-        fix=joined("\n\n", dict.fromkeys(map(say, search.remedies))),
-    )
+    fix = joined("\n\n", dict.fromkeys(map(say, search.remedies)))
+    with spoken("en"):
+        search = replace(
+            search,
+            tried=tuple(replace(row, note=sentences(*map(say, row.notes))) for row in search.tried),
+            sentence=sentences(*map(say, search.statements)),
+            confidence=sentences(*map(say, search.certainty)),
+            fix=fix,
+        )
     return replace(check, search=search)
 
 
-def _tried(tried: Tried) -> Tried:
-    return replace(tried, note=sentences(*map(say, tried.notes)))
-
-
 WHY: Mapping[ReasonKey, str] = {
-    "a cause speaks for it": mark("it would remove {code}, {title}"),
-    "a line speaks for it": mark("a line where the runs diverge points to it"),
-    "the ladder speaks for it": mark("the ladder points to it"),
-    "suspects together": mark(
-        "one control for each cause that the record or the scan names, together"
-    ),
-    "patches together": mark("the patches of all that the record or the scan names, together"),
-    "next difference": mark("the first difference that is left speaks for {listed}"),
-    "all harmless": mark("all controls that do not alter the training, together"),
-    "harmless and patches": mark(
+    "a cause speaks for it": "it would remove {code}, {title}",
+    "a line speaks for it": "a line where the runs diverge points to it",
+    "the ladder speaks for it": "the ladder points to it",
+    "suspects together": "one control for each cause that the record or the scan names, together",
+    "patches together": "the patches of all that the record or the scan names, together",
+    "next difference": "the first difference that is left speaks for {listed}",
+    "all harmless": "all controls that do not alter the training, together",
+    "harmless and patches": (
         "all controls that do not alter the training, and the patches of what is named, together"
     ),
-    "altering, too": mark("these do not suffice: adding the controls that alter the training"),
-    "without": mark("to test the set without {listed}"),
-    "alone": mark("to test whether {name} alone suffices"),
-    "a part of it": mark("to test whether {part}, a part of {name}, suffices"),
-    "not at a place": mark("to test the set without what {name} does at {place}"),
-    "without silent": mark("without those of which nothing shows what they act on"),
-    "fails alone": mark("the script failed: to test whether this control makes it fail"),
-    "which fails": mark("the script failed: to find the control that makes it fail"),
-    "without failing": mark("again without {listed}, under which the script failed"),
-    "another value": mark("another value of it, since the script failed under the one before"),
-    "free names": mark(
-        "in a fresh folder, since what the first run left was in the way of the next"
-    ),
-    "suffices": mark("to test whether this set suffices"),
-    "more runs": mark("{runs}, to rule out that they agree by chance"),
-    "how often": mark("again, to see how often the runs differ"),
-    "intermittent": mark("again, because the difference is intermittent"),
-    "no chance": mark("again, to rule out that runs agree by chance"),
-    "patch": mark("the patch, without any control"),
+    "altering, too": "these do not suffice: adding the controls that alter the training",
+    "without": "to test the set without {listed}",
+    "alone": "to test whether {name} alone suffices",
+    "a part of it": "to test whether {part}, a part of {name}, suffices",
+    "not at a place": "to test the set without what {name} does at {place}",
+    "without silent": "without those of which nothing shows what they act on",
+    "fails alone": "the script failed: to test whether this control makes it fail",
+    "which fails": "the script failed: to find the control that makes it fail",
+    "without failing": "again without {listed}, under which the script failed",
+    "another value": "another value of it, since the script failed under the one before",
+    "free names": "in a fresh folder, since what the first run left was in the way of the next",
+    "suffices": "to test whether this set suffices",
+    "more runs": "{runs}, to rule out that they agree by chance",
+    "how often": "again, to see how often the runs differ",
+    "intermittent": "again, because the difference is intermittent",
+    "no chance": "again, to rule out that runs agree by chance",
+    "patch": "the patch, without any control",
 }
 """Why runs are made, by the key of the reason."""
 
@@ -93,26 +72,25 @@ WHY: Mapping[ReasonKey, str] = {
 def why(reason: Reason | str) -> str:
     """Return why runs are made; older records hold the sentence."""
     if isinstance(reason, str):
-        return tr(reason)
+        return reason
     name, part, *_ = (*reason.names, "", "")
-    return tr(
-        WHY[reason.key],
+    return WHY[reason.key].format(
         name=name,
         part=part,
         listed=shortlist(reason.names, _MOST_SHOWN),
         place=reason.place,
         code=reason.code,
-        title=small(tr(entry(reason.code).title)) if reason.code else "",
+        title=small(entry(reason.code).title) if reason.code else "",
         runs=count(reason.runs, "more run"),
     )
 
 
 @say.register
-def next_to_try(statement: NextToTry) -> str:
+def next_to_try(statement: statements.NextToTry) -> str:
     """Return what a search that was broken off would do next."""
     if not statement.names:
-        return tr("Next to try: {why}.", why=why(statement.why))
-    return tr("Next to try: {named} ({why}).", named=named(statement.names), why=why(statement.why))
+        return f"Next to try: {why(statement.why)}."
+    return f"Next to try: {named(statement.names)} ({why(statement.why)})."
 
 
 def named(names: Sequence[str]) -> str:
@@ -120,120 +98,95 @@ def named(names: Sequence[str]) -> str:
     quoted = [f"`{name}`" for name in controls_in(names)]
     if len(quoted) > _MOST_NAMED:
         some = shortlist(quoted, _MOST_SHOWN)
-        quoted = [tr("the {number} controls {listed}", number=len(quoted), listed=some)]
+        quoted = [f"the {len(quoted)} controls {some}"]
     fixes = fixes_in(names)
     if fixes:
         at = shortlist(fixes, _MOST_PLACES)
-        quoted.append(form(len(fixes), "the patch of {at}", "the patches of {at}", at=at))
-    return shortlist(quoted, len(quoted)) or tr("no control")
+        quoted.append(f"the patch of {at}" if len(fixes) == 1 else f"the patches of {at}")
+    return shortlist(quoted, len(quoted)) or "no control"
 
 
 @say.register
-def note(arm: ArmNote) -> str:
+def note(arm: statements.ArmNote) -> str:
     """Return why the runs of an arm were made, or what stood in the way."""
-    return tr(
-        _NOTES[arm.hindrance],
+    return _NOTES[arm.hindrance].format(
         why=why(arm.why),
         what=arm.what,
-        where=tr(" at {line}", line=arm.at) if arm.at else "",
+        where=f" at {arm.at}" if arm.at else "",
         ended=_ended(arm),
         whole=shortlist(arm.beside, _MOST_NAMED),
     )
 
 
 _NOTES = {
-    "as in the check": mark("as in the check"),
+    "as in the check": "as in the check",
     "none": "{why}",
-    "not taken": mark(
+    "not taken": (
         "no process of a run loaded the patched text: the program reads the file in another way"
     ),
-    "refused": mark("the script failed: {what}{where} has no deterministic implementation"),
-    "failed": mark("{ended}; {why}"),
-    "took too long": mark("{ended}; {why}"),
-    "within tolerance": mark("{why}; within the tolerance, but too far apart for rounding"),
-    "one run": mark("{why}; one run, compared with those under {whole}"),
-    "nothing acted": mark("{why}; nothing recorded shows that it acted"),
+    "refused": "the script failed: {what}{where} has no deterministic implementation",
+    "failed": "{ended}; {why}",
+    "took too long": "{ended}; {why}",
+    "within tolerance": "{why}; within the tolerance, but too far apart for rounding",
+    "one run": "{why}; one run, compared with those under {whole}",
+    "nothing acted": "{why}; nothing recorded shows that it acted",
 }
 """What is said of an arm, by what stood in the way."""
 
 
-def _ended(arm: ArmNote) -> str:
+def _ended(arm: statements.ArmNote) -> str:
     """Return how a run ended, with what the script said last."""
     if arm.hindrance == "took too long":
-        return tr("run {number} took too long", number=arm.run)
+        return f"run {arm.run} took too long"
     if not arm.what:
-        return tr("run {number} failed", number=arm.run)
-    return tr("run {number} failed ({last})", number=arm.run, last=arm.what)
+        return f"run {arm.run} failed"
+    return f"run {arm.run} failed ({arm.what})"
 
 
 @say.register
-def remark(statement: SearchRemark) -> str:
+def remark(statement: statements.SearchRemark) -> str:
     """Return what is said of a search without any value."""
-    return tr(_REMARKS[statement.kind])
+    return _REMARKS[statement.kind]
 
 
 _REMARKS = {
-    "broken off": mark("The search was ended before it had finished."),
-    "nothing to try": mark(
-        "No control was tried: the numbers that differ first in the training differ by as much"
-        " as the values that the script was started with."
+    "broken off": "The search was ended before it had finished.",
+    "nothing to try": (
+        "No control was tried: the numbers that differ first in the training differ by"
+        " as much as the values that the script was started with."
     ),
-    "patch in vain": mark(
+    "patch in vain": (
         "Runs with a patch of the confirmed causes differ still: these fixes do not suffice."
     ),
-    "within tolerance": mark(
+    "within tolerance": (
         "The checks pass; what was searched is a difference within the tolerance."
     ),
 }
 
 
 @say.register
-def removes(statement: Removes) -> str:
+def removes(statement: statements.Removes) -> str:
     """Return that a set of controls removes the difference, and what that confirms."""
     by, agreeing = capital(named(statement.names)), _agreeing(statement.under)
     if not statement.shown:
-        return tr(
-            "{named} may remove the difference, but this is not shown: {agreeing}, which can be"
-            " luck.",
-            named=by,
-            agreeing=agreeing,
+        return (
+            f"{by} may remove the difference, but this is not shown: {agreeing}, which can be luck."
         )
     if len(statement.names) == 1:
-        said = tr("{named} removes the difference: {agreeing}.", named=by, agreeing=agreeing)
+        said = f"{by} removes the difference: {agreeing}."
     else:
-        said = tr(
-            "{named} together remove the difference: {agreeing}. None of them can be left out.",
-            named=by,
-            agreeing=agreeing,
-        )
-    causes = joined(tr("; and "), dict.fromkeys(map(_called, statement.confirms)))
-    return sentences(said, tr("This confirms {causes}.", causes=causes))
+        said = f"{by} together remove the difference: {agreeing}. None of them can be left out."
+    causes = [f"{cause.code}, {small(cause.title)}" for cause in statement.confirms]
+    return f"{said} This confirms {'; and '.join(dict.fromkeys(causes))}."
 
 
-def _called(cause: NamedCause) -> str:
-    return tr("{code}, {title}", code=cause.code, title=small(tr(cause.title)))
+def _agreeing(under: statements.Agreement) -> str:
+    by = "with" if fixes_in(under.names) else "under"
+    them = "it" if len(under.names) == 1 else "them"
+    return f"{under.runs} runs {by} {them} agree {_how(under)}"
 
 
-def _agreeing(under: Agreement) -> str:
-    runs, how = under.runs, _how(under)
-    if fixes_in(under.names):
-        return form(
-            len(under.names),
-            "{runs} runs with it agree {how}",
-            "{runs} runs with them agree {how}",
-            runs=runs,
-            how=how,
-        )
-    return form(
-        len(under.names),
-        "{runs} runs under it agree {how}",
-        "{runs} runs under them agree {how}",
-        runs=runs,
-        how=how,
-    )
-
-
-def _how(under: Agreement) -> str:
+def _how(under: statements.Agreement) -> str:
     if under.later is not None:
         return tr("in every bit up to iteration {later}", later=under.later - 1)
     if under.exact:
@@ -242,50 +195,41 @@ def _how(under: Agreement) -> str:
 
 
 @say.register
-def another_remains(statement: AnotherRemains) -> str:
+def another_remains(statement: statements.AnotherRemains) -> str:
     """Return that runs under the smallest set differ later, and what looks for that."""
     if not statement.further:
-        return tr(
-            "Another difference remains, from iteration {iteration} on: apply the patch and search"
-            " again.",
-            iteration=statement.iteration,
+        return (
+            f"Another difference remains, from iteration {statement.iteration} on: apply the"
+            " patch and search again."
         )
-    return tr(
-        "Another difference remains, from iteration {iteration} on: {command} with the same"
-        " script looks for it.",
-        iteration=statement.iteration,
-        command=f"`reprocheck explain {' '.join(statement.further)}`",
+    command = f"`reprocheck explain {' '.join(statement.further)}`"
+    return (
+        f"Another difference remains, from iteration {statement.iteration} on: {command}"
+        " with the same script looks for it."
     )
 
 
 @say.register
-def moved(statement: Moved) -> str:
+def moved(statement: statements.Moved) -> str:
     """Return what controls remove that do not remove all."""
-    return form(
-        len(statement.names),
-        "{named} removes a part of the difference: under it the runs first differ on the rung"
-        " `{rung}`, no longer on `{before}`.",
-        "{named} remove a part of the difference: under them the runs first differ on the rung"
-        " `{rung}`, no longer on `{before}`.",
-        named=capital(named(statement.names)),
-        rung=tr(statement.rung),
-        before=tr(statement.before),
+    remove, them = ("removes", "it") if len(statement.names) == 1 else ("remove", "them")
+    return (
+        f"{capital(named(statement.names))} {remove} a part of the difference: under {them} the"
+        f" runs first differ on the rung `{statement.rung}`, no longer on `{statement.before}`."
     )
 
 
 @say.register
-def patches_in_vain(statement: PatchesInVain) -> str:
+def patches_in_vain(statement: statements.PatchesInVain) -> str:
     """Return that runs with patches differ as well."""
-    return form(
-        len(statement.fixes),
-        "Runs with {patches} differ too: it is not the only cause, or not a cause.",
-        "Runs with {patches} differ too: these are not the only causes, or no causes.",
-        patches=named(statement.fixes),
-    )
+    which = "it is not the only cause, or not a cause"
+    if len(statement.fixes) > 1:
+        which = "these are not the only causes, or no causes"
+    return f"Runs with {named(statement.fixes)} differ too: {which}."
 
 
 @say.register
-def agreement(under: Agreement) -> str:
+def agreement(under: statements.Agreement) -> str:
     """Return what confirms the causes that a set of controls removes."""
     patched = mark("With {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
     under_controls = mark("Under {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
@@ -294,28 +238,30 @@ def agreement(under: Agreement) -> str:
         named=named(under.names),
         runs=under.runs,
         how=_how(under),
-        arms=joined(tr(", "), (f"arms/{name}" for name in under.arms)),
+        arms=", ".join(f"arms/{name}" for name in under.arms),
         of_unmodified=small(_of_unmodified(under.seen)),
     )
 
 
 @say.register
-def of_differing(seen: Sample) -> str:
+def of_differing(seen: statements.Sample) -> str:
     """Return what is known of the runs that differ: those as they are, and those under controls
     that do not suffice.
     """
     if not seen.insufficient:
         return _of_unmodified(seen)
-    under = form(
-        seen.insufficient,
-        "One run under controls that do not suffice differs from them, too.",
-        "{further} runs under controls that do not suffice differ from them and from each other.",
-        further=seen.insufficient,
+    under = (
+        "One run under controls that do not suffice differs from them, too."
+        if seen.insufficient == 1
+        else (
+            f"{seen.insufficient} runs under controls that do not suffice differ from them"
+            " and from each other."
+        )
     )
     return sentences(_of_unmodified(seen), under)
 
 
-def _of_unmodified(seen: Sample) -> str:
+def _of_unmodified(seen: statements.Sample) -> str:
     """Return a sentence such as `All 4 unmodified runs differ from each other`."""
     if seen.pairs:
         return _of_pairs(seen)
@@ -342,69 +288,51 @@ def _of_unmodified(seen: Sample) -> str:
     return tr("The two unmodified runs differ.")
 
 
-def _of_pairs(seen: Sample) -> str:
+def _of_pairs(seen: statements.Sample) -> str:
     """Return what pairs of unmodified runs have in common, where a run follows from the one before
     it.
     """
-    said = tr(
+    message = mark(
         "The first run of each of {pairs} unmodified pairs gives the same, and each later run"
-        " differs from it.",
-        pairs=seen.pairs,
+        " differs from it."
     )
     if seen.second:
-        said = tr(
+        message = mark(
             "The first run of each of {pairs} unmodified pairs gives the same, and so does the"
-            " second, which differs from it.",
-            pairs=seen.pairs,
+            " second, which differs from it."
         )
-    if not seen.carried:
-        return said
-    return sentences(said, tr("A run follows from what the one before it left."))
+    follows = tr("A run follows from what the one before it left.") if seen.carried else ""
+    return sentences(tr(message, pairs=seen.pairs), follows)
 
 
 @say.register
-def certainty(statement: Certainty) -> str:
+def certainty(statement: statements.Certainty) -> str:
     """Return how sure it is that a set of controls removes the difference, or how many runs it
     takes where too few agree.
     """
     under, bound = statement.under, f"{statement.bound:.0%}"
     if not statement.wanted:
-        return tr(
-            "{of_differing} If {names} had no effect, {luck} With 95 %"
-            " confidence, at most {bound} of runs under {names} differ from the first.",
-            of_differing=of_differing(under.seen),
-            names=named(under.names),
-            luck=_luck(statement),
-            bound=bound,
+        agree = "still agree"
+        if under.seen.unlike:
+            agree = "still agree, and differ from all of these,"
+        luck = f"in at most {statement.luck:.1%} of such searches"
+        return (
+            f"{of_differing(under.seen)} If {named(under.names)} had no effect,"
+            f" {statement.proving} runs would {agree} {luck}. With 95 % confidence, at most {bound}"
+            f" of runs under {named(under.names)} differ from the first."
         )
-    more = tr("{wanted} runs", wanted=statement.wanted)
+    more = f"{statement.wanted} runs"
     if statement.more:
-        more = tr("more than {most} runs", most=statement.wanted)
-    return tr(
-        "{of_differing} To rule out luck, {more} must agree (--runs N makes more of each);"
-        " with 95 % confidence, at most {bound} of runs under {named}"
-        " differ from the first.",
-        of_differing=of_differing(under.seen),
-        more=more,
-        bound=bound,
-        named=named(under.names),
-    )
-
-
-def _luck(statement: Certainty) -> str:
-    agree = tr("still agree")
-    if statement.under.seen.unlike:
-        agree = tr("still agree, and differ from all of these,")
-    return tr(
-        "{runs} runs would {agree} in at most {share:.1%} of such searches.",
-        runs=statement.proving,
-        agree=agree,
-        share=statement.luck,
+        more = f"more than {more}"
+    return (
+        f"{of_differing(under.seen)} To rule out luck, {more} must agree (--runs N makes"
+        f" more of each); with 95 % confidence, at most {bound} of runs under"
+        f" {named(under.names)} differ from the first."
     )
 
 
 @say.register
-def differs_without(statement: DiffersWithout) -> str:
+def differs_without(statement: statements.DiffersWithout) -> str:
     """Return what shows that a control has to act at a place, or that a patch is needed."""
     if not statement.place:
         return tr("Runs without the patch of {fix} differ.", fix=statement.name)
@@ -416,9 +344,9 @@ def differs_without(statement: DiffersWithout) -> str:
 
 
 @say.register
-def acted_at(statement: ActedAt) -> str:
+def acted_at(statement: statements.ActedAt) -> str:
     """Return where a control acted."""
-    said = tr(
+    acted = tr(
         "`{control}` {acted} at {place}{what}.",
         control=statement.control,
         acted=tr("first acted") if statement.first else tr("acted"),
@@ -426,16 +354,16 @@ def acted_at(statement: ActedAt) -> str:
         what=tr(", which draws random numbers") if statement.draws else "",
     )
     if not statement.others:
-        return said
+        return acted
     others = tr(
         "It also acted at {listed}: any of them may be the cause.",
         listed=shortlist([f"{at} ({what})" for at, what in statement.others], _MOST_PLACES),
     )
-    return sentences(said, others)
+    return sentences(acted, others)
 
 
 @say.register
-def seen_under(statement: SeenUnder) -> str:
+def seen_under(statement: statements.SeenUnder) -> str:
     """Return where an error of deterministic mode was seen."""
     return form(
         len(statement.names),

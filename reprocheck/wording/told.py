@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from reprocheck.language import spoken
 from reprocheck.model import Check
 from reprocheck.wording import (
     causes,
-    check as whole,
+    check as recorded,
     fixes as fixes,
     ladder,
+    record_sentences,
     search,
     trace,
     verdict,
@@ -15,8 +19,11 @@ from reprocheck.wording import (
 
 
 def told(check: Check) -> Check:
-    """Return the check with its sentences, in the language that is spoken."""
-    check = whole.told(verdict.told(trace.told(check)))
-    check = ladder.told(check)
-    check = search.told(check)
-    return causes.told(check)
+    """Return the check with its sentences: verdict, lead, causes, fixes and next step in the
+    language that is spoken, the rest in English.
+    """
+    with spoken("en"):
+        check = recorded.told(trace.told(check))
+    record = record_sentences.told(check.record)
+    check = verdict.told(replace(check, record=record))
+    return causes.told(search.told(ladder.told(check)))

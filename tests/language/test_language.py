@@ -46,8 +46,26 @@ def test_without_another_language_everything_is_said_in_english() -> None:
 def test_what_has_a_translation_is_said_in_it_and_keeps_its_english() -> None:
     said = tr("run {number}", number=2)
     assert (said, english(said), tag()) == ("运行 2", "run 2", "zh-CN")
-    assert count(3, "iteration") == "3 次迭代"
-    assert english(count(3, "iteration")) == "3 iterations"
+    differ = form(2, "it differs", "they differ")
+    assert english(differ) == "they differ"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_numbers_and_names_are_english_in_every_language() -> None:
+    assert (count(3, "iteration"), listed(["a", "b", "c"])) == ("3 iterations", "a, b and c")
+    agreeing = listed([tr("weights"), tr("batches"), tr("module outputs")])
+    assert (agreeing, english(agreeing)) == (
+        "权重、批次 和 模块输出",
+        "weights, batches and module outputs",
+    )
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_space_stands_between_sentences_but_behind_one_in_chinese() -> None:
+    ends = tr("The losses of iteration {iteration} differ.", iteration=3)
+    both = sentences(ends, "", "One.", "Two.")
+    assert both == f"{ends}One. Two."
+    assert english(both) == "The losses of iteration 3 differ. One. Two."
 
 
 @pytest.mark.usefixtures("chinese")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reprocheck.language import tr
-from reprocheck.model import Between, Check, Ladder, Rung, SourceDifference
+from reprocheck.language import spoken
+from reprocheck.model import Between, Check, Ladder, Rung
 from reprocheck.wording.ladder import (
     agreeing as agreeing,
     backward as backward,
@@ -20,7 +20,7 @@ from reprocheck.wording.ladder import (
     words,
 )
 from reprocheck.wording.ladder.registry import said_of
-from reprocheck.wording.say import say
+from reprocheck.wording.say import in_english, say
 
 
 def told(check: Check) -> Check:
@@ -28,24 +28,20 @@ def told(check: Check) -> Check:
     lead = check.lead
     if lead is not None and lead.statement is not None:
         lead = replace(lead, sentence=say(lead.statement))
-    return replace(
-        check,
-        ladder=check.ladder and of_ladder(check.ladder),
-        lead=lead,
-        between=check.between and _between(check.between),
-    )
+    ladder = check.ladder and of_ladder(check.ladder)
+    with spoken("en"):
+        between = check.between and _between(check.between)
+    return replace(check, ladder=ladder, lead=lead, between=between)
 
 
 def of_ladder(ladder: Ladder) -> Ladder:
-    """Return a ladder with its sentences."""
-    told = replace(ladder, rungs=tuple(map(_rung, ladder.rungs)))
+    """Return a ladder with its sentence, and in English what is said of its rungs."""
+    with spoken("en"):
+        ladder = replace(ladder, rungs=tuple(map(_rung, ladder.rungs)))
     if ladder.statement is None:
-        return told
-    return replace(
-        told,
-        sentence=say(ladder.statement),
-        coverage=tuple(map(say, ladder.unrecorded)),
-    )
+        return ladder
+    coverage = tuple(map(in_english, ladder.unrecorded))
+    return replace(ladder, sentence=say(ladder.statement), coverage=coverage)
 
 
 def _rung(rung: Rung) -> Rung:
@@ -58,15 +54,11 @@ def _rung(rung: Rung) -> Rung:
 
 
 def _between(between: Between) -> Between:
-    sources = tuple(map(_source, between.sources))
-    if between.statement is None:
-        return replace(between, sources=sources)
-    return replace(between, sentence=say(between.statement), sources=sources)
-
-
-def _source(one: SourceDifference) -> SourceDifference:
-    """Return a file that differs, with how much of its diff is left out."""
-    if not one.left_out:
-        return one
-    left_out = tr("… {left_out} more lines", left_out=one.left_out)
-    return replace(one, diff="".join((one.diff, left_out, "\n")), left_out=0)
+    sources = []
+    for source in between.sources:
+        if source.left_out:
+            diff = f"{source.diff}… {source.left_out} more lines\n"
+            source = replace(source, diff=diff, left_out=0)
+        sources.append(source)
+    sentence = between.sentence if between.statement is None else say(between.statement)
+    return replace(between, sentence=sentence, sources=tuple(sources))

@@ -4,9 +4,6 @@ without an effect.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from reprocheck.language import form, sentences, tr
 from reprocheck.model.statements.agreeing import NotCompared, WithoutEffect
 from reprocheck.wording.ladder import words
 from reprocheck.wording.say import say
@@ -19,65 +16,45 @@ def not_compared(rung: NotCompared) -> str:
     """Say why nothing of a rung was compared, or not all of it."""
     match rung.why:
         case "one rank":
-            return tr("There is only one rank: nothing is reduced.")
+            return "There is only one rank: nothing is reduced."
         case "other algorithms":
             first, second = rung.names
-            return tr(
-                "The runs were recorded with different hash algorithms ({first},"
-                " {second}): not comparable.",
-                first=first,
-                second=second,
+            return (
+                f"The runs were recorded with different hash algorithms ({first}, {second}): not"
+                " comparable."
             )
         case "hidden forward":
-            return tr(
-                "A compiled function hides the inputs and outputs of layers; {shown} shows them,"
-                " possibly with other bits.",
-                shown=rung.names[0],
+            return (
+                f"A compiled function hides the inputs and outputs of layers; {rung.names[0]}"
+                " shows them, possibly with other bits."
             )
         case "unknown draws":
-            unknown = tr(
-                "the states of {generators} differ, and whether the first weights were drawn"
-                " from them was not recorded",
-                generators=words.generators(rung.names),
+            return (
+                f"The states of {words.generators(rung.names)} differ, and whether the first"
+                " weights were drawn from them was not recorded."
             )
-            return words.sentence(unknown)
-    unseen = tr(
-        "The first values of {which} were not recorded: they could not be read before the first"
-        " update.",
-        which=words.named(rung.names, _MOST_WEIGHTS),
+    unseen = (
+        f"The first values of {words.named(rung.names, _MOST_WEIGHTS)} were not"
+        " recorded: they could not be read before the first update."
     )
     if not rung.others_agree:
         return unseen
-    return sentences(unseen, tr("Those of the other weights agree."))
+    return f"{unseen} Those of the other weights agree."
 
 
 @say.register
 def without_effect(generators: WithoutEffect) -> str:
     """Say which generators differ without an effect."""
-    return sentences(_at_weights(generators.at_weights), _unused(generators.unused))
-
-
-def _at_weights(names: Sequence[str]) -> str:
-    """Return generators that agree since the weights were made."""
-    if not names:
-        return ""
-    return words.sentence(
-        tr(
-            "the state of {generators} differed when the weights were made; the"
-            " generators that the iterations draw from agree",
-            generators=words.generators(names),
+    parts = []
+    if generators.at_weights:
+        parts.append(
+            f"The state of {words.generators(generators.at_weights)} differed when the weights were"
+            " made; the generators that the iterations draw from agree."
         )
-    )
-
-
-def _unused(names: Sequence[str]) -> str:
-    """Return generators that differ and that nobody draws from change nothing."""
-    if not names:
-        return ""
-    return words.sentence(
-        tr(
-            "the state of {generators} differs and nothing recorded draws from {them}: unused",
-            generators=words.generators(names),
-            them=form(len(names), "it", "them"),
+    if generators.unused:
+        them = "it" if len(generators.unused) == 1 else "them"
+        parts.append(
+            f"The state of {words.generators(generators.unused)} differs and nothing recorded draws"
+            f" from {them}: unused."
         )
-    )
+    return " ".join(parts)

@@ -26,12 +26,7 @@ def output_gradient(differs: OutputGradient) -> Said:
     if differs.anchor is not None:
         top = words.module(differs.anchor.place)
     stretch = tr("between {top} (agrees) and {name}", top=top, name=name)
-    of = culprit = tr(
-        "what lies between {name} and {top}{in_brackets}",
-        name=name,
-        top=top,
-        in_brackets=_in_brackets(differs.nodes),
-    )
+    of = culprit = f"what lies between {name} and {top}{_in_brackets(differs.nodes)}"
     if between:
         of = shortlist([words.module(call.place, call.class_) for call in between])
         culprit = words.named([call.place for call in between])
@@ -42,13 +37,10 @@ def output_gradient(differs: OutputGradient) -> Said:
         stretch=stretch,
     )
     return Said(
-        culprit=tr("the backward of {culprit}", culprit=culprit),
-        detail=tr(
-            "The gradient of the output of {name} is the first that differs; {stretch}: the"
-            " backward of {of}.",
-            name=name,
-            stretch=stretch,
-            of=of,
+        culprit=f"the backward of {culprit}",
+        detail=(
+            f"The gradient of the output of {name} is the first that differs; {stretch}: the"
+            f" backward of {of}."
         ),
         head=head,
         sentence=tr("{head}: look at the backward of {of}", head=head, of=of),
@@ -78,46 +70,37 @@ def _own(name: str, module: Fact) -> tuple[str, str]:
     module agrees.
     """
     owner = words.module(module.place, module.class_)
-    culprit = tr("the backward of {owner} or a hook on {name}", owner=owner, name=name)
-    detail = tr(
-        "The gradient of the output of {owner} agrees, that of its parameter {name} differs:"
-        " {culprit}.",
-        owner=owner,
-        name=name,
-        culprit=culprit,
+    culprit = f"the backward of {owner} or a hook on {name}"
+    detail = (
+        f"The gradient of the output of {owner} agrees, that of its parameter {name}"
+        f" differs: {culprit}."
     )
     return culprit, detail
 
 
 def _of_graph(name: str, differs: ParameterGradient) -> tuple[str, str]:
     """Return what made the difference, and the detail, where nothing is known of the module."""
-    culprit = tr(
-        "the backward of what lies between {name} and the loss{in_brackets}",
-        name=name,
-        in_brackets=_in_brackets(differs.nodes),
-    )
-    detail = tr(
-        "The gradient of {name} is the first that differs; {before} agrees: {culprit}.",
-        name=name,
-        before=_gradient_before(differs.before),
-        culprit=culprit,
+    culprit = f"the backward of what lies between {name} and the loss{_in_brackets(differs.nodes)}"
+    detail = (
+        f"The gradient of {name} is the first that differs;"
+        f" {_gradient_before(differs.before)} agrees: {culprit}."
     )
     return culprit, detail
 
 
 def _gradient_before(agrees: Fact | None) -> str:
     if agrees is None:
-        return tr("the loss")
+        return "the loss"
     name = words.code(agrees.place)
     if agrees.kind == "outgrad":
         name = words.module(agrees.place)
-    return tr("that of {name}", name=name)
+    return f"that of {name}"
 
 
 def _in_brackets(nodes: Sequence[str]) -> str:
     if not nodes:
         return ""
-    return tr(" ({listed})", listed=shortlist(nodes))
+    return f" ({shortlist(nodes)})"
 
 
 @said_of.register
@@ -139,20 +122,15 @@ def _update(evidence: UpdateDiffers, name: str, iteration: int) -> Said:
     """Return a weight that differs after an update."""
     culprit, why = None, tr("what went into the update differs already")
     if evidence.inputs_agree and evidence.optimizer:
-        culprit = tr("the update by {optimizer}", optimizer=evidence.optimizer)
+        culprit = f"the update by {evidence.optimizer}"
         why = tr("gradients and hyper-parameters agree: {culprit}", culprit=culprit)
     elif evidence.inputs_agree:
-        culprit = tr("the update, or what writes to the weights beside it")
+        culprit = "the update, or what writes to the weights beside it"
         why = tr("gradients agree: {culprit}", culprit=culprit)
     head = tr("{within} {name} differs after the update", within=words.within(iteration), name=name)
     return Said(
         culprit=culprit,
-        detail=tr(
-            "{name} differs after the update of iteration {iteration}; {why}.",
-            name=name,
-            iteration=iteration,
-            why=why,
-        ),
+        detail=f"{name} differs after the update of iteration {iteration}; {why}.",
         head=head,
         sentence=tr("{head}; {why}", head=head, why=why),
     )
@@ -169,9 +147,8 @@ def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
     """Return a weight that something beside the optimizer wrote to."""
     culprit, look = None, ""
     if evidence.after_update != "differs":
-        culprit = tr(
-            "what writes to {name} after the update (noise, clipping, averaging, a copy into it)",
-            name=name,
+        culprit = (
+            f"what writes to {name} after the update (noise, clipping, averaging, a copy into it)"
         )
         look = tr(": look at {culprit}", culprit=culprit)
     what = tr("is written to and differs")
@@ -186,7 +163,7 @@ def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
     head = tr("{within} {told}", within=words.within(iteration), told=told)
     return Said(
         culprit=culprit,
-        detail=tr("{sentence}.", sentence=told + look),
+        detail=told + look + ".",
         head=head,
         sentence=head + look,
     )
@@ -194,10 +171,9 @@ def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
 
 def _changed_afterwards(evidence: ChangedAfterBackward, name: str, iteration: int) -> Said:
     """Return a gradient of one rank that differs only at the update."""
-    culprit = tr(
-        "what changes the gradient of {name} between the backward pass and the update (clipping,"
-        " noise, unscaling)",
-        name=name,
+    culprit = (
+        f"what changes the gradient of {name} between the backward pass and the update"
+        " (clipping, noise, unscaling)"
     )
     agrees = tr("was not recorded in the backward pass")
     if evidence.agreed_before:
@@ -207,7 +183,7 @@ def _changed_afterwards(evidence: ChangedAfterBackward, name: str, iteration: in
     head = tr("{lead} {told}", lead=lead, told=told)
     return Said(
         culprit=culprit,
-        detail=tr("{told}: {culprit}.", told=capital(told), culprit=culprit),
+        detail=f"{capital(told)}: {culprit}.",
         head=head,
         sentence=tr("{head}: look at {culprit}", head=head, culprit=culprit),
     )
@@ -222,9 +198,9 @@ def _reduced(evidence: ReducedDiffers, name: str, iteration: int) -> Said:
 
 
 _NOT_ONE_SUM = {
-    (False, True): mark("run 1"),
-    (True, False): mark("run 2"),
-    (False, False): mark("both runs"),
+    (False, True): "run 1",
+    (True, False): "run 2",
+    (False, False): "both runs",
 }
 """Whether all ranks hold one sum in run 1, and in run 2 -> where they do not."""
 
@@ -232,42 +208,35 @@ _NOT_ONE_SUM = {
 def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
     """Return what made the difference, and the detail."""
     if evidence.local_equal is False:
-        return None, tr(
-            "The reduced gradient of {name} differs, and so do local gradients before it.",
-            name=name,
+        return None, (
+            f"The reduced gradient of {name} differs, and so do local gradients before it."
         )
     if evidence.local_equal is None:
-        culprit = tr(
-            "the backward pass or the reduction of gradients between ranks: local gradients were"
-            " not recorded"
+        culprit = (
+            "the backward pass or the reduction of gradients between ranks: local gradients"
+            " were not recorded"
         )
-        return culprit, tr(
-            "The reduced gradient of {name} is the first that differs; it was made by {culprit}.",
-            name=name,
-            culprit=culprit,
+        return culprit, (
+            f"The reduced gradient of {name} is the first that differs; it was made by {culprit}."
         )
-    differs = tr("The local gradients agree, the reduced gradient of {name} differs", name=name)
+    differs = f"The local gradients agree, the reduced gradient of {name} differs"
     if evidence.one_sum is None:
-        culprit = tr(
+        culprit = (
             "the reduction of gradients between ranks (or what changes them before the update)"
         )
-        return culprit, tr("{differs}: {culprit}.", differs=differs, culprit=culprit)
+        return culprit, f"{differs}: {culprit}."
     if all(evidence.one_sum):
-        culprit = tr("the collective that reduces the gradients of the ranks")
-        return culprit, tr(
-            "{differs}; in each run all ranks hold the same sum, and the sums of the runs differ:"
-            " {culprit}.",
-            differs=differs,
-            culprit=culprit,
+        culprit = "the collective that reduces the gradients of the ranks"
+        return culprit, (
+            f"{differs}; in each run all ranks hold the same sum, and the sums of the runs"
+            f" differ: {culprit}."
         )
-    culprit = tr(
+    culprit = (
         "what changes gradients on a rank by itself, in a communication hook or after the reduction"
     )
-    return culprit, tr(
-        "{differs}; in {run} the ranks do not hold the same sum: {culprit}.",
-        differs=differs,
-        run=tr(_NOT_ONE_SUM[evidence.one_sum]),
-        culprit=culprit,
+    return culprit, (
+        f"{differs}; in {_NOT_ONE_SUM[evidence.one_sum]} the ranks do not hold the same"
+        f" sum: {culprit}."
     )
 
 

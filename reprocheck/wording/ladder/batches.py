@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from reprocheck.language import count, form, mark, sentences, shortlist, tr
+from reprocheck.language import count, form, mark, shortlist, tr
 from reprocheck.model.evidence import BatchDiffers
 from reprocheck.model.statements.batches import INPUTS_OF, OtherBatch
-from reprocheck.model.statements.generators import Seeding
 from reprocheck.wording.ladder import words
 from reprocheck.wording.ladder.registry import Said, said_of
 
@@ -60,9 +57,13 @@ def other_batch(batch: OtherBatch) -> Said:
         who = tr("{place} is given", place=words.code(place.removeprefix(INPUTS_OF)))
     change = _change(batch)
     if evidence.worker is not None:
-        change += tr(", made by worker {worker}", worker=evidence.worker)
+        change += f", made by worker {evidence.worker}"
+    detail, unequal = f"{who} {change}.", batch.unequal_parts
+    if 0 < len(unequal) < batch.parts:
+        differ = "differs" if len(unequal) == 1 else "differ"
+        detail += f" Of the {batch.parts} parts of a batch, {words.named(unequal)} {differ}."
     return Said(
-        detail=sentences(tr("{who} {change}.", who=who, change=change), _parts(batch)),
+        detail=detail,
         sentence=tr(
             "{within} {who} {change}{why}",
             within=words.within(batch.fact.iteration),
@@ -76,9 +77,9 @@ def other_batch(batch: OtherBatch) -> Said:
 def _change(batch: OtherBatch) -> str:
     evidence = batch.evidence
     if evidence.only_in_one_run:
-        what = tr("an order of samples")
+        what = "an order of samples"
         if batch.fact.kind == "batch":
-            what = tr("batch {call} of the iteration", call=batch.fact.call + 1)
+            what = f"batch {batch.fact.call + 1} of the iteration"
         here, there = words.runs(batch.fact)
         return tr(
             "{what} in run {here} that it does not in run {there}",
@@ -96,60 +97,32 @@ def _change(batch: OtherBatch) -> str:
     )
 
 
-def _parts(batch: OtherBatch) -> str:
-    """Return the parts of a batch that differ, where the others do not."""
-    unequal = batch.unequal_parts
-    if not 0 < len(unequal) < batch.parts:
-        return ""
-    return form(
-        len(unequal),
-        "Of the {total} parts of a batch, {named} differs.",
-        "Of the {total} parts of a batch, {named} differ.",
-        total=batch.parts,
-        named=words.named(unequal),
-    )
-
-
 def _why(batch: OtherBatch) -> str:
     """Return what the states and seeds of the generators say."""
     evidence = batch.evidence
     if evidence.only_in_one_run:
         return ""
     if batch.own_seeds:
-        return tr(", because the worker seeds {seeds}", seeds=_seeds(batch.own_seeds))
+        first = batch.own_seeds[0]
+        number = "with another number in each run"
+        if first.by_system or first.first is None:
+            number = "from the operating system"
+        names = shortlist([seeding.generator for seeding in batch.own_seeds])
+        seeds = f"{names} {number}{words.at(first.line, ' in ')}"
+        return tr(", because the worker seeds {seeds}", seeds=seeds)
     if evidence.built:
-        return tr(
-            ": it was built differently before the training, {seeded_late}",
-            seeded_late=_seeded_late(evidence),
-        )
+        late = _seeded_late(evidence)
+        return tr(": it was built differently before the training, {seeded_late}", seeded_late=late)
     if batch.moved:
-        return tr(
-            ", although {generators} that it draws from agrees",
-            generators=words.generators(batch.moved),
-        )
+        generators = words.generators(batch.moved)
+        return tr(", although {generators} that it draws from agrees", generators=generators)
     if batch.differing:
         return tr(
             "; {generators} differed before, and what draws from it was not recorded",
             generators=words.generators(batch.differing),
         )
-    of = ""
-    if evidence.worker is not None:
-        of = tr(" of the main process")
+    of = "" if evidence.worker is None else " of the main process"
     return tr(", and no process-wide generator{of} explains it", of=of)
-
-
-def _seeds(own: Sequence[Seeding]) -> str:
-    """`numpy from the operating system in line 9 of train.py`."""
-    first = own[0]
-    number = tr("with another number in each run")
-    if first.by_system or first.first is None:
-        number = tr("from the operating system")
-    return tr(
-        "{names} {number}{line}",
-        names=shortlist([one.generator for one in own]),
-        number=number,
-        line=words.at(first.line, mark(" in ")),
-    )
 
 
 def _seeded_late(evidence: BatchDiffers) -> str:

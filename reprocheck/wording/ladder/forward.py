@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from reprocheck.language import mark, shortlist, tr
 from reprocheck.language.letters import capital
+from reprocheck.model.statements import forward as statements
 from reprocheck.model.statements.difference import Fact
-from reprocheck.model.statements.forward import (
-    Agreed,
-    OtherInputs,
-    OtherLabels,
-    OtherLoss,
-    OtherLossInput,
-    OtherOutput,
-    OtherPath,
-)
 from reprocheck.wording.ladder import words
 from reprocheck.wording.ladder.registry import Said, said_of
 
@@ -24,17 +16,17 @@ _SEVERAL = mark("do not"), mark("differ")
 
 
 @said_of.register
-def other_output(differs: OtherOutput) -> Said:
+def other_output(differs: statements.OtherOutput) -> Said:
     """Say that a module returns another output for the same inputs."""
     name = words.module(differs.call.place, differs.call.class_)
     stretch, last = "", differs.last
     if last is not None:
         child = words.module(last.place, last.class_)
         stretch = tr(", in the stretch between {child} and its own output", child=child)
-    culprit = tr("the forward of {name}", name=name)
+    culprit = f"the forward of {name}"
     why = tr("no process-wide generator moved: it draws from a private generator or is noisy")
     if differs.unequal:
-        culprit = tr("the state of {generators}", generators=words.generators(differs.unequal))
+        culprit = f"the state of {words.generators(differs.unequal)}"
         why = tr("{culprit} that it draws from does not agree", culprit=culprit)
     elif differs.drawn:
         why = tr(
@@ -49,26 +41,21 @@ def other_output(differs: OtherOutput) -> Said:
     )
     return Said(
         culprit=culprit,
-        detail=tr(
-            "The inputs of {name} agree, its output differs{stretch}; {why}.",
-            name=name,
-            stretch=stretch,
-            why=why,
-        ),
+        detail=f"The inputs of {name} agree, its output differs{stretch}; {why}.",
         head=head,
         sentence=tr("{head}{stretch}, and {why}", head=head, stretch=stretch, why=why),
     )
 
 
 @said_of.register
-def other_inputs(differ: OtherInputs) -> Said:
+def other_inputs(differ: statements.OtherInputs) -> Said:
     """Say that the inputs of a module differ."""
     into = words.module(differ.enters.place, differ.enters.class_)
     stretch = tr("something before {into} that was not recorded", into=into)
     if differ.before is not None:
         stretch = tr(
             "something between {named} and {into} that was not recorded",
-            named=_named(differ.before),
+            named=words.subject(differ.before),
             into=into,
         )
     head = tr(
@@ -77,26 +64,16 @@ def other_inputs(differ: OtherInputs) -> Said:
         into=into,
         no_producer=tr(_NO_PRODUCER),
     )
+    name = words.module(differ.call.place, differ.call.class_)
     return Said(
         culprit=stretch,
-        detail=tr(
-            "The inputs of {name} differ already and {no_producer}: {stretch}.",
-            name=words.module(differ.call.place, differ.call.class_),
-            no_producer=tr(_NO_PRODUCER),
-            stretch=stretch,
-        ),
+        detail=f"The inputs of {name} differ already and {_NO_PRODUCER}: {stretch}.",
         head=head,
         sentence=tr("{head}: the difference is made by {stretch}", head=head, stretch=stretch),
     )
 
 
-def _named(seen: Fact) -> str:
-    if seen.kind == "call":
-        return words.module(seen.place, seen.class_)
-    return words.code(seen.place)
-
-
-def _agree(agreed: Agreed) -> str:
+def _agree(agreed: statements.Agreed) -> str:
     """Return what agrees up to the loss as a clause; "" where nothing was recorded."""
     names = {
         tr("weights"): agreed.weights,
@@ -110,7 +87,7 @@ def _agree(agreed: Agreed) -> str:
     return tr("{listed} agree", listed=shortlist(agreeing))
 
 
-def _beside(agreed: Agreed, what: str, verbs: tuple[str, str]) -> str:
+def _beside(agreed: statements.Agreed, what: str, verbs: tuple[str, str]) -> str:
     """Return a clause that something does not agree, beside what does."""
     beside, alone = verbs
     text = _agree(agreed)
@@ -120,15 +97,15 @@ def _beside(agreed: Agreed, what: str, verbs: tuple[str, str]) -> str:
 
 
 @said_of.register
-def other_labels(labels: OtherLabels) -> Said:
+def other_labels(labels: statements.OtherLabels) -> Said:
     """Say that the module of a loss is given other labels."""
     name = words.module(labels.call.place, labels.call.class_)
     differ = _beside(
         labels.agreed, tr("the labels that the loss {name} is taken against", name=name), _SEVERAL
     )
     return Said(
-        culprit=tr("the labels that {name} is given", name=name),
-        detail=tr("{differ}; {no_producer}.", differ=capital(differ), no_producer=tr(_NO_PRODUCER)),
+        culprit=f"the labels that {name} is given",
+        detail=f"{capital(differ)}; {_NO_PRODUCER}.",
         sentence=tr(
             "{within} {differ}: they are made by something that was not recorded",
             within=words.within(labels.call.iteration),
@@ -138,12 +115,10 @@ def other_labels(labels: OtherLabels) -> Said:
 
 
 @said_of.register
-def other_loss_input(differs: OtherLossInput) -> Said:
+def other_loss_input(differs: statements.OtherLossInput) -> Said:
     """Say that what the loss is taken against differs."""
     place, agreed = differs.fact.place, differs.agreed
-    culprit = tr(
-        "something between {after} and the loss that was not recorded", after=_after(differs.last)
-    )
+    culprit = f"something between {_after(differs.last)} and the loss that was not recorded"
     other = _beside(
         agreed, tr("what else the loss is taken from (labels, targets, constants)"), _ONE
     )
@@ -155,16 +130,12 @@ def other_loss_input(differs: OtherLossInput) -> Said:
         no_producer=tr(_NO_PRODUCER),
     )
     if differs.label is not None:
-        culprit = tr(
-            "the labels that the loss is taken against (`{names}` of {place})",
-            names=differs.label,
-            place=place,
-        )
+        culprit = f"the labels that the loss is taken against (`{differs.label}` of {place})"
         other = _beside(agreed, tr("the labels that the loss is taken against"), _SEVERAL)
         differ = tr("{other}; {no_producer}", other=other, no_producer=tr(_NO_PRODUCER))
     return Said(
         culprit=culprit,
-        detail=tr("{sentence}.", sentence=capital(differ)),
+        detail=f"{capital(differ)}.",
         sentence=tr(
             "{within} {differ}: what makes it was not recorded",
             within=words.within(differs.fact.iteration),
@@ -174,27 +145,25 @@ def other_loss_input(differs: OtherLossInput) -> Said:
 
 
 @said_of.register
-def other_loss(loss: OtherLoss) -> Said:
+def other_loss(loss: statements.OtherLoss) -> Said:
     """Say that nothing recorded explains a loss that differs."""
-    culprit = tr(
-        "something between {after} and the loss that was not recorded", after=_after(loss.last)
-    )
+    culprit = f"something between {_after(loss.last)} and the loss that was not recorded"
     shown, agree = "", _agree(loss.agreed)
     if loss.first_weights:
-        culprit += tr(", such as the first weights")
+        culprit += ", such as the first weights"
     if loss.compiled:
-        culprit = tr("something in the forward pass, which a compiled function hides")
+        culprit = "something in the forward pass, which a compiled function hides"
         shown = tr(" ({compiled} shows the forward pass)", compiled=loss.compiled)
         if loss.first_weights:
-            culprit += tr(", or the first weights")
-    detail = tr("The loss differs, {text}", text=agree)
+            culprit += ", or the first weights"
+    detail = f"The loss differs, {agree}"
     differs = tr("{text} and the loss differs", text=agree)
     if not agree:
-        detail = tr("The loss differs, and nothing recorded before it shows why")
+        detail = "The loss differs, and nothing recorded before it shows why"
         differs = tr("the loss differs, and nothing recorded before it shows why")
     return Said(
         culprit=culprit,
-        detail=tr("{detail}: {culprit}.", detail=detail, culprit=culprit),
+        detail=f"{detail}: {culprit}.",
         sentence=tr(
             "{within} {differs}: the difference is made by {culprit}{shown}",
             within=words.within(loss.iteration),
@@ -207,25 +176,25 @@ def other_loss(loss: OtherLoss) -> Said:
 
 def _after(last: Fact | None) -> str:
     if last is None:
-        return tr("the start")
-    return tr("the last module, {place},", place=words.module(last.place, last.class_))
+        return "the start"
+    return f"the last module, {words.module(last.place, last.class_)},"
 
 
 @said_of.register
-def other_path(path: OtherPath) -> Said:
+def other_path(path: statements.OtherPath) -> Said:
     """Say what only one run does."""
     seen = path.fact
     does = tr("has {seen}", seen=words.fact(seen))
     if seen.kind == "call":
         does = tr("calls {place}", place=words.module(seen.place, seen.class_))
     if seen.call:
-        does += tr(" (number {call})", call=seen.call + 1)
+        does = tr("{does} (number {call})", does=does, call=seen.call + 1)
     here, there = words.runs(seen)
-    detail = tr(
+    sentence = tr(
         "{within} run {here} {does}, which run {there} does not: the control flow differs.",
         within=words.within(seen.iteration),
         here=here,
         does=does,
         there=there,
     )
-    return Said(culprit=tr("the control flow"), detail=detail, sentence=detail)
+    return Said(culprit="the control flow", detail=sentence, sentence=sentence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reprocheck.language import sentences, shortlist, tr
+from reprocheck.language import shortlist, tr
 from reprocheck.model.statements.generators import Seeding, UnequalState, is_key
 from reprocheck.wording.ladder import words
 from reprocheck.wording.ladder.registry import Said, said_of
@@ -16,31 +16,18 @@ def unequal_state(drawn: UnequalState) -> Said:
     if drawn.outside:
         return _by_script(drawn)
     names, seen, agreed = drawn.names, drawn.fact, drawn.agreed
-    kind, who = tr("loader"), words.code(seen.place)
-    if seen.kind == "call":
-        kind, who = tr("module"), words.module(seen.place, seen.class_)
+    kind, who = "module" if seen.kind == "call" else "loader", words.subject(seen)
     generators = words.generators(names)
-    only_keys = all(map(is_key, names))
+    subject, relation = "Its state", tr("whose state is")
     # a key has no state
-    subject, relation = tr("Its state"), tr("whose state is")
-    if only_keys:
-        subject, relation = tr("It"), tr("which is")
-    detail = tr(
-        "The first {kind} that draws from {generators} is {who}.",
-        kind=kind,
-        generators=words.generators(names, tr("differing ")),
-        who=who,
-    )
+    if all(map(is_key, names)):
+        subject, relation = "It", tr("which is")
+    differing = words.generators(names, "differing ")
+    detail = f"The first {kind} that draws from {differing} is {who}."
     if agreed is not None:
-        until = tr(
-            "{subject} still agreed at `{place}` of iteration {iteration}.",
-            subject=subject,
-            place=agreed.place,
-            iteration=agreed.iteration,
-        )
-        detail = sentences(detail, until)
+        detail += f" {subject} still agreed at `{agreed.place}` of iteration {agreed.iteration}."
     return Said(
-        culprit=tr("the state of {generators}", generators=generators),
+        culprit=f"the state of {generators}",
         detail=detail,
         sentence=tr(
             "{within} {who} draws from {generators}, {relation} not the same"
@@ -57,17 +44,13 @@ def unequal_state(drawn: UnequalState) -> Said:
 def _by_script(drawn: UnequalState) -> Said:
     """Return that the script itself draws, outside of modules and loaders."""
     names, seen = drawn.names, drawn.fact
-    generators = words.generators(names)
-    where = words.code(seen.place)
-    if seen.kind == "call":
-        where = words.module(seen.place, seen.class_)
+    generators, where = words.generators(names), words.subject(seen)
+    differing = words.generators(names, "differing ")
     return Said(
-        culprit=tr("the state of {generators}", generators=generators),
-        detail=tr(
-            "The script draws from {generators} outside of modules and"
-            " loaders; {where} is the first to receive other values.",
-            generators=words.generators(names, tr("differing ")),
-            where=where,
+        culprit=f"the state of {generators}",
+        detail=(
+            f"The script draws from {differing} outside of modules and loaders;"
+            f" {where} is the first to receive other values."
         ),
         sentence=tr(
             "{within} {where} is the first to receive other values, and the"
@@ -83,7 +66,7 @@ def _by_script(drawn: UnequalState) -> Said:
 
 def of_names(seeded: Sequence[Seeding], names: Sequence[str]) -> list[Seeding]:
     """Return how those of these generators were seeded that were."""
-    by_name = {one.generator: one for one in seeded}
+    by_name = {seeding.generator: seeding for seeding in seeded}
     return [by_name[name] for name in names if name in by_name]
 
 
@@ -93,13 +76,13 @@ def _why_unequal(seeded: Sequence[Seeding], generators: Sequence[str]) -> str:
     if not concerned:
         return tr("because nothing seeds {generators}", generators=shortlist(sorted(generators)))
     # one with another number in each run explains more than those with the same
-    one = min(concerned, key=lambda seeding: seeding.equal)
-    if not one.equal:
-        return tr("because {why}", why=with_another_number(one))
-    same = equally(one)
-    if is_key(one.generator):
+    seeding = min(concerned, key=lambda seeding: seeding.equal)
+    if not seeding.equal:
+        return tr("because {why}", why=with_another_number(seeding))
+    same = equally(seeding)
+    if is_key(seeding.generator):
         same = tr("it was made from the same number")
-    return tr("although {same}: {since_then}", same=same, since_then=since_then(one))
+    return tr("although {same}: {since_then}", same=same, since_then=since_then(seeding))
 
 
 def with_another_number(seeding: Seeding) -> str:

@@ -56,13 +56,9 @@ def first_operator(operator: FirstOperator) -> Said:
 
 def _given(unequal: UnequalInput) -> str:
     """Return an input that differs, with its values where they are plain."""
-    differs = tr("input {path} differs already", path=words.code(unequal.path))
+    differs = f"input {words.code(unequal.path)} differs already"
     if unequal.values is not None:
-        differs = tr(
-            "input {path} is {both}",
-            path=words.code(unequal.path),
-            both=words.both(*unequal.values),
-        )
+        differs = f"input {words.code(unequal.path)} is {words.both(*unequal.values)}"
     return tr(
         "its {differs}, and no recorded operator has made that: it comes from something not"
         " recorded",
@@ -101,14 +97,14 @@ def _alone(operator: FirstOperator, named: str) -> Said:
         named=named,
         there=there,
     )
-    return Said(detail=detail, sentence=detail, culprit=tr("the control flow"))
+    return Said(detail=detail, sentence=detail, culprit="the control flow")
 
 
 def _where(operator: FirstOperator) -> str:
     """Node, module and line of an operator, in words."""
     text = ""
     if operator.node:
-        text += tr(" ({node})", node=operator.node)
+        text += f" ({operator.node})"
     if operator.module:
-        text += tr(" in {module}", module=words.module(operator.module))
+        text += f" in {words.module(operator.module)}"
     return text + words.at(operator.line)

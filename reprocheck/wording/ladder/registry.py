@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import singledispatch
 
+from reprocheck.language import spoken
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.difference import Culprit, FirstDifference
 from reprocheck.wording.say import say
@@ -33,11 +34,13 @@ def said_of(statement: Statement) -> Said:
 
 @say.register
 def detail_of(statement: FirstDifference) -> str:
-    """Return what the row of the ladder says of a difference."""
-    return said_of(statement).detail
+    """Return what the row of the ladder says of a difference, in English."""
+    with spoken("en"):
+        return said_of(statement).detail
 
 
 @say.register
 def made_by(culprit: Culprit) -> str:
-    """Say what makes a difference."""
-    return said_of(culprit.difference).culprit or ""
+    """Say what makes a difference, in English."""
+    with spoken("en"):
+        return said_of(culprit.difference).culprit or ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reprocheck.language import form, joined, sentences, shortlist, tr
+from reprocheck.language import shortlist, tr
 from reprocheck.language.letters import capital
 from reprocheck.model.evidence import WeightsDiffer
 from reprocheck.model.statements.difference import Fact
@@ -20,7 +20,7 @@ from reprocheck.wording.ladder.registry import Said, said_of
 @said_of.register
 def other_hyper_parameter(differs: OtherHyperParameter) -> Said:
     """Say that a value of an optimizer differs at an update."""
-    both = tr("not the same in both runs")
+    both = "not the same in both runs"
     if differs.values is not None:
         both = words.both(*differs.values)
     text = tr(
@@ -37,44 +37,29 @@ def other_hyper_parameter(differs: OtherHyperParameter) -> Said:
             group=differs.name.rpartition(".")[0],
             both=both,
         )
-    too, agrees = "", ""
+    detail, sentence = f"{text}.", text
     if differs.others:
-        too = tr("{named} differ too.", named=words.named(differs.others))
+        detail += f" {words.named(differs.others)} differ too."
     if differs.all_before_agrees:
-        agrees = tr("; everything recorded before it agrees")
-    return Said(detail=sentences(tr("{sentence}.", sentence=text), too), sentence=text + agrees)
+        sentence = tr("{text}; everything recorded before it agrees", text=text)
+    return Said(detail=detail, sentence=sentence)
 
 
 @said_of.register
 def other_weights(differs: OtherWeights) -> Said:
     """Say that a parameter or buffer differs before the first iteration."""
-    count = tr(
-        "{differing} of {compared} parameters and buffers",
-        differing=differs.differing,
-        compared=differs.compared,
-    )
+    count = f"{differs.differing} of {differs.compared} parameters and buffers"
+    what = f"{capital(words.weight(differs.weight))} is the first that differs"
+    if differs.weight.only_in is not None:
+        here, there = words.runs(differs.weight)
+        what = f"Run {here} has {words.weight(differs.weight)} and run {there} does not,"
     return Said(
-        detail=tr(
-            "{what} before the first iteration ({count}){states}.",
-            what=_what(differs.weight),
-            count=count,
-            states=_states(differs.evidence),
-        ),
+        detail=f"{what} before the first iteration ({count}){_states(differs.evidence)}.",
         sentence=tr(
             "{subject} before the first iteration, {why}",
             subject=_subject(differs.weight),
             why=_why(differs),
         ),
-    )
-
-
-def _what(seen: Fact) -> str:
-    weight = words.weight(seen)
-    if seen.only_in is None:
-        return tr("{weight} is the first that differs", weight=capital(weight))
-    here, there = words.runs(seen)
-    return tr(
-        "Run {here} has {weight} and run {there} does not,", here=here, weight=weight, there=there
     )
 
 
@@ -92,34 +77,29 @@ def other_sizes(shapes: Shapes | None) -> str:
     """`have 8×1 elements in run 1 and 16×1 in run 2`; "" where they have as many."""
     if shapes is None:
         return ""
-    one, other = ("×".join(map(str, shape)) or "1" for shape in shapes)
-    return tr("have {one} elements in run 1 and {other} in run 2", one=one, other=other)
+    first, second = ("×".join(map(str, shape)) or "1" for shape in shapes)
+    return f"have {first} elements in run 1 and {second} in run 2"
 
 
 def _states(evidence: WeightsDiffer) -> str:
     names = evidence.generators.names
     if names:
-        return tr(
-            "; the state of {generators} differed when it was made",
-            generators=words.generators(names),
-        )
+        return f"; the state of {words.generators(names)} differed when it was made"
     if evidence.states_known:
-        return tr("; the generators were in the same state when it was made")
+        return "; the generators were in the same state when it was made"
     return ""
 
 
 def _why(differs: OtherWeights) -> str:
     evidence = differs.evidence
     names = evidence.generators.names
-    equally_seeded = {one.generator for one in differs.seeded if one.equal}
+    equally_seeded = {seeding.generator for seeding in differs.seeded if seeding.equal}
     if evidence.filled_in_other_order and equally_seeded.issuperset(names):
         where = words.at(differs.filled)
         return tr("because the weights are filled in another order in each run{where}", where=where)
     if differs.shapes is not None:
-        return tr(
-            "which {sizes}: the runs do not build the same model",
-            sizes=other_sizes(differs.shapes),
-        )
+        sizes = other_sizes(differs.shapes)
+        return tr("which {sizes}: the runs do not build the same model", sizes=sizes)
     if names:
         return _of_generators(differs)
     if evidence.loaded is not None:
@@ -130,24 +110,20 @@ def _why(differs: OtherWeights) -> str:
             where=where,
         )
     if evidence.missing_from is not None:
-        return tr(
-            "and {checkpoint} does not hold it", checkpoint=words.checkpoint(evidence.missing_from)
-        )
+        checkpoint = words.checkpoint(evidence.missing_from)
+        return tr("and {checkpoint} does not hold it", checkpoint=checkpoint)
     if evidence.drawn_before_seed:
         name, line = next(iter(evidence.drawn_before_seed.items()))
-        return tr(
-            "and {name} was drawn from before {seeder} seeds it",
-            name=name,
-            seeder=words.seeder("", line),
-        )
+        seeder = words.seeder("", line)
+        return tr("and {name} was drawn from before {seeder} seeds it", name=name, seeder=seeder)
     if not evidence.states_known:
         unknown = tr("and no state of a generator was recorded when it was made")
         if differs.seeded:
             return unknown
         return tr("{unknown}; nothing seeds a generator before it", unknown=unknown)
-    made = tr("made{line}", line=words.at(differs.line))
+    made = f"made{words.at(differs.line)}"
     if differs.filled:
-        made = tr("filled{line}", line=words.at(differs.filled))
+        made = f"filled{words.at(differs.filled)}"
     return tr(
         "although the generators were in the same state when it was {made}: its memory was never"
         " filled, or it was filled from a private generator, from the clock or from the"
@@ -162,31 +138,29 @@ def _of_generators(differs: OtherWeights) -> str:
     if not concerned:
         return _nothing_seeds(differs)
     # one with another number in each run explains more than those with the same
-    one = min(concerned, key=lambda seeding: seeding.equal)
-    if not one.equal:
-        return tr("because {why}", why=with_another_number(one))
-    return tr("although {same}: {since_then}", same=equally(one), since_then=since_then(one))
+    seeding = min(concerned, key=lambda seeding: seeding.equal)
+    if not seeding.equal:
+        return tr("because {why}", why=with_another_number(seeding))
+    same, since = equally(seeding), since_then(seeding)
+    return tr("although {same}: {since_then}", same=same, since_then=since)
 
 
 def _nothing_seeds(differs: OtherWeights) -> str:
-    weights = 1 + ("." in differs.weight.place)
-    it, is_built = form(weights, "it", "them"), form(weights, "it is built", "they are built")
+    them, built = tr("it"), tr("it is built")
+    if "." in differs.weight.place:
+        them, built = tr("them"), tr("they are built")
     if differs.filled:
-        is_built = tr("{filled} fills {it}", filled=words.line(differs.filled), it=it)
+        built = tr("{filled} fills {it}", filled=words.line(differs.filled), it=them)
     elif differs.line:
-        is_built = tr("{line} builds {it}", line=words.line(differs.line), it=it)
+        built = tr("{line} builds {it}", line=words.line(differs.line), it=them)
     afterwards = [
-        tr(
-            "; {seeder} seeds {generator} afterwards, with {first}",
-            seeder=words.seeder(one.by, one.line),
-            generator=one.generator,
-            first=words.number(one.first),
-        )
-        for one in differs.later
+        f"; {words.seeder(seeding.by, seeding.line)} seeds {seeding.generator} afterwards, with"
+        f" {words.number(seeding.first)}"
+        for seeding in differs.later
     ]
     return tr(
         "because nothing seeds {listed} before {is_built}{afterwards}",
         listed=shortlist(differs.evidence.generators.names),
-        is_built=is_built,
-        afterwards=joined("", afterwards),
+        is_built=built,
+        afterwards="".join(afterwards),
     )

@@ -4,64 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reprocheck.language import joined, mark, tr
+from reprocheck.language import tr
 from reprocheck.language.letters import capital, clause, small, unended
 from reprocheck.language.ranks import named
+from reprocheck.model.statements import ladder as statements
 from reprocheck.model.statements.given import LeftFiles
-from reprocheck.model.statements.ladder import (
-    Consequence,
-    Diverged,
-    Follows,
-    InIteration,
-    LaterLosses,
-    Missing,
-    NoReplay,
-    NotDiverged,
-    NotRecorded,
-    OfOneRun,
-    StartedUnequally,
-)
 from reprocheck.wording.ladder import words
 from reprocheck.wording.ladder.registry import Said, said_of
 from reprocheck.wording.say import say
 
 
 @said_of.register
-def consequence(behind: Consequence) -> Said:
+def consequence(behind: statements.Consequence) -> Said:
     """Say that a difference can follow from the first."""
-    before = words.code(tr(behind.first))
+    before = words.code(behind.first)
     if behind.rank is not None:
-        before += tr(" of rank {rank}", rank=behind.rank)
-    detail = tr(
-        "{place} is the first here that differs; the difference on the rung"
-        " {before} comes before it.",
-        place=words.code(words.place(behind.place)),
-        before=before,
+        before += f" of rank {behind.rank}"
+    detail = (
+        f"{words.code(words.place(behind.place))} is the first here that differs; the"
+        f" difference on the rung {before} comes before it."
     )
     return Said(detail=detail, sentence=detail)
 
 
 @say.register
-def where(diverged: Diverged) -> str:
+def where(diverged: statements.Diverged) -> str:
     """Say where the runs first diverge, and on which ranks, where there are several."""
-    said = unended(said_of(diverged.difference).sentence)
-    return words.sentence(joined(" ", (said, _on_ranks(diverged))))
-
-
-def _on_ranks(diverged: Diverged) -> str:
-    """Return the ranks that have the first difference."""
-    of = diverged.of
-    if of < 2:
-        return ""
-    if len(diverged.ranks) < of:
-        return tr("({ranks})", ranks=named(diverged.ranks))
-    if of == 2:
-        return tr("(on both ranks)")
-    return tr("(on all {of} ranks)", of=of)
+    sentence, of = unended(said_of(diverged.difference).sentence), diverged.of
+    if len(diverged.ranks) < of > 1:
+        sentence += f" ({named(diverged.ranks)})"
+    elif of > 1:
+        sentence += " (on both ranks)" if of == 2 else f" (on all {of} ranks)"
+    return words.sentence(sentence)
 
 
 @say.register
-def not_diverged(agree: NotDiverged) -> str:
+def not_diverged(agree: statements.NotDiverged) -> str:
     """Say that the runs that were recorded again do not diverge."""
     match agree.why:
         case "nothing recorded":
@@ -87,7 +65,7 @@ def not_diverged(agree: NotDiverged) -> str:
 
 
 @say.register
-def started_unequally(start: StartedUnequally) -> str:
+def started_unequally(start: statements.StartedUnequally) -> str:
     """Say what the runs were given otherwise, or what run 1 left."""
     if isinstance(start.given, LeftFiles):
         return tr(
@@ -103,18 +81,18 @@ def started_unequally(start: StartedUnequally) -> str:
     )
 
 
-def _follows(first: Follows | None) -> str:
+def _follows(first: statements.Follows | None) -> str:
     if first is None:
         return ""
     return tr(
         "; the first difference that follows is on the rung {rung} at `{place}`",
-        rung=words.code(tr(first.rung)),
+        rung=words.code(first.rung),
         place=words.place(first.place),
     )
 
 
 @say.register
-def in_iteration(behind: InIteration) -> str:
+def in_iteration(behind: statements.InIteration) -> str:
     """Say a difference, and the iteration that it comes in."""
     return tr(
         "In iteration {iteration:,} {detail}",
@@ -124,7 +102,7 @@ def in_iteration(behind: InIteration) -> str:
 
 
 @say.register
-def later_losses(later: LaterLosses) -> str:
+def later_losses(later: statements.LaterLosses) -> str:
     """Say that losses differ behind the iterations that were recorded deeply."""
     if later.agreeing is None:
         return tr("The losses of iteration {iteration} differ.", iteration=later.iteration)
@@ -137,43 +115,39 @@ def later_losses(later: LaterLosses) -> str:
 
 
 @say.register
-def of_one_run(alone: OfOneRun) -> str:
+def of_one_run(alone: statements.OfOneRun) -> str:
     """Say which ranks only one of the two runs recorded."""
-    return tr(
-        "One of the two runs recorded {named}, the other did not: nothing is compared there.",
-        named=named(alone.ranks),
+    return (
+        f"One of the two runs recorded {named(alone.ranks)}, the other did not: nothing"
+        " is compared there."
     )
 
 
 @say.register
-def not_recorded(missing: NotRecorded) -> str:
+def not_recorded(missing: statements.NotRecorded) -> str:
     """Say what could not be recorded, with the ranks where there are several."""
     if not missing.ranks:
         return say(missing.line)
-    return tr("{ranks}: {line}", ranks=capital(named(missing.ranks)), line=say(missing.line))
+    return f"{capital(named(missing.ranks))}: {say(missing.line)}"
 
 
-_WHY: Mapping[Missing, str] = {
-    "of the script": mark(
+_WHY: Mapping[statements.Missing, str] = {
+    "of the script": (
         "it is code of the script, and no operator in it makes the difference itself"
     ),
-    "of a library": mark("it is an operator of another library than the framework"),
-    "from outside": mark("what differs comes into it from something that was not recorded"),
-    "no operators": mark("of this framework no operators are recorded"),
-    "not recorded": mark(
-        "its operators were not recorded; `reprocheck run --level op` records them"
-    ),
-    "not recordable": mark("its operators could not be recorded"),
-    "inputs": mark("not all that it was given is known"),
-    "size": mark("its tensors are too large"),
+    "of a library": "it is an operator of another library than the framework",
+    "from outside": "what differs comes into it from something that was not recorded",
+    "no operators": "of this framework no operators are recorded",
+    "not recorded": "its operators were not recorded; `reprocheck run --level op` records them",
+    "not recordable": "its operators could not be recorded",
+    "inputs": "not all that it was given is known",
+    "size": "its tensors are too large",
 }
 
 
 @say.register
-def not_made(replay: NoReplay) -> str:
+def not_made(replay: statements.NoReplay) -> str:
     """Say why an operation that makes a difference cannot be replayed."""
-    return tr(
-        "No `replay.py` was made of {of}: {why}.",
-        of=words.code(words.place(replay.of)),
-        why=tr(_WHY[replay.missing]),
+    return (
+        f"No `replay.py` was made of {words.code(words.place(replay.of))}: {_WHY[replay.missing]}."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reprocheck.language import changed, form, mark, shortlist, tr
+from reprocheck.language import changed, shortlist, tr
 from reprocheck.language.letters import capital
 from reprocheck.model.statements.difference import THE_MODEL, Fact
 
@@ -15,58 +15,65 @@ _KEY = re.compile(r"jax \((.+:\d+)\)")
 
 def code(name: str) -> str:
     """Return a name of the user's, set apart from the words around it."""
-    return changed(name, "`{}`".format)
+    return f"`{name}`"
 
 
 def module(path: str, class_: str = "") -> str:
     """`block.drop` (PrivateDropout); a module that has no path is the model itself."""
     name = code(path)
     if not path:
-        name = tr("the model")
+        name = "the model"
     if class_ in ("", path):
         return name
-    return tr("{name} ({class_})", name=name, class_=class_)
+    return f"{name} ({class_})"
+
+
+def subject(seen: Fact) -> str:
+    """Return a call by its module, with its class; another fact by its name."""
+    if seen.kind == "call":
+        return module(seen.place, seen.class_)
+    return code(seen.place)
 
 
 def place(path: str) -> str:
     """Return the place of a rung."""
     if path == THE_MODEL:
-        return tr("the model")
+        return "the model"
     return path
 
 
 def checkpoint(path: str) -> str:
     """Return a checkpoint by the module that it was loaded into."""
-    return tr("the checkpoint loaded into {module}", module=module(path))
+    return f"the checkpoint loaded into {module(path)}"
 
 
 def fact(seen: Fact) -> str:
     """Return a fact in words, such as `a call of block.drop`."""
     name = code(seen.place)
     return {
-        "call": tr("a call of {place}", place=module(seen.place, seen.class_)),
-        "batch": tr("a batch of {name}", name=name),
-        "epoch": tr("an order of samples for {name}", name=name),
-        "between": tr("{name} before the loss", name=name),
-        "root": tr("a backward pass"),
-        "loss": tr("a loss"),
-        "outgrad": tr("a gradient of the output of {place}", place=module(seen.place)),
-        "gradient": tr("a gradient of {name}", name=name),
-        "reduced": tr("a gradient of {name} at the update", name=name),
-        "update": tr("an update of {name}", name=name),
-        "hyper": tr("an update by {name}", name=name),
+        "call": f"a call of {module(seen.place, seen.class_)}",
+        "batch": f"a batch of {name}",
+        "epoch": f"an order of samples for {name}",
+        "between": f"{name} before the loss",
+        "root": "a backward pass",
+        "loss": "a loss",
+        "outgrad": f"a gradient of the output of {module(seen.place)}",
+        "gradient": f"a gradient of {name}",
+        "reduced": f"a gradient of {name} at the update",
+        "update": f"an update of {name}",
+        "hyper": f"an update by {name}",
         "weights": weight(seen),
-        "seed": tr("a seed for {name}", name=name),
-        "fold": tr("a number folded into the key of {name}", name=name),
-        "load": tr("a checkpoint for {place}", place=module(seen.place)),
+        "seed": f"a seed for {name}",
+        "fold": f"a number folded into the key of {name}",
+        "load": f"a checkpoint for {module(seen.place)}",
     }.get(seen.kind, name)
 
 
 def weight(seen: Fact) -> str:
     """Return the parameter `head.weight`, the buffer `norm.mean`."""
     if seen.buffer:
-        return tr("the buffer {place}", place=code(seen.place))
-    return tr("the parameter {place}", place=code(seen.place))
+        return f"the buffer {code(seen.place)}"
+    return f"the parameter {code(seen.place)}"
 
 
 def runs(seen: Fact) -> tuple[int, int]:
@@ -97,10 +104,10 @@ def number(value: object) -> str:
 
 def both(a: object, b: object, *, second: int = 2) -> str:
     """Return the values of both runs, with as many digits as it takes to tell them apart."""
-    one, other = number(a), number(b)
-    if one == other:
-        one, other = repr(a), repr(b)
-    return tr("{one} in run 1 and {other} in run {second}", one=one, other=other, second=second)
+    of_first, of_second = number(a), number(b)
+    if of_first == of_second:
+        of_first, of_second = repr(a), repr(b)
+    return f"{of_first} in run 1 and {of_second} in run {second}"
 
 
 def line(text: str) -> str:
@@ -108,21 +115,21 @@ def line(text: str) -> str:
     file, _, where = text.rpartition(":")
     if not file:
         return text
-    return tr("line {where} of {file}", where=where, file=file)
+    return f"line {where} of {file}"
 
 
-def at(text: str, before: str = mark(" at ")) -> str:
+def at(text: str, before: str = " at ") -> str:
     """`line`, with the word that goes before it; "" where no line is known."""
     if not text:
         return ""
-    return tr(before) + line(text)
+    return before + line(text)
 
 
 def seeder(package: str, where: str) -> str:
     """Return who seeded a generator: `transformers` at line 3 of train.py, line 3 of train.py."""
     if package:
         return code(package) + at(where)
-    return line(where) or tr("the script")
+    return line(where) or "the script"
 
 
 def generators(names: Sequence[str], kind: str = "") -> str:
@@ -131,14 +138,9 @@ def generators(names: Sequence[str], kind: str = "") -> str:
     """
     key = _KEY.fullmatch(names[0])
     if key and len(names) == 1:
-        return tr("the {kind}jax key of {line}", kind=kind, line=line(key[1]))
-    return form(
-        len(names),
-        "the {kind}{names} generator",
-        "the {kind}{names} generators",
-        kind=kind,
-        names=shortlist(sorted(names)),
-    )
+        return f"the {kind}jax key of {line(key[1])}"
+    noun = "generator" if len(names) == 1 else "generators"
+    return f"the {kind}{shortlist(sorted(names))} {noun}"
 
 
 def sentence(text: str) -> str:

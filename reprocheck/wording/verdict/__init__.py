@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from reprocheck.model import Check, Comparison, Divergence, Verdict
-from reprocheck.wording.say import say
+from reprocheck.wording.say import in_english
 from reprocheck.wording.verdict import caveats as caveats
 from reprocheck.wording.verdict.headline import title
 from reprocheck.wording.verdict.outcomes import statement
@@ -19,7 +19,7 @@ _Row = TypeVar("_Row", Comparison, Divergence)
 
 def told(check: Check) -> Check:
     """Return the check with the sentences of its verdict, and its caveats."""
-    cautions = tuple(dict.fromkeys(map(say, check.cautions)))
+    cautions = tuple(dict.fromkeys(map(in_english, check.cautions)))
     return replace(check, verdict=worded(check.verdict), caveats=cautions)
 
 
@@ -29,7 +29,7 @@ def worded(verdict: Verdict) -> Verdict:
     verdict = replace(
         verdict,
         reason=reason(verdict),
-        caveats=tuple(map(say, verdict.cautions)),
+        caveats=tuple(map(in_english, verdict.cautions)),
         comparisons=tuple(map(_detailed, verdict.comparisons)),
         first_divergence=divergence and _detailed(divergence),
         outcomes=replace(verdict.outcomes, statement=statement(verdict.outcomes)),
@@ -45,4 +45,4 @@ def titled(check: Check) -> Check:
 
 
 def _detailed(row: _Row) -> _Row:
-    return replace(row, detail=say(row.why or ""))
+    return replace(row, detail=in_english(row.why or ""))

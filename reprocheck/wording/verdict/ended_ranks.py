@@ -7,20 +7,12 @@ import signal
 from reprocheck.language import count, form, joined, tr
 from reprocheck.language.ranks import named
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements.verdict import (
-    LostOnNode,
-    LostRank,
-    RanksBehind,
-    RanksLost,
-    RunEnding,
-    RunsFailed,
-    UnevenRanks,
-)
-from reprocheck.wording.say import say
+from reprocheck.model.statements import verdict as statements
+from reprocheck.wording.say import in_english, say
 
 
 @say.register
-def runs_failed(failed: RunsFailed) -> str:
+def runs_failed(failed: statements.RunsFailed) -> str:
     """Say how the runs ended, and what both checks say of the iterations before."""
     endings = (
         tr("run {number} {ending}", number=number, ending=say(ending))
@@ -29,24 +21,20 @@ def runs_failed(failed: RunsFailed) -> str:
     ended = _all_alike(failed) or joined(tr(", "), endings)
     detail = behind(failed.lost)
     if not failed.checks_made:
-        return tr("{said}, before both checks could be made{detail}", said=ended, detail=detail)
+        return tr("{said}, before both checks could be made", said=ended) + detail
     how_well = tr(" within the tolerance")
     if failed.equal:
         how_well = tr(", bit for bit")
     elif failed.leaves_in is not None:
+        left = failed.leaves_in
         how_well = tr(
-            " and the losses leave the tolerance in iteration {iteration}",
-            iteration=failed.leaves_in,
+            " and the losses leave the tolerance in iteration {iteration}", iteration=left
         )
-    return tr(
-        "{said}; until then both checks pass{how_well}{detail}",
-        said=ended,
-        how_well=how_well,
-        detail=detail,
-    )
+    passes = tr("{said}; until then both checks pass{how_well}", said=ended, how_well=how_well)
+    return passes + detail
 
 
-def _all_alike(failed: RunsFailed) -> str:
+def _all_alike(failed: statements.RunsFailed) -> str:
     """Return `both runs ended …`, where all runs ended in the same way; else empty."""
     if not 1 < failed.of == len(failed.runs) or len(set(failed.endings)) > 1:
         return ""
@@ -57,17 +45,19 @@ def _all_alike(failed: RunsFailed) -> str:
 
 
 def behind(lost: Statement | None) -> str:
-    """Return what is added to a sentence of the ranks that were lost; empty where none were."""
-    return tr("; {detail}", detail=say(lost)) if lost else ""
+    """Return what is added to a sentence of the ranks that were lost, in English; empty where none
+    were.
+    """
+    return f"; {in_english(lost)}" if lost else ""
 
 
 @say.register
-def run_ending(ending: RunEnding) -> str:
+def run_ending(ending: statements.RunEnding) -> str:
     """Say how a run ended, such as `ended in iteration 5 with ValueError: …`."""
     return _ending(ending, runs=1)
 
 
-def _ending(ending: RunEnding, *, runs: int) -> str:
+def _ending(ending: statements.RunEnding, *, runs: int) -> str:
     reached = _reached(ending.iteration, unfinished=ending.unfinished)
     place = reached and " " + reached
     if ending.how == "timed out":
@@ -93,7 +83,7 @@ def _ending(ending: RunEnding, *, runs: int) -> str:
     how = ending.says
     if ending.how == "status":
         refusal = how and f" ({how})"
-        how = tr("exit status {exit_status}{refusal}", exit_status=ending.status, refusal=refusal)
+        how = f"exit status {ending.status}{refusal}"
     return tr("ended{place} with {how}", place=place, how=how)
 
 
@@ -101,7 +91,7 @@ def _signal(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return tr("signal {number}", number=number)
+        return f"signal {number}"
 
 
 def _reached(iteration: int, *, unfinished: bool) -> str:
@@ -116,110 +106,59 @@ def _reached(iteration: int, *, unfinished: bool) -> str:
 
 
 @say.register
-def ranks_lost(ranks: RanksLost) -> str:
+def ranks_lost(ranks: statements.RanksLost) -> str:
     """Say which ranks ended too early, machine by machine."""
-    return joined(tr("; "), map(_on_node, ranks.nodes))
+    return "; ".join(map(_on_node, ranks.nodes))
 
 
-def _on_node(lost: LostOnNode) -> str:
+def _on_node(lost: statements.LostOnNode) -> str:
     where = ""
     if lost.node is not None:
-        where = tr("on node {node} ", node=lost.node)
-    if lost.seen:
-        return where + _first(lost) + _others(lost)
-    ends = (
-        tr(
-            "{where}rank {number} ended {when}, {how}",
-            where=where,
-            number=rank.rank,
-            when=_when(rank),
-            how=_how(rank),
-        )
-        for rank in lost.ended
-    )
-    return joined(tr("; "), ends)
-
-
-def _first(lost: LostOnNode) -> str:
-    """Return, of the rank that was seen to end first of those that ended too early, when and
-    how.
-    """
+        where = f"on node {lost.node} "
+    if not lost.seen:
+        ends = [f"{where}rank {rank.rank} ended {_when(rank)}, {_how(rank)}" for rank in lost.ended]
+        return "; ".join(ends)
     rank = lost.ended[0]
-    return tr(
-        "rank {number} {ended}, {when}, {how}",
-        number=rank.rank,
-        ended=tr("ended first") if lost.first else tr("ended"),
-        when=_when(rank),
-        how=_how(rank),
-    )
-
-
-def _others(lost: LostOnNode) -> str:
-    """Return what became of the ranks beside the one that ended first."""
+    ended = "ended first" if lost.first else "ended"
+    sentence = f"{where}rank {rank.rank} {ended}, {_when(rank)}, {_how(rank)}"
     if lost.after:
-        return tr("; {named} ended after it", named=named(lost.after))
-    if lost.waiting:
-        return form(
-            len(lost.waiting),
-            "; {who} was still waiting in iteration {last} when the run was ended",
-            "; {who} were still waiting in iteration {last} when the run was ended",
-            who=named(lost.waiting),
-            last=lost.last,
-        )
-    return ""
+        sentence += f"; {named(lost.after)} ended after it"
+    elif lost.waiting:
+        were = "was" if len(lost.waiting) == 1 else "were"
+        waiting = f"{named(lost.waiting)} {were} still waiting in iteration {lost.last}"
+        sentence += f"; {waiting} when the run was ended"
+    return sentence
 
 
-def _when(rank: LostRank) -> str:
+def _when(rank: statements.LostRank) -> str:
     reached = _reached(rank.iteration, unfinished=rank.unfinished)
-    return reached or tr("before its first loss")
+    return reached or "before its first loss"
 
 
-def _how(rank: LostRank) -> str:
+def _how(rank: statements.LostRank) -> str:
     if rank.error:
-        return tr("with {error}", error=rank.error)
+        return f"with {rank.error}"
     if rank.exited:
-        return tr("by its own exit or an error that was caught")
-    return tr("killed by a signal or left by os._exit: its interpreter did not come to its exit")
+        return "by its own exit or an error that was caught"
+    return "killed by a signal or left by os._exit: its interpreter did not come to its exit"
 
 
 @say.register
-def ranks_behind(slow: RanksBehind) -> str:
+def ranks_behind(slow: statements.RanksBehind) -> str:
     """Say which ranks have recorded least, where none ended."""
     if slow.last == slow.furthest:
-        return tr(
-            "all {ranks} ranks have come to iteration {furthest} and none is behind",
-            ranks=slow.world,
-            furthest=slow.furthest,
-        )
+        return f"all {slow.world} ranks have come to iteration {slow.furthest} and none is behind"
     number = len(slow.ranks)
-    where = form(number, "it recorded no loss", "they recorded no loss")
+    they, are = ("it", "is") if number == 1 else ("they", "are")
+    where = f"{they} recorded no loss"
     if slow.last:
-        where = form(
-            number,
-            "the last iteration of which it recorded a loss is {last}",
-            "the last iteration of which they recorded a loss is {last}",
-            last=slow.last,
-        )
-    return form(
-        number,
-        "{named} is behind: {where}, {others} came to iteration {furthest}",
-        "{named} are behind: {where}, {others} came to iteration {furthest}",
-        named=named(slow.ranks),
-        where=where,
-        others=form(slow.world - number, "the other", "the others"),
-        furthest=slow.furthest,
-    )
+        where = f"the last iteration of which {they} recorded a loss is {slow.last}"
+    others = "the other" if slow.world - number == 1 else "the others"
+    return f"{named(slow.ranks)} {are} behind: {where}, {others} came to iteration {slow.furthest}"
 
 
 @say.register
-def uneven_ranks(ranks: UnevenRanks) -> str:
+def uneven_ranks(ranks: statements.UnevenRanks) -> str:
     """Say how many iterations the ranks recorded."""
-    counts = (
-        tr(
-            "{named} recorded {iterations}",
-            named=named(of),
-            iterations=count(length, "iteration"),
-        )
-        for length, of in ranks.lengths
-    )
-    return tr("the ranks are not of the same length: {counts}", counts=joined(tr(", "), counts))
+    counts = [f"{named(of)} recorded {count(length, 'iteration')}" for length, of in ranks.lengths]
+    return f"the ranks are not of the same length: {', '.join(counts)}"

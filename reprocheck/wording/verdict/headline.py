@@ -50,12 +50,8 @@ def _differing(series: Sequence[SeriesComparison]) -> str:
     first, *others = series
     place = first.first_outside
     assert place is not None, "a series that differs does so somewhere"
-    differs = tr(
-        "{name} DIFFERS from {where} ({sizes})",
-        name=first.name,
-        where=where(place),
-        sizes=sizes(place),
-    )
+    step, values = where(place), sizes(place)
+    differs = tr("{name} DIFFERS from {where} ({sizes})", name=first.name, where=step, sizes=values)
     if others:
         differs += tr(", and {others} more series", others=len(others))
     return differs

@@ -6,18 +6,12 @@ from collections.abc import Sequence
 from math import inf, isfinite
 from operator import attrgetter
 
-from reprocheck.language import count, form, joined, mark, tr
+from reprocheck.language import form, mark, tr
 from reprocheck.language.letters import capital
 from reprocheck.language.ranks import named
 from reprocheck.model import SERIES_RULE, Comparison, Divergence, SeriesComparison, Verdict
-from reprocheck.model.statements.verdict import (
-    Agreement,
-    LossesDiffer,
-    NotCompared,
-    NotMade,
-    SilentRanks,
-)
-from reprocheck.wording.say import say
+from reprocheck.model.statements import verdict as statements
+from reprocheck.wording.say import in_english, say
 from reprocheck.wording.verdict.numbers import pair, sizes, where
 from reprocheck.wording.verdict.rows import CALL_LOG_LOSS
 
@@ -52,29 +46,24 @@ def reason(verdict: Verdict) -> str:
     """Return why the verdict is what it is, and which rule of `--fail-on` makes a pass fail."""
     sentence = say(verdict.because or "")
     if verdict.broken_rule:
+        broken = _broken(verdict, verdict.broken_rule)
         sentence += tr(
-            "; exit code 1 by --fail-on {rule}: {said}",
-            rule=verdict.broken_rule,
-            said=_broken(verdict, verdict.broken_rule),
+            "; exit code 1 by --fail-on {rule}: {said}", rule=verdict.broken_rule, said=broken
         )
     return tr("{sentence}.", sentence=capital(sentence))
 
 
 def _broken(verdict: Verdict, rule: str) -> str:
     """Return what breaks a rule of `--fail-on`."""
-    if rule.startswith(SERIES_RULE):
-        return _of_series(rule.removeprefix(SERIES_RULE), verdict.series)
-    iteration = verdict.bitwise.first_iteration
-    if rule == "any-iteration":
-        iteration = verdict.diverges_from
-    return tr("the runs differ in iteration {iteration}", iteration=iteration)
-
-
-def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
-    """Return why a series that is to agree does not."""
-    place = next((row.first_outside for row in series if row.name == name), None)
+    if not rule.startswith(SERIES_RULE):
+        iteration = verdict.bitwise.first_iteration
+        if rule == "any-iteration":
+            iteration = verdict.diverges_from
+        return tr("the runs differ in iteration {iteration}", iteration=iteration)
+    name = rule.removeprefix(SERIES_RULE)
+    place = next((row.first_outside for row in verdict.series if row.name == name), None)
     if place is None:
-        reported = ", ".join(row.name for row in series) or tr("none")
+        reported = ", ".join(row.name for row in verdict.series) or "none"
         return tr("no run reported {name} (reported: {reported})", name=name, reported=reported)
     return tr(
         "{name} differs from {where} ({sizes})", name=name, where=where(place), sizes=sizes(place)
@@ -82,7 +71,7 @@ def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
 
 
 @say.register
-def losses_differ(differ: LossesDiffer) -> str:
+def losses_differ(differ: statements.LossesDiffer) -> str:
     """Say which check fails, and where the losses are furthest apart."""
     when = tr("before the first update of the weights")
     if differ.row.kind == "backward":
@@ -95,9 +84,10 @@ def losses_differ(differ: LossesDiffer) -> str:
 
 def _difference(row: Comparison, ranks: int) -> str:
     """Return the two losses, how far apart they are and what was allowed."""
-    detail = say(row.why or "")
+    detail = in_english(row.why or "")
     if row.value is None or row.reference is None:
         return detail
+    place = _place(row, ranks)
     value, reference = pair(row.value, row.reference)
     losses = tr(
         "run {run} has loss {value} where run 1 has {reference}",
@@ -111,12 +101,10 @@ def _difference(row: Comparison, ranks: int) -> str:
         apart = tr("finite in one run only")
         if all(map(isfinite, (row.value, row.reference))):
             apart = tr("too far apart for a number")
-        return tr(
-            "in {place}, {sizes}: {apart}", place=_place(row, ranks), sizes=losses, apart=apart
-        )
+        return tr("in {place}, {sizes}: {apart}", place=place, sizes=losses, apart=apart)
     return tr(
         "in {place}, {sizes}, a difference of {max_difference:.3g} where {allowed:.3g} is allowed",
-        place=_place(row, ranks),
+        place=place,
         sizes=losses,
         max_difference=row.max_difference,
         allowed=row.limit,
@@ -134,56 +122,56 @@ def _place(row: Comparison, ranks: int) -> str:
 
 
 @say.register
-def not_compared(nothing: NotCompared) -> str:
+def not_compared(nothing: statements.NotCompared) -> str:
     """Say why nothing can be compared, and what to do."""
     return tr(
         _NOT_COMPARED[nothing.why],
         number=nothing.run,
-        why=say(nothing.says),
-        error=say(nothing.says),
-        names=joined(tr(" and "), nothing.frameworks),
+        why=in_english(nothing.says),
+        error=in_english(nothing.says),
+        names=" and ".join(nothing.frameworks),
         call_log_loss=tr(CALL_LOG_LOSS),
     )
 
 
 @say.register
-def not_made(check: NotMade) -> str:
+def not_made(check: statements.NotMade) -> str:
     """Say which check could not be made, and why."""
-    return tr(
-        "the {kind} check could not be made: {detail}", kind=tr(check.kind), detail=say(check.why)
-    )
+    kind, detail = tr(check.kind), say(check.why)
+    return tr("the {kind} check could not be made: {detail}", kind=kind, detail=detail)
 
 
 @say.register
-def silent_ranks(silent: SilentRanks) -> str:
+def silent_ranks(silent: statements.SilentRanks) -> str:
     """Say which ranks never reported."""
-    ranks = tr(
-        "{named} of {world} reported no loss and no update",
+    return form(
+        len(silent.ranks),
+        "{named} of {world} reported no loss and no update in run {number}, so nothing is known of"
+        " what it does",
+        "{named} of {world} reported no loss and no update in run {number}, so nothing is known of"
+        " what they do",
         named=named(silent.ranks),
         world=silent.world,
-    )
-    return tr(
-        "{said} in run {number}, so nothing is known of what {those}",
-        said=ranks,
         number=silent.run,
-        those=form(len(silent.ranks), "it does", "they do"),
     )
 
 
 @say.register
-def agreement(agrees: Agreement) -> str:
+def agreement(agrees: statements.Agreement) -> str:
     """Say how well the runs agree, and the series that were reported beside the losses."""
     return _losses_agree(agrees) + _series_agree(agrees.series)
 
 
-def _losses_agree(agrees: Agreement) -> str:
-    seen = tr(
-        "{runs} runs of {iterations}",
+def _losses_agree(agrees: statements.Agreement) -> str:
+    seen = form(
+        agrees.iterations,
+        "{runs} runs of {iterations:,} iteration",
+        "{runs} runs of {iterations:,} iterations",
         runs=agrees.runs,
-        iterations=count(agrees.iterations, "iteration"),
+        iterations=agrees.iterations,
     )
     if agrees.ranks > 1:
-        seen += tr(" on {ranks} ranks", ranks=agrees.ranks)
+        seen = tr("{seen} on {ranks} ranks", seen=seen, ranks=agrees.ranks)
     if agrees.divergence is not None:
         later = _later(agrees.divergence)
         return tr("both checks pass in {seen}, and {later}", seen=seen, later=later)
@@ -205,7 +193,7 @@ def _losses_agree(agrees: Agreement) -> str:
 def _later(divergence: Divergence) -> str:
     """Return where runs diverge whose checks pass: the first loss outside the tolerance."""
     if divergence.value is None or divergence.reference is None:
-        return tr("then the runs diverge: {detail}", detail=say(divergence.why or ""))
+        return tr("then the runs diverge: {detail}", detail=in_english(divergence.why or ""))
     value, reference = pair(divergence.value, divergence.reference)
     return tr(
         "from iteration {iteration} on the runs diverge: run {run} has loss"
@@ -218,20 +206,14 @@ def _later(divergence: Divergence) -> str:
 
 
 def _largest(row: Comparison) -> str:
-    difference = row.max_difference or 0.0
-    if row.limit == inf:
-        return tr(
-            "the largest difference is {difference:.3g} in iteration {iteration}, and any"
-            " difference is allowed",
-            difference=difference,
-            iteration=row.iteration,
-        )
+    allowed = tr(", and any difference is allowed")
+    if row.limit != inf:
+        allowed = tr(" where {allowed:.3g} is allowed", allowed=row.limit)
     return tr(
-        "the largest difference is {difference:.3g} in iteration {iteration} where"
-        " {allowed:.3g} is allowed",
-        difference=difference,
+        "the largest difference is {difference:.3g} in iteration {iteration}{allowed}",
+        difference=row.max_difference or 0.0,
         iteration=row.iteration,
-        allowed=row.limit,
+        allowed=allowed,
     )
 
 

@@ -5,38 +5,32 @@ from __future__ import annotations
 from math import isnan
 
 from reprocheck.language import count, form, mark, tr
-from reprocheck.model.statements.verdict import (
-    NeitherFinite,
-    NothingToCheck,
-    OtherNumber,
-    RankOfOneRun,
-    TooFew,
-    WithoutPartner,
-)
+from reprocheck.model.statements import verdict as statements
 from reprocheck.wording.say import say
-from reprocheck.wording.verdict.ranks import RANKS, of_ranks
+from reprocheck.wording.verdict.ranks import in_brackets
 
 CALL_LOG_LOSS = mark("call reprocheck.log_loss(loss) in every iteration")
+_TRAIN = mark("train for more iterations")
 _LACKS = {
-    "any": mark("run {run} made {updates} and no loss was seen ({ranks}); {call_log_loss}"),
+    "any": mark("run {run} made {updates} and no loss was seen{ranks}; {call_log_loss}"),
     "before update": mark(
-        "no loss was seen before the first update in run {run} ({ranks}); call"
+        "no loss was seen before the first update in run {run}{ranks}; call"
         " reprocheck.log_loss(loss) from the first iteration on"
     ),
     "change": mark(
-        "{unchanged} ({ranks}), so nothing is known of the"
+        "{unchanged}{ranks}, so nothing is known of the"
         " backward pass; look at the learning rate and at what is frozen, or {remedy}"
     ),
     "other weights": mark(
         "the weights did not change in the {recorded} recorded iterations of run {run}"
-        " ({ranks}), so the backward pass was not tested; {remedy}"
+        "{ranks}, so the backward pass was not tested; {remedy}"
     ),
     "behind a change": mark(
         "no loss was seen after an update that changed the weights in the {recorded} recorded"
-        " iterations of run {run} ({ranks}), so the backward pass was not tested; {remedy}"
+        " iterations of run {run}{ranks}, so the backward pass was not tested; {remedy}"
     ),
     "behind first change": mark(
-        "no loss was seen after the first update that changed the weights in run {run} ({ranks});"
+        "no loss was seen after the first update that changed the weights in run {run}{ranks};"
         " {call_log_loss}"
     ),
 }
@@ -44,85 +38,66 @@ _LACKS = {
 
 
 @say.register
-def rank_of_one_run(rank: RankOfOneRun) -> str:
+def rank_of_one_run(rank: statements.RankOfOneRun) -> str:
     """Say which run has a rank, and which has not."""
     if rank.recorded == 1:
-        return tr(
-            "rank {rank} was recorded in run 1 and not in run {run}",
-            rank=rank.rank,
-            run=rank.lacking,
-        )
-    return tr(
-        "rank {rank} was recorded in run {run} and not in run 1", rank=rank.rank, run=rank.recorded
-    )
+        return f"rank {rank.rank} was recorded in run 1 and not in run {rank.lacking}"
+    return f"rank {rank.rank} was recorded in run {rank.recorded} and not in run 1"
 
 
 @say.register
-def without_partner(loss: WithoutPartner) -> str:
+def without_partner(loss: statements.WithoutPartner) -> str:
     """Say why a loss has no partner: one run is longer, or holds more losses in an iteration."""
     if loss.of == "iterations":
-        lengths = tr(
-            "{other} against {iterations}",
-            other=loss.reference,
-            iterations=count(loss.own, "iteration"),
-        )
+        lengths = f"{loss.reference} against {count(loss.own, 'iteration')}"
         if loss.run > 2:
-            lengths += tr(" of run {run}", run=loss.run)
-        return tr("one run is longer: {lengths}", lengths=lengths)
-    own = tr(
-        "iteration {iteration} holds {losses} in run {run}",
-        iteration=loss.iteration,
-        losses=count(loss.own, "loss", "losses"),
-        run=loss.run,
+            lengths += f" of run {loss.run}"
+        return f"one run is longer: {lengths}"
+    losses = count(loss.own, "loss", "losses")
+    return (
+        f"iteration {loss.iteration} holds {losses} in run {loss.run} and {loss.reference} in run 1"
     )
-    return tr("{said} and {expected} in run 1", said=own, expected=loss.reference)
 
 
 @say.register
-def other_number(losses: OtherNumber) -> str:
+def other_number(losses: statements.OtherNumber) -> str:
     """Say that the losses of an iteration cannot be paired."""
-    text = tr(
-        "iteration {iteration} holds {losses}{where} in run 1 and {number}"
-        " in run {run} ({ranks}), so they cannot be paired; make the number of backward"
-        " passes an iteration the same in every run",
-        iteration=losses.iteration,
-        losses=count(losses.reference, "loss", "losses"),
-        where=tr(" before the first update") if losses.before_update else "",
-        number=losses.number,
-        run=losses.run,
-        ranks=RANKS,
+    number = count(losses.reference, "loss", "losses")
+    where = " before the first update" if losses.before_update else ""
+    return (
+        f"iteration {losses.iteration} holds {number}{where} in run 1 and {losses.number} in run"
+        f" {losses.run}{in_brackets(losses.ranks)}, so they cannot be paired; make the number of"
+        " backward passes an iteration the same in every run"
     )
-    return of_ranks(text, losses.ranks)
 
 
 @say.register
-def too_few(iterations: TooFew) -> str:
+def too_few(iterations: statements.TooFew) -> str:
     """Say that a check needs more iterations, and how to come to them."""
     needed = iterations.iteration
-    record = tr("record more with --steps {iteration} or higher", iteration=needed)
-    text = tr(
-        "run {run} recorded {iterations} ({ranks}), and the check needs iteration {iteration};"
-        " {remedy}",
+    remedy = tr(_TRAIN)
+    if iterations.stopped:
+        remedy = tr("record more with --steps {iteration} or higher", iteration=needed)
+    return form(
+        iterations.recorded,
+        "run {run} recorded {recorded:,} iteration{ranks}, and the check needs iteration"
+        " {iteration}; {remedy}",
+        "run {run} recorded {recorded:,} iterations{ranks}, and the check needs iteration"
+        " {iteration}; {remedy}",
         run=iterations.run,
-        iterations=count(iterations.recorded, "iteration"),
-        ranks=RANKS,
+        recorded=iterations.recorded,
+        ranks=in_brackets(iterations.ranks),
         iteration=needed,
-        remedy=_longer(record, stopped=iterations.stopped),
+        remedy=remedy,
     )
-    return of_ranks(text, iterations.ranks)
-
-
-def _longer(record: str, *, stopped: bool) -> str:
-    """Return what to do where more iterations are needed: to `record` them if there were any."""
-    if stopped:
-        return record
-    return tr("train for more iterations")
 
 
 @say.register
-def nothing_to_check(run: NothingToCheck) -> str:
+def nothing_to_check(run: statements.NothingToCheck) -> str:
     """Say why a check finds no loss, and what to do."""
-    record = tr("record more than {recorded} iterations with --steps", recorded=run.recorded)
+    remedy = tr(_TRAIN)
+    if run.stopped:
+        remedy = tr("record more than {recorded} iterations with --steps", recorded=run.recorded)
     unchanged = form(
         run.unchanged,
         "the one recorded update of run {run} did not change the weights",
@@ -130,31 +105,56 @@ def nothing_to_check(run: NothingToCheck) -> str:
         updates=run.unchanged,
         run=run.run,
     )
-    text = tr(
+    return tr(
         _LACKS[run.lacks],
         run=run.run,
         recorded=run.recorded,
         updates=count(run.recorded, "update"),
         unchanged=unchanged,
-        ranks=RANKS,
-        remedy=_longer(record, stopped=run.stopped),
+        ranks=in_brackets(run.ranks),
+        remedy=remedy,
         call_log_loss=tr(CALL_LOG_LOSS),
     )
-    return of_ranks(text, run.ranks)
 
 
 @say.register
-def neither_finite(loss: NeitherFinite) -> str:
+def neither_finite(loss: statements.NeitherFinite) -> str:
     """Say why two losses that are both not finite cannot be compared."""
-    own, other = (
-        "NaN" if isnan(value) else tr("infinite") for value in (loss.value, loss.reference)
+    value, reference = (
+        "NaN" if isnan(value) else "infinite" for value in (loss.value, loss.reference)
     )
-    both = tr("{other} in run 1 and {own} in run {run}", other=other, own=own, run=loss.run)
-    if own == other:
-        both = tr("{own} in both runs", own=own)
-    return tr(
-        "the loss of iteration {iteration} is {both}, and losses that are not finite cannot be"
-        " compared; first find where it stops being finite",
-        iteration=loss.iteration,
-        both=both,
+    both = f"{reference} in run 1 and {value} in run {loss.run}"
+    if value == reference:
+        both = f"{value} in both runs"
+    return (
+        f"the loss of iteration {loss.iteration} is {both}, and losses that are not"
+        " finite cannot be compared; first find where it stops being finite"
+    )
+
+
+@say.register
+def beyond_doubles(losses: statements.BeyondDoubles) -> str:
+    """Say two losses in full that no double tells apart."""
+    return f"run {losses.run} has loss {losses.shown} where run 1 has {losses.other}"
+
+
+@say.register
+def other_dtype(loss: statements.OtherDtype) -> str:
+    """Say which dtypes a loss has."""
+    return f"{loss.dtype} in run {loss.run}, {loss.reference_dtype} in run 1"
+
+
+@say.register
+def rank_in_one_run_only(rank: statements.RankInOneRunOnly) -> str:
+    """Say which run alone has a rank."""
+    return f"rank {rank.rank} was recorded in run {rank.run} only"
+
+
+@say.register
+def never_together(ranks: statements.NeverTogether) -> str:
+    """Say why a rank had not begun to train when another one ended."""
+    return (
+        f"in run {ranks.run} rank {ranks.late} had been started and had not begun to train when"
+        f" reprocheck ended rank {ranks.stopped} at its stop, so they were never seen at the same"
+        " time; --steps all lets each come to its own end"
     )
