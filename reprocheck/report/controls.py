@@ -159,15 +159,21 @@ def checked(search: Search) -> str:
     row = search.with_patch or _NOT_TRIED
     if row.agrees is None:
         return tr("Not tried: {note}.", note=line(tr(row.note)))
-    result = tr(outcome(row))
-    if row.another_from is not None:
-        result = tr(
-            "agree in every bit until iteration {last}; another difference remains, from iteration"
-            " {first} on",
-            last=row.another_from - 1,
-            first=row.another_from,
+    if row.bitwise:
+        return tr("{runs} runs with it, without any control, agree in every bit.", runs=row.runs)
+    if row.another_from is None:
+        return tr(
+            "{runs} runs with it, without any control, {outcome}.",
+            runs=row.runs,
+            outcome=outcome(row),
         )
-    return tr("{runs} runs with it, without any control, {outcome}.", runs=row.runs, outcome=result)
+    return tr(
+        "{runs} runs with it, without any control, agree in every bit until iteration {last};"
+        " another difference remains, from iteration {first} on.",
+        runs=row.runs,
+        last=row.another_from - 1,
+        first=row.another_from,
+    )
 
 
 def without_patch(search: Search | None) -> str:

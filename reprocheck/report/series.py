@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from reprocheck.language import tr
+from reprocheck.language import english, tr
 from reprocheck.model import Check, Series, SeriesComparison, SeriesPlace
 from reprocheck.report.blocks import Block, Chart, Fold, Section, Table, Text, section
 from reprocheck.report.curves import LIMIT, Curve, Curves
@@ -90,7 +90,7 @@ def cells(row: SeriesComparison) -> tuple[str, ...]:
     place = row.first_difference
     where, difference, allowed = UNKNOWN, UNKNOWN, UNKNOWN
     if place is not None:
-        where = f"{numbers.where(place)} ({numbers.sizes(place)})"
+        where = f"{english(numbers.where(place))} ({english(numbers.sizes(place))})"
         difference, allowed = number(row.max_difference), number(row.allowed)
     by = row.by or "reprocheck.log"
     return (
@@ -123,7 +123,8 @@ def _named(row: SeriesComparison) -> str:
     """`val_loss from step 100 (0.25 against 0.26)`."""
     place = row.first_difference
     assert place is not None, "a series that is not equal differs somewhere"
-    return f"{line(row.name)} from {numbers.where(place)} ({numbers.sizes(place)})"
+    where, sizes = english(numbers.where(place)), english(numbers.sizes(place))
+    return f"{line(row.name)} from {where} ({sizes})"
 
 
 def clocks(check: Check) -> str:

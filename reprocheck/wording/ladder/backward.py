@@ -26,7 +26,12 @@ def output_gradient(differs: OutputGradient) -> Said:
     if differs.anchor is not None:
         top = words.module(differs.anchor.place)
     stretch = tr("between {top} (agrees) and {name}", top=top, name=name)
-    of = culprit = f"what lies between {name} and {top}{_in_brackets(differs.nodes)}"
+    of = culprit = tr(
+        "what lies between {name} and {top}{in_brackets}",
+        name=name,
+        top=top,
+        in_brackets=_in_brackets(differs.nodes),
+    )
     if between:
         of = shortlist([words.module(call.place, call.class_) for call in between])
         culprit = words.named([call.place for call in between])
@@ -70,7 +75,7 @@ def _own(name: str, module: Fact) -> tuple[str, str]:
     module agrees.
     """
     owner = words.module(module.place, module.class_)
-    culprit = f"the backward of {owner} or a hook on {name}"
+    culprit = tr("the backward of {owner} or a hook on {name}", owner=owner, name=name)
     detail = (
         f"The gradient of the output of {owner} agrees, that of its parameter {name}"
         f" differs: {culprit}."
@@ -80,7 +85,11 @@ def _own(name: str, module: Fact) -> tuple[str, str]:
 
 def _of_graph(name: str, differs: ParameterGradient) -> tuple[str, str]:
     """Return what made the difference, and the detail, where nothing is known of the module."""
-    culprit = f"the backward of what lies between {name} and the loss{_in_brackets(differs.nodes)}"
+    culprit = tr(
+        "the backward of what lies between {name} and the loss{in_brackets}",
+        name=name,
+        in_brackets=_in_brackets(differs.nodes),
+    )
     detail = (
         f"The gradient of {name} is the first that differs;"
         f" {_gradient_before(differs.before)} agrees: {culprit}."
@@ -122,10 +131,10 @@ def _update(evidence: UpdateDiffers, name: str, iteration: int) -> Said:
     """Return a weight that differs after an update."""
     culprit, why = None, tr("what went into the update differs already")
     if evidence.inputs_agree and evidence.optimizer:
-        culprit = f"the update by {evidence.optimizer}"
+        culprit = tr("the update by {optimizer}", optimizer=evidence.optimizer)
         why = tr("gradients and hyper-parameters agree: {culprit}", culprit=culprit)
     elif evidence.inputs_agree:
-        culprit = "the update, or what writes to the weights beside it"
+        culprit = tr("the update, or what writes to the weights beside it")
         why = tr("gradients agree: {culprit}", culprit=culprit)
     head = tr("{within} {name} differs after the update", within=words.within(iteration), name=name)
     return Said(
@@ -147,8 +156,9 @@ def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
     """Return a weight that something beside the optimizer wrote to."""
     culprit, look = None, ""
     if evidence.after_update != "differs":
-        culprit = (
-            f"what writes to {name} after the update (noise, clipping, averaging, a copy into it)"
+        culprit = tr(
+            "what writes to {name} after the update (noise, clipping, averaging, a copy into it)",
+            name=name,
         )
         look = tr(": look at {culprit}", culprit=culprit)
     what = tr("is written to and differs")
@@ -171,9 +181,10 @@ def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
 
 def _changed_afterwards(evidence: ChangedAfterBackward, name: str, iteration: int) -> Said:
     """Return a gradient of one rank that differs only at the update."""
-    culprit = (
-        f"what changes the gradient of {name} between the backward pass and the update"
-        " (clipping, noise, unscaling)"
+    culprit = tr(
+        "what changes the gradient of {name} between the backward pass and the update"
+        " (clipping, noise, unscaling)",
+        name=name,
     )
     agrees = tr("was not recorded in the backward pass")
     if evidence.agreed_before:
