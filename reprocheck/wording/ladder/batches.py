@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reprocheck.language import count, form, mark, shortlist, tr
+from reprocheck.language import count, form, joined, mark, shortlist, tr
 from reprocheck.model.evidence import BatchDiffers
 from reprocheck.model.statements.batches import INPUTS_OF, OtherBatch
 from reprocheck.wording.ladder import words
@@ -57,7 +57,7 @@ def other_batch(batch: OtherBatch) -> Said:
         who = tr("{place} is given", place=words.code(place.removeprefix(INPUTS_OF)))
     change = _change(batch)
     if evidence.worker is not None:
-        change += f", made by worker {evidence.worker}"
+        change += tr(", made by worker {worker}", worker=evidence.worker)
     detail, unequal = f"{who} {change}.", batch.unequal_parts
     if 0 < len(unequal) < batch.parts:
         differ = "differs" if len(unequal) == 1 else "differ"
@@ -104,11 +104,12 @@ def _why(batch: OtherBatch) -> str:
         return ""
     if batch.own_seeds:
         first = batch.own_seeds[0]
-        number = "with another number in each run"
+        number = tr("with another number in each run")
         if first.by_system or first.first is None:
-            number = "from the operating system"
+            number = tr("from the operating system")
         names = shortlist([seeding.generator for seeding in batch.own_seeds])
-        seeds = f"{names} {number}{words.at(first.line, ' in ')}"
+        place = words.at(first.line, mark(" in "))
+        seeds = joined("", (f"{names} ", number, place))
         return tr(", because the worker seeds {seeds}", seeds=seeds)
     if evidence.built:
         late = _seeded_late(evidence)

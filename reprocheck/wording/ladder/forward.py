@@ -147,15 +147,17 @@ def other_loss_input(differs: statements.OtherLossInput) -> Said:
 @said_of.register
 def other_loss(loss: statements.OtherLoss) -> Said:
     """Say that nothing recorded explains a loss that differs."""
-    culprit = f"something between {_after(loss.last)} and the loss that was not recorded"
+    culprit = tr(
+        "something between {after} and the loss that was not recorded", after=_after(loss.last)
+    )
     shown, agree = "", _agree(loss.agreed)
     if loss.first_weights:
-        culprit += ", such as the first weights"
+        culprit += tr(", such as the first weights")
     if loss.compiled:
-        culprit = "something in the forward pass, which a compiled function hides"
+        culprit = tr("something in the forward pass, which a compiled function hides")
         shown = tr(" ({compiled} shows the forward pass)", compiled=loss.compiled)
         if loss.first_weights:
-            culprit += ", or the first weights"
+            culprit += tr(", or the first weights")
     detail = f"The loss differs, {agree}"
     differs = tr("{text} and the loss differs", text=agree)
     if not agree:
@@ -176,8 +178,8 @@ def other_loss(loss: statements.OtherLoss) -> Said:
 
 def _after(last: Fact | None) -> str:
     if last is None:
-        return "the start"
-    return f"the last module, {words.module(last.place, last.class_)},"
+        return tr("the start")
+    return tr("the last module, {module},", module=words.module(last.place, last.class_))
 
 
 @said_of.register

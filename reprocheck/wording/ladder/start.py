@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reprocheck.language import shortlist, tr
+from reprocheck.language import joined, shortlist, tr
 from reprocheck.language.letters import capital
 from reprocheck.model.evidence import WeightsDiffer
 from reprocheck.model.statements.difference import Fact
@@ -121,9 +121,9 @@ def _why(differs: OtherWeights) -> str:
         if differs.seeded:
             return unknown
         return tr("{unknown}; nothing seeds a generator before it", unknown=unknown)
-    made = f"made{words.at(differs.line)}"
+    made = tr("made{line}", line=words.at(differs.line))
     if differs.filled:
-        made = f"filled{words.at(differs.filled)}"
+        made = tr("filled{line}", line=words.at(differs.filled))
     return tr(
         "although the generators were in the same state when it was {made}: its memory was never"
         " filled, or it was filled from a private generator, from the clock or from the"
@@ -154,13 +154,17 @@ def _nothing_seeds(differs: OtherWeights) -> str:
     elif differs.line:
         built = tr("{line} builds {it}", line=words.line(differs.line), it=them)
     afterwards = [
-        f"; {words.seeder(seeding.by, seeding.line)} seeds {seeding.generator} afterwards, with"
-        f" {words.number(seeding.first)}"
+        tr(
+            "; {seeder} seeds {generator} afterwards, with {first}",
+            seeder=words.seeder(seeding.by, seeding.line),
+            generator=seeding.generator,
+            first=words.number(seeding.first),
+        )
         for seeding in differs.later
     ]
     return tr(
         "because nothing seeds {listed} before {is_built}{afterwards}",
         listed=shortlist(differs.evidence.generators.names),
         is_built=built,
-        afterwards="".join(afterwards),
+        afterwards=joined("", afterwards),
     )

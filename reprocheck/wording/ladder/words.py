@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reprocheck.language import changed, shortlist, tr
+from reprocheck.language import changed, mark, shortlist, tr
 from reprocheck.language.letters import capital
 from reprocheck.model.statements.difference import THE_MODEL, Fact
 
@@ -115,21 +115,21 @@ def line(text: str) -> str:
     file, _, where = text.rpartition(":")
     if not file:
         return text
-    return f"line {where} of {file}"
+    return tr("line {where} of {file}", where=where, file=file)
 
 
-def at(text: str, before: str = " at ") -> str:
+def at(text: str, before: str = mark(" at ")) -> str:
     """`line`, with the word that goes before it; "" where no line is known."""
     if not text:
         return ""
-    return before + line(text)
+    return tr(before) + line(text)
 
 
 def seeder(package: str, where: str) -> str:
     """Return who seeded a generator: `transformers` at line 3 of train.py, line 3 of train.py."""
     if package:
         return code(package) + at(where)
-    return line(where) or "the script"
+    return line(where) or tr("the script")
 
 
 def generators(names: Sequence[str], kind: str = "") -> str:
