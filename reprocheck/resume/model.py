@@ -47,19 +47,9 @@ Role = Literal[
 OF_WEIGHTS = ("weights", "module")
 """Kinds of what holds weights in a file."""
 StateRungName = Literal[
-    "weights",
-    "optimizer state",
-    "hyper-parameters",
-    "step counter",
-    "RNG state",
-    "batch",
-    "forward",
-    "loss",
-    "gradient",
-    "reduced gradient",
-    "update",
-    "later",
-]
+    "weights", "optimizer state", "hyper-parameters", "step counter", "RNG state", "batch",
+    "forward", "loss", "gradient", "reduced gradient", "update", "later",
+]  # fmt: skip
 """The ladder across the gap, in the order in which a resumed training needs what stands on it."""
 StateRungStatus = Literal["equal", "differs", "not_recorded", "not_compared"]
 """As on the ladder of a check; `not_compared`: what differs there may follow from a later rung."""

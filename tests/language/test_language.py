@@ -44,8 +44,8 @@ def test_without_another_language_everything_is_said_in_english() -> None:
 
 @pytest.mark.usefixtures("chinese")
 def test_what_has_a_translation_is_said_in_it_and_keeps_its_english() -> None:
-    said = tr("run {number}", number=2)
-    assert (said, english(said), tag()) == ("运行 2", "run 2", "zh-CN")
+    evidence = tr("Evidence ({number})", number=2)
+    assert (evidence, english(evidence), tag()) == ("证据（2）", "Evidence (2)", "zh-CN")
     differ = form(2, "it differs", "they differ")
     assert english(differ) == "they differ"
 
