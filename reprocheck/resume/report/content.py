@@ -23,7 +23,7 @@ from reprocheck.report.blocks import (
 from reprocheck.report.text import moment
 from reprocheck.resume.model import Outcome, ResumeCheck
 from reprocheck.resume.report import rows
-from reprocheck.resume.report.drawings import Drawing
+from reprocheck.resume.report.drawings import DIFFERENCE_TITLE, LOSS_TITLE, Drawing
 
 LADDER = "What the resumed run starts from"
 CONFIRM = "Put back what was lost in further runs, which confirms the cause:"
@@ -129,7 +129,7 @@ def _loss_blocks(outcome: Outcome, drawing: Drawing | None, name: str) -> Iterat
     if drawing is not None:
         yield Chart(
             id=f"{name}-chart",
-            title=drawing.loss_title,
+            title=LOSS_TITLE,
             svg=drawing.loss,
             lead="The dashed line is the checkpoint: the resumed run starts behind it.",
             live=False,
@@ -137,7 +137,7 @@ def _loss_blocks(outcome: Outcome, drawing: Drawing | None, name: str) -> Iterat
     if drawing is not None and drawing.difference:
         yield Chart(
             id=f"{name}-difference-chart",
-            title=drawing.difference_title,
+            title=DIFFERENCE_TITLE,
             svg=drawing.difference,
             heading="Difference from the continued run",
             lead="On a logarithmic scale; the bottom line, 0, means equal.",

@@ -29,8 +29,6 @@ class Drawing:
     loss: str
     difference: str
     preview: str
-    loss_title: str = LOSS_TITLE
-    difference_title: str = DIFFERENCE_TITLE
 
 
 def drawing(outcome: Outcome, number: int) -> Drawing | None:
