@@ -34,13 +34,12 @@ class Text(Block):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Link(Block):
-    """A sentence with a link to another place of the page; on a page alone."""
+class FileLink(Block):
+    """A file beside the report: what it does, and the command that runs it."""
 
-    before: str
-    label: str
-    target: str
-    after: str = ""
+    name: str
+    does: str
+    command: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

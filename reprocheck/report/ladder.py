@@ -8,7 +8,7 @@ from dataclasses import replace
 from reprocheck.language import mark, tr
 from reprocheck.language.ranks import named
 from reprocheck.model import Check, DeeperPair, Ladder, Rung, RungName
-from reprocheck.report.blocks import Block, Fact, RungRow, Rungs, Section, Text, section
+from reprocheck.report.blocks import Block, Fact, FileLink, RungRow, Rungs, Section, Text, section
 from reprocheck.report.text import joined, line, number
 
 STATUS: Mapping[str, str] = {
@@ -16,6 +16,7 @@ STATUS: Mapping[str, str] = {
     "differs": mark("differs"),
     "not_recorded": mark("not recorded"),
 }
+REPLAY = "replay.py"
 SIGN: Mapping[str, str] = {"equal": "=", "differs": "≠", "not_recorded": "·"}
 SIZE: Mapping[str, str] = {"rounding": "rounding-level", "gross": "gross"}
 MEANS: Mapping[RungName, str] = {
@@ -55,27 +56,16 @@ def _blocks(check: Check, ladder: Ladder) -> Iterator[Block]:
         "hint",
     )
     yield Rungs(title=tr("Where the runs diverge"), rows=rows_of(check))
-    yield from filter(None, [_paragraph(evidence(check)), _paragraph(_replay_command(check))])
+    if evidence(check):
+        yield Text(evidence(check))
+    if replayed(check):
+        yield FileLink(name=REPLAY, does=replayed(check), command=f"python {REPLAY}")
     if not ladder.came_back:
         yield Text(
             "The runs recorded again agree, so the difference does not appear every time:"
             " `--runs 5` shows how often.",
             "note",
         )
-
-
-def _paragraph(sentence: str) -> Text | None:
-    if not sentence:
-        return None
-    return Text(sentence)
-
-
-def _replay_command(check: Check) -> str:
-    """Return what `python replay.py` does; "" where there is no such file."""
-    sentence = replayed(check)
-    if not sentence:
-        return ""
-    return f"`python replay.py` {sentence}."
 
 
 def rows_of(check: Check) -> tuple[RungRow, ...]:

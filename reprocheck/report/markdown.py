@@ -18,6 +18,7 @@ from reprocheck.report.blocks import (
     Code,
     Fact,
     Facts,
+    FileLink,
     Fold,
     Log,
     Numbers,
@@ -185,6 +186,11 @@ def _text(part: Text) -> Iterable[str]:
     if part.style == "hint":
         return ()
     return (prose(part.text), "")
+
+
+@_drawn.register
+def _file(part: FileLink) -> Iterable[str]:
+    return (prose(f"`{part.name}` {part.does}."), "")
 
 
 @_drawn.register
