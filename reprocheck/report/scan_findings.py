@@ -20,6 +20,7 @@ STATES: Mapping[Executed, str] = {
     "not_seen": "not seen to run",
 }
 BEFORE = "executed before the first difference"
+MEANS = "A finding can make runs differ; only the runs show whether it does."
 
 
 def what_the_source_shows(check: Check) -> Section | None:
@@ -31,7 +32,6 @@ def what_the_source_shows(check: Check) -> Section | None:
     lead = Text(sentence(scan), "lead")
     if not scan.findings:
         return section("scan", title, lead)
-    means = Text("A finding can make runs differ; only the runs show whether it does.")
     findings = Table(
         title=title,
         heads=("rule", "place", "what", "ran"),
@@ -40,7 +40,7 @@ def what_the_source_shows(check: Check) -> Section | None:
         strong=3,
         captioned=False,
     )
-    return section("scan", title, lead, means, findings)
+    return section("scan", title, lead, Text(MEANS), findings)
 
 
 def sentence(scan: StaticScan) -> str:
