@@ -1,4 +1,4 @@
-"""The catalogue of causes and what is known of operators: data with their sources.
+"""Hold the catalogue of causes and the lists of noisy operators, as data with their sources.
 
 May import model and errors only.
 """

@@ -39,25 +39,24 @@ _PROSE = ("why", "shows", "title")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One cause.
+    """One cause of differences between runs.
 
     code, name   stable: `RC301`, `unseeded-weights`
-    rung         the rung of the ladder on which it usually shows first
-    why, shows   what goes on, and what gives it away
-    fix, fixes   code or commands to paste, or one sentence; `fixes` holds those of a framework
-                 (`python` for a program without one, `accelerate` for a library
-                 around one), of a device (`cuda`) or of both
-                 (`torch cuda`), and `fix`, where the entry is not of one framework alone, names
-                 none
-    titles       titles for a framework, where the title's words do not fit it
-    frameworks, devices   where it occurs; `any` for everywhere
-    references   public threads (`repository#number`) and documents that it is known from
-    bad, good    the smallest code that has it, and the same without it
-    severity     what the scan says of it: `error` changes results from run to run, `warning` can,
-                 `note` is worth knowing
-    scan         whether the scan finds it in source code: `bad` has a finding then, and `good` has
-                 none
-    patch        whether `scan --fix` can fix it
+    title        one line that names the cause
+    rung         the rung of the ladder on which the cause usually shows first
+    why, shows   what happens, and by what one recognizes the cause
+    fix          code or commands to paste, or a sentence; names no framework unless the entry is of
+                 one framework alone
+    fixes        fixes for a framework (`python` for a program without, `accelerate` for a library
+                 around one), a device (`cuda`) or both (`torch cuda`)
+    titles       titles for a framework, if the words of `title` do not fit the framework
+    frameworks, devices   where the cause occurs; `any` for everywhere
+    references   public threads (`repository#number`) and documents that describe the cause
+    bad, good    the smallest code with the cause, and the same code without it
+    severity     of a finding: `error` changes results from run to run, `warning` may, `note` is
+                 worth knowing
+    scan         whether the scan finds the cause in source code: in `bad`, and not in `good`
+    patch        whether `scan --fix` can fix the cause
     """
 
     code: str
@@ -80,19 +79,15 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """Return what the first digit of the code stands for."""
+        """Return the group of the entry, by the first digit of its code."""
         return GROUPS[int(self.code[2])]
 
     def fix_for(self, frameworks: Iterable[str]) -> str:
-        """Return the fix for the first of these frameworks that has one of its own, else the one
-        for all.
-        """
+        """Return the fix for the first framework that has its own, else the general fix."""
         return next((self.fixes[name] for name in frameworks if name in self.fixes), self.fix)
 
     def title_for(self, frameworks: Iterable[str]) -> str:
-        """Return the title for the first of these frameworks, if it has one of its own, else the
-        one for all.
-        """
+        """Return the title for the first framework that has its own, else the general title."""
         return next((self.titles[name] for name in frameworks if name in self.titles), self.title)
 
 
@@ -103,13 +98,13 @@ _REQUIRED = [
 
 @cache
 def catalogue() -> tuple[Entry, ...]:
-    """Return all entries, by code."""
+    """Return all entries of the catalogue, in order of their codes."""
     read = chain.from_iterable(map(entries_of, sorted(ENTRIES.glob("*.toml"))))
     return tuple(sorted(read, key=lambda entry: entry.code))
 
 
 def entry(code: str) -> Entry:
-    """Return the entry of a code or name that is there. Raises KeyError."""
+    """Return the entry with this code or name. Raises KeyError."""
     found = find(code)
     if found is None:
         raise KeyError(code)
@@ -117,12 +112,12 @@ def entry(code: str) -> Entry:
 
 
 def find(wanted: str) -> Entry | None:
-    """Return the entry of a code or name, in any case; None if there is none."""
+    """Return the entry with this code or name, in upper or lower case; None if there is none."""
     return _index().get(wanted.strip().lower().replace("_", "-"))
 
 
 def nearest(wanted: str) -> tuple[str, ...]:
-    """Codes and names that are spelt like `wanted` or hold it, nearest first."""
+    """Return codes and names that are spelled like `wanted` or contain it, nearest first."""
     word = wanted.strip().lower().replace("_", "-")
     names = [name for entry in catalogue() for name in (entry.code.lower(), entry.name)]
     close = get_close_matches(word, names, n=3, cutoff=0.6)
@@ -142,7 +137,7 @@ def _index() -> Mapping[str, Entry]:
 
 
 def entries_of(file: Path) -> Iterator[Entry]:
-    """Read the entries of a file. Raises ReprocheckError where one lacks a field."""
+    """Yield the entries of a file. Raises ReprocheckError if an entry lacks a field."""
     for table in tomllib.loads(file.read_text(encoding="utf-8"))["entry"]:
         try:
             given = {name: table[name] for name in _REQUIRED} | table

@@ -1,4 +1,4 @@
-"""The text of a fix: code, a command, or a sentence."""
+"""Handle the text of a fix: code, a command, or a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reprocheck.model.explanation import FixFrom as FixFrom
 
 
 def language(code: str) -> str:
-    """Return `python` for what Python can read, `sh` for commands."""
+    """Return `python` if a text is Python code, else `sh`."""
     try:
         ast.parse(code)
     except SyntaxError:
@@ -19,13 +19,14 @@ def language(code: str) -> str:
 
 
 def is_code(text: str) -> bool:
-    """Return whether a fix is code or a command to paste; else it is a sentence."""
+    """Return whether a fix is code or a command to paste, and not a sentence."""
     return "\n" in text or "=" in text or not text.endswith((".", "。"))
 
 
 def in_names_of(names: Mapping[str, str], fix: str) -> str:
-    """Return a fix with the names under which a script imports modules: `np.random` for
-    `numpy.random`. What the fix imports itself keeps its name.
+    """Return a fix with the names that a script uses for modules: `np.random` for `numpy.random`.
+
+    A module that the fix imports itself keeps its name. `names` maps modules to the script's names.
     """
     for module, name in sorted(names.items(), reverse=True):
         imports = rf"(?m)^ *(?:import|from) {re.escape(module)}\b"

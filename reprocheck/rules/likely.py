@@ -1,5 +1,7 @@
-"""Which controls can remove which cause, and which lines speak for a control: the lists of
+"""Tell which controls can remove which cause, and which lines of code suggest a control:
 `likely.toml`.
+
+A control is a setting under which reprocheck runs a script again, as a fixed seed.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ VAGUE = frozenset({"RC604", "RC605"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Likely:
-    """The lists of `likely.toml`."""
+    """The lists of `likely.toml`, explained there."""
 
     causes: Mapping[str, tuple[str, ...]]
     instead: Mapping[str, tuple[str, ...]]
@@ -78,14 +80,16 @@ def table() -> Likely:
 
 
 def is_vague(cause: Cause | StaticFinding) -> bool:
-    """Return whether a cause says what happens and not why: another that fits is preferred, a
-    control says more.
+    """Return whether a cause only says what happens and not why, so that another cause is
+    preferred.
     """
     return cause.code in VAGUE
 
 
 def place_of(control: str, code: str) -> int | None:
-    """Return how near a control is to a cause, from 0; None where a cause says nothing for it."""
+    """Return the rank of a control among those that can remove a cause, 0 for the nearest; None if
+    it cannot remove the cause.
+    """
     names = table().causes.get(code, ())
     if control not in names:
         return None
@@ -93,59 +97,59 @@ def place_of(control: str, code: str) -> int | None:
 
 
 def confirming(code: str) -> frozenset[str]:
-    """Return the controls under which runs that agree confirm a cause: they can remove that very
-    cause, and not only one that leads to it.
+    """Return the controls that confirm a cause if runs agree under them.
+
+    Such a control removes the cause itself, and not only another one that leads to it.
     """
     lists = table()
     return frozenset(lists.causes.get(code, ())).difference(lists.instead.get(code, ()))
 
 
 def confirms(control: str, code: str) -> bool:
-    """Return whether a control is one of them."""
+    """Return whether a control confirms a cause if runs agree under it."""
     return control in confirming(code)
 
 
 def nearest(code: str) -> str:
-    """Return the control that is nearest to a cause; "" where none can remove it."""
+    """Return the control that is nearest to a cause; "" if no control can remove the cause."""
     return next(iter(table().causes.get(code, ())), "")
 
 
 def removes(control: str, code: str) -> bool:
-    """Return whether a control is the one that is nearest to a cause."""
+    """Return whether a control is the nearest one to a cause."""
     return nearest(code) == control
 
 
 def draws(code: str) -> bool:
-    """Return whether a cause is a source of randomness: fixing what is drawn or read there removes
-    it.
-    """
+    """Return whether a cause is a source of randomness, so that fixed draws or reads remove it."""
     return nearest(code) in _OF_RANDOMNESS
 
 
 def shown_by(control: str) -> tuple[str, ...]:
-    """Return what shows that a control acted: see `acts` in the lists; nothing where it says so
-    itself.
+    """Return what shows that a control had an effect, see `acts` in `likely.toml`; empty if the
+    control itself reports it.
     """
     return table().acts.get(control, ())
 
 
 def on_lines() -> tuple[str, ...]:
-    """Return the controls of which lines of the user's alone show that they act: no call tells."""
+    """Return the controls whose effect only lines of the user's code can show."""
     others = ("files", "framework", "threads")
     return tuple(name for name, kinds in table().acts.items() if kinds[0] not in others)
 
 
 def values(control: str) -> int:
-    """Return how many values of a control are tried before it counts as one that makes scripts
-    fail.
+    """Return how many values of a control are tried before the control counts as one that breaks a
+    script.
     """
     return _VALUES if control in table().many_values else 1
 
 
 def implied(control: str, rung: str, *, draws: bool = False) -> str:
-    """Return the cause that a control confirms where none was named that it can remove.
+    """Return the cause that a control confirms if no cause was named that the control can remove.
 
-    `draws`: what it acted on draws random numbers.
+    rung   the rung of the ladder at which the runs first differ
+    draws  whether the control acted on draws of random numbers
     """
     codes = table().implied[control]
     if draws and rung not in codes:
@@ -154,14 +158,12 @@ def implied(control: str, rung: str, *, draws: bool = False) -> str:
 
 
 def without_effect(check: Check) -> frozenset[str]:
-    """Return the controls that are on already, or cannot change anything here: what they remove is
-    not why these runs differ.
-    """
+    """Return the controls that are already on, or cannot change anything in this check."""
     return frozenset((*check.record.controls, *_useless(check)))
 
 
 def _useless(check: Check) -> Iterator[str]:
-    """Return controls that cannot change anything here."""
+    """Yield the controls that cannot change anything in this check."""
     rung = check.first_rung
     facts = chain.from_iterable(facts.items() for facts in _facts(check))
     differs_on_device = rung is not None and _ACCELERATOR.search(rung.measured.device)
@@ -176,15 +178,13 @@ def _facts(check: Check) -> list[Mapping[str, object]]:
 
 
 def has_fixed_hash(facts: Mapping[str, object]) -> bool:
-    """Return whether the user fixed the hash seed before the start, by the facts of an
-    environment.
-    """
+    """Return whether the user fixed the hash seed before the start, by the environment's facts."""
     return facts.get("python.hash_seed", "random") != "random"
 
 
 def _is_device(key: str, value: object) -> bool:
-    """Return whether a check ran on a device, by its driver, the framework's list of devices, or
-    the device that MindSpore says it uses.
+    """Return whether a fact shows that a check ran on an accelerator: a driver, the framework's
+    devices, or MindSpore's device.
     """
     if key.startswith("mindspore.device"):
         return str(value).lower() not in _NO_DEVICE

@@ -1,8 +1,7 @@
-"""What is known of operators whose results may differ from run to run, read from
-`operators/*.toml`: lists with their source and version.
+"""Look up operators whose results may differ from run to run, in the lists of `operators/*.toml`.
 
-A list alone blames nothing: it strengthens what the ladder found, and says what an error of
-deterministic mode speaks of.
+A list alone proves no cause: it supports what the ladder found, and explains errors of
+deterministic mode.
 """
 
 from __future__ import annotations
@@ -24,15 +23,16 @@ Phase = Literal["forward", "backward", "both"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operator(Statement):
-    """An operator on a list.
+    """An operator on a list of operators whose results may differ from run to run.
 
     name      as its documentation names it
-    devices   kinds of devices on which it is listed
-    phase     the pass in which the noise arises
-    when      what triggers it, as words that follow its name
-    deterministic_mode   `switches` to another kernel, `raises` an error, or what else the source
-                         says; empty where it says nothing
+    devices   kinds of devices on which it is listed, as `cuda`
+    phase     the pass (forward or backward) in which its result differs
+    when      what triggers that, as words that follow the name
+    deterministic_mode   what deterministic mode does: it `switches` to another kernel, `raises` an
+              error, or other words of the source; empty if the source says nothing
     aliases   module classes, dispatcher and autograd names, and names in error messages
+    list      the list that contains the operator
     """
 
     name: str
@@ -46,7 +46,7 @@ class Operator(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OperatorList:
-    """Where a list comes from, and whose operators it names."""
+    """The source of a list of operators, and the frameworks that the list is about."""
 
     name: str
     frameworks: tuple[str, ...]
@@ -56,18 +56,18 @@ class OperatorList:
 
 @cache
 def operator_lists() -> tuple[tuple[OperatorList, tuple[Operator, ...]], ...]:
-    """Return all lists with their operators."""
+    """Return all lists, each with its operators."""
     return tuple(_read(file) for file in sorted(OPERATORS.glob("*.toml")))
 
 
 def known(
     name: str, *, device: str = "cpu", backward: bool | None = None, frameworks: Iterable[str] = ()
 ) -> tuple[Operator, ...]:
-    """Return the listed operators that a module class, dispatcher or autograd name stands for, on a
-    device such as `cpu`, `cuda:0`, `npu`.
+    """Return the listed operators with this name (of a module class, dispatcher or autograd).
 
-    `backward` leaves out operators whose noise arises in the other pass, None takes both;
-    `frameworks` leaves out lists of others.
+    device      as `cpu`, `cuda:0`, `npu`
+    backward    whether the operator ran in the backward pass; None for either pass
+    frameworks  to which the lists must belong; empty for all lists
     """
     kind = device.lower().partition(":")[0] or "cpu"
     other = {None: "", True: "forward", False: "backward"}[backward]
@@ -82,7 +82,7 @@ def known(
 
 
 def raised(name: str) -> tuple[Operator, ...]:
-    """Return the listed operators that an error message may mean by `name`, on any device."""
+    """Return the listed operators, on any device, that an error message may mean by `name`."""
     return _by_alias().get(_key(name), ())
 
 
@@ -122,8 +122,8 @@ def _names(operator: Operator) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    """Return one spelling for `aten.index_put_.default`, `aten::index_put_`, `index_put_` and
-    `IndexPutBackward0`-like names.
+    """Return one spelling of an operator's name: `aten::index_put_` and `index_put_` become
+    `indexput`.
     """
     word = name.strip().lower()
     word = re.sub(r"^(aten|torch\.ops\.aten)(\.|::)", "", word)

@@ -1,6 +1,4 @@
-"""One name for each thing of a library, whatever the path by which it was imported, and what star
-imports bring.
-"""
+"""Give each library object one name, by whatever path it was imported; resolve star imports."""
 
 from __future__ import annotations
 
@@ -34,7 +32,9 @@ _FUNCTIONS = names("packages", "functions")
 
 @lru_cache(maxsize=20_000)
 def canonical(name: str) -> str:
-    """Return the name by which a thing of a library is known to the rules."""
+    """Return the name of a library object that the rules use: `torch.nn.functional.relu` for any
+    alias.
+    """
     for _ in range(3):
         before = name
         parts = name.split(".")
@@ -60,14 +60,14 @@ def starred(package: str, name: str) -> bool:
 
 
 def may_bring(package: str, name: str) -> bool:
-    """Return whether a star import may bring this name, where nothing else does: lower-case
-    functions of packages that are full of them.
+    """Return whether a star import may define a name that nothing else defines: lower-case
+    functions of packages with many of them.
     """
     return canonical(package) in _FUNCTIONS and name not in BUILTINS
 
 
 def of_library_alone(star: str, name: str) -> str | None:
-    """Return None: no star import is of the user's own module."""
+    """Return None, because no star import is of a user's module here."""
     return None
 
 

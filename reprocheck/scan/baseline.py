@@ -1,8 +1,7 @@
-"""A baseline: the findings of a project that are known, in a file, so that a scan speaks of new
-ones alone.
+"""Compare findings with a baseline: a file of known findings, so that a scan reports only new ones.
 
-A finding is known again by its file, its rule and the text of its line, so that lines may move. Of
-equal ones as many are known as the file counts.
+A finding is known if its file, its rule and the text of its line are in the baseline, so that lines
+may move. Among equal findings, as many are known as the baseline counts.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ VERSION = 1
 
 
 class Key(NamedTuple):
-    """What a finding is known by: see `Known`."""
+    """The file, rule and line text by which a finding is recognized: see `Known`."""
 
     path: str
     code: str
@@ -32,10 +31,12 @@ class Key(NamedTuple):
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """What the file holds.
+    """The content of a baseline file.
 
-    scanned   the paths that were scanned, from the folder of the baseline; none where it is of
-              some rules alone, or was written by an earlier version
+    schema_version  the version of the file format
+    findings        the known findings
+    scanned         the scanned paths, relative to the folder of the baseline; empty if only some
+                    rules were scanned, or an earlier version wrote the file
     """
 
     schema_version: int
@@ -43,12 +44,12 @@ class Baseline(msgspec.Struct, frozen=True):
     scanned: tuple[str, ...] = ()
 
     def counts(self) -> Counter[Key]:
-        """Return how many findings of a kind are known."""
+        """Return how often each finding is in the baseline."""
         return Counter({Key(one.path, one.code, one.line): one.count for one in self.findings})
 
 
 def write(file: Path, findings: Iterable[Finding], scanned: Iterable[Path]) -> None:
-    """Write the baseline of these findings in these paths. Raises UsageError."""
+    """Write a baseline with these findings and scanned paths. Raises UsageError."""
     counts = Counter(_key(finding, file) for finding in findings)
     known = tuple(sorted(Known(*key, count) for key, count in counts.items()))
     paths = tuple(sorted(_from(file, path) for path in scanned))
@@ -62,14 +63,13 @@ def write(file: Path, findings: Iterable[Finding], scanned: Iterable[Path]) -> N
 
 
 def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result:
-    """Return the result with the findings that the baseline does not hold; those that it holds are
+    """Return the result with only the findings that are not in the baseline; the others are
     `known`.
 
-    What it holds beyond that is `gone`, where all was scanned that was scanned for the baseline:
-    with fewer files a program may be missing that leads to a finding in another file. `scanned` is
-    what was asked for, nothing where only some rules were.
-
-    Raises UsageError for a file that cannot be read.
+    Findings that are only in the baseline are `gone`, but only if all paths of the baseline were
+    scanned, because a program outside of a smaller scan may lead to a finding. `scanned` are the
+    scanned paths; empty if only some rules were asked for. Raises UsageError if the file cannot be
+    read.
     """
     baseline = _read(file)
     left = baseline.counts()
@@ -93,7 +93,7 @@ def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result
 
 
 def _read(file: Path) -> Baseline:
-    """Return what a baseline holds. Raises UsageError."""
+    """Return the content of a baseline file. Raises UsageError."""
     again = f"Write it with `reprocheck scan --write-baseline {file}`."
     try:
         baseline = msgspec.json.decode(file.read_bytes(), type=Baseline)
@@ -117,5 +117,5 @@ def _key(finding: Finding, file: Path) -> Key:
 
 
 def _from(file: Path, path: Path) -> str:
-    """Return a path from the folder of the baseline, with forward slashes."""
+    """Return a path relative to the folder of the baseline, with forward slashes."""
     return os.path.relpath(path, file.parent).replace(os.sep, "/")

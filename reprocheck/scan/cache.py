@@ -1,8 +1,8 @@
-"""What earlier scans found, by content: an outline for each file, the findings for each group of
-files that import one another.
+"""Cache what earlier scans found: an outline for each file's content, and the findings for each
+group of files that import one another.
 
-Everything is kept under a hash of the scan's own source and of the catalogue, so that a new version
-starts anew.
+The cache folder is named after a hash of the scan's source and the catalogue, so that a new version
+starts with an empty cache.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ KEPT_DAYS = 30
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What was found in a group of files."""
+    """The findings in a group of files, and what could not be read."""
 
     findings: list[Finding]
     problems: list[Unreadable]
 
 
 def default_folder() -> Path:
-    """`$XDG_CACHE_HOME/reprocheck/scan`, else below `~/.cache`."""
+    """Return the cache folder: `$XDG_CACHE_HOME/reprocheck/scan`, else below `~/.cache`."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     home = os.path.expanduser("~")  # noqa: PTH111
     root = Path(base)
@@ -44,9 +44,7 @@ def default_folder() -> Path:
 
 @remembered
 def version() -> str:
-    """Return a hash of everything that a finding depends on besides the files: the scan, the
-    patches and the rules.
-    """
+    """Return a hash of the sources of scan, patches and rules, on which all findings depend."""
     package = Path(__file__).parents[1]
     digest = hashlib.blake2b(sys.version.encode(), digest_size=8)
     for folder in ("scan", "fixes", "rules"):
@@ -57,38 +55,38 @@ def version() -> str:
 
 
 class Cache:
-    """Files in a folder, two of a kind: outlines and findings.
+    """A folder with cached outlines and findings.
 
-    One that cannot be used is as good as none.
+    A file that cannot be read or decoded counts as missing.
     """
 
     def __init__(self, folder: Path | None, *, extra: Sequence[tuple[str, str]] = ()) -> None:
-        """`extra` is what a finding depends on besides: the settings of a project."""
+        """Open a cache; `extra` are settings of the project on which findings depend as well."""
         self._folder = folder
         self._extra = hashlib.blake2b(repr(tuple(extra)).encode(), digest_size=4).hexdigest()
         if folder is not None:
             self._folder = folder / version()
 
     def outline(self, digest: str) -> Outline | None:
-        """Return the outline of a file's content."""
+        """Return the cached outline of a file by its content's digest; None without one."""
         found: Outline | None = self._read(f"o-{digest}", Outline)
         return found
 
     def keep_outline(self, digest: str, outline: Outline) -> None:
-        """Keep it."""
+        """Save the outline of a file under the digest of its content."""
         self._write(f"o-{digest}", outline)
 
     def found(self, key: str) -> Found | None:
-        """Return the findings of a group of files."""
+        """Return the cached findings of a group of files by its key; None if there are none."""
         found: Found | None = self._read(f"f-{key}{self._extra}", Found)
         return found
 
     def keep_found(self, key: str, found: Found) -> None:
-        """Keep them."""
+        """Save the findings of a group of files under its key."""
         self._write(f"f-{key}{self._extra}", found)
 
     def prune(self) -> None:
-        """Remove what older versions left, and what was not used for a month."""
+        """Remove files of older versions, and files that were not used for a month."""
         if self._folder is None or not self._folder.is_dir():
             return
         limit = time.time() - KEPT_DAYS * 86_400

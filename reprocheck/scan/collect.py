@@ -1,5 +1,5 @@
-"""From paths to files with their outlines: read, follow the user's imports, and group files that
-import one another.
+"""Collect the files of a scan with their outlines: follow imports, and group files that import one
+another.
 """
 
 from __future__ import annotations
@@ -38,14 +38,17 @@ _KINDS = {".ipynb": "n"}
 
 @dataclass(eq=False, slots=True)
 class Read:
-    """A file that was read: its content's digest and outline, and how files import one another.
+    """A file that was read: the digest and outline of its content, and its imports.
 
-    The content is not kept: what is to be checked of many files is much less than all of them.
+    The content is not kept, to save memory.
 
+    shown      the path as it is printed
+    name       dotted name of the module
+    package    whether the module is a package
     imports    the real paths of the files that it imports, each with the folder from which it is
                imported
-    roots      the folders from which others import it, where that is not its own
-    outside    whether it lies outside of what was asked
+    roots      the folders from which other files import it, if not its own folder
+    outside    whether it lies outside of the paths that the user asked to scan
     """
 
     file: File
@@ -60,15 +63,17 @@ class Read:
 
     @property
     def pins(self) -> Pins:
-        """The versions that its project asks for."""
+        """Return the versions of packages that the project of the file asks for."""
         return pins(self.file.path.parent)
 
     def source(self) -> Source:
-        """Return the source, which is read again when it is first asked for something."""
+        """Return the source, whose file is read again at the first access to its text."""
         return Source(path=self.file.path, shown=self.shown, content=self._content)
 
     def _content(self) -> bytes:
-        """Raise UnreadableError."""
+        """Return the content of the file. Raises UnreadableError if it has changed since it was
+        read.
+        """
         data = _bytes(self.file)
         if _digest(self.file, data) != self.digest:
             raise UnreadableError("was changed while it was scanned")
@@ -79,11 +84,12 @@ class Read:
 class Collection:
     """The files of a scan, while they are read.
 
-    asked      the folders that were asked for
-    done       what was read, by real paths
-    problems   what cannot be read
-    known      the real paths of all that was looked at, and `unread` of what is beyond the limit
-    left       bytes that may still be read of what is imported
+    asked      the folders that the user asked to scan
+    done       the files that were read, by real path
+    problems   the files that cannot be read
+    known      the real paths of all files that were looked at
+    unread     the real paths of files beyond the size limit
+    left       how many more bytes of imported files may be read
     """
 
     cache: Cache
@@ -95,7 +101,9 @@ class Collection:
     left: int = MOST_IMPORTED
 
     def add(self, file: File) -> Read | None:
-        """Read a file, unless it was looked at, cannot be read or is beyond the limit."""
+        """Read a file and return it; None if it is already known, cannot be read or exceeds the
+        limit.
+        """
         key = os.path.realpath(file.path)
         if key in self.known:
             return None
@@ -122,10 +130,10 @@ class Collection:
 
 
 def collected(found: Sequence[File], cache: Cache) -> Collection:
-    """Return all files of a scan, with those that they import, as far as the limit allows.
+    """Return all files of a scan with the files that they import, as far as the limit allows.
 
-    What an import means depends on the folder from which the importing file was itself imported, so
-    files are followed again until that is settled.
+    The file that an import means depends on the folder from which the importing file was itself
+    imported, so imports are followed again until nothing changes.
     """
     collection = Collection(cache, frozenset(file.asked for file in found))
     waiting = deque(found)
@@ -153,7 +161,7 @@ def collected(found: Sequence[File], cache: Cache) -> Collection:
 
 
 def _followed(one: Read, known: set[str]) -> list[File]:
-    """Return the files that a file imports and that are not known; notes its imports."""
+    """Return the files that a file imports and that are not known yet, and note its imports."""
     one.imports.clear()
     found = []
     for path, root in _imported(one):
@@ -166,8 +174,8 @@ def _followed(one: Read, known: set[str]) -> list[File]:
 
 
 def _rooted(done: dict[str, Read]) -> list[Read]:
-    """Note the folders from which files are imported, the outermost first; and gives those files
-    for which they are others now.
+    """Note for each file the folders from which it is imported, the outermost first, and return the
+    files whose folders changed.
     """
     roots: defaultdict[str, set[Path]] = defaultdict(set)
     for other, root in chain.from_iterable(one.imports.items() for one in done.values()):
@@ -183,7 +191,7 @@ def _rooted(done: dict[str, Read]) -> list[Read]:
 
 
 def _bytes(file: File) -> bytes:
-    """Return the content of a file. Raises UnreadableError."""
+    """Return the content of a file: `data` if given, else from disk. Raises UnreadableError."""
     if file.data is not None:
         return file.data
     return read(file.path)
@@ -216,8 +224,8 @@ def _read(file: File, cache: Cache) -> Read | Unreadable:
 
 
 def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
-    """Yield the files of the user's own modules that a file imports, with the packages around them,
-    and from which folders.
+    """Yield the user's files that a file imports, with the packages around them, each with the
+    folder from which it is imported.
     """
     seen: set[Path] = set()
     folder = one.file.path.parent
@@ -236,7 +244,7 @@ def _below(package: str, name: str) -> str:
 
 
 def groups(done: dict[str, Read]) -> list[list[str]]:
-    """Return the files, by which of them import one another."""
+    """Return the files in groups, each with all files that import one another."""
     parent = {key: key for key in done}
 
     def root(key: str) -> str:
@@ -252,7 +260,9 @@ def groups(done: dict[str, Read]) -> list[list[str]]:
 
 
 def group_key(group: list[Read]) -> str:
-    """Return what the findings in a group depend on: the names, contents and roles of its files."""
+    """Return a hash of all that the findings in a group depend on: names, contents and roles of
+    files.
+    """
     hashed = hashlib.blake2b(digest_size=16)
     for one in group:
         parts = (one.shown, one.name, one.digest, one.outside, one.file.single, one.pins)

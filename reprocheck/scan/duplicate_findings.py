@@ -1,6 +1,4 @@
-"""One matter, one finding: a rule is silent where another one says of the same place what makes it,
-or what comes of it.
-"""
+"""Drop duplicate findings: those whose cause or effect another rule reports at the same place."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ drawn from the operating system is one matter, and the generator in it is no sec
 
 
 def each_once(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings without those that say again what another one says of the expression
-    around them.
-    """
+    """Return the findings without repetitions of another one of the expression around."""
     kept = []
     for _, group in groupby(sorted(findings, key=_file), key=_file):
         here = list(group)

@@ -1,4 +1,4 @@
-"""The scan from paths to its result."""
+"""Run the scan: from paths to a result."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def scan(
 ) -> Result:
     """Scan files and folders, and the user's modules that they import.
 
-    promise          says what patches fix: those stand above the scan
-    select, ignore   codes, beginnings of codes or names; without `select` all
+    promise          says which findings patches fix, and how: the layer above the scan
+    select, ignore   codes, beginnings of codes or names of rules; without `select` all rules
     exclude          paths or patterns to leave out of folders
     libraries        calls that differ from run to run, each with the argument that seeds it
-    given            the content of files that is not that of the disk, as an editor holds it: they
-                     are scanned
-    cache            folder of earlier results; None keeps and uses none
-    jobs             processes; by default as many as there are cores, where that is worth it
-    progress         is told how many files are done, and of how many
+    given            contents by path that replace those on disk, as an editor does; these files
+                     are scanned, too
+    cache            folder of cached results; None for no cache
+    jobs             number of processes; None for one per core if there is enough to scan
+    progress         is called with the numbers of files done and of all files
 
     Raises UsageError for a rule that does not exist.
     """
@@ -95,9 +95,7 @@ def _judged(
     jobs: int | None,
     progress: Progress | None,
 ) -> tuple[list[Finding], list[Unreadable], int]:
-    """Return the findings in all groups of files, those known from the cache and those that are
-    new.
-    """
+    """Return the findings in all groups of files, from the cache if they are known."""
     findings: list[Finding] = []
     problems: list[Unreadable] = []
     fresh: list[tuple[str, Project]] = []

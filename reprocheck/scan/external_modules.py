@@ -1,4 +1,4 @@
-"""What is read of the modules outside of what was asked: which of their functions seed."""
+"""Find which functions in modules outside of the scanned paths seed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _DEPTH = 4
 
 
 def seeding(modules: Iterable[Module]) -> frozenset[Place]:
-    """Return where the functions stand that seed, themselves or in those that they call, by the
-    last parts of the names of what they call.
+    """Return the places of functions that seed, themselves or through functions that they call, by
+    name.
     """
     functions: dict[Place, tuple[str, set[str]]] = {}
     for module in modules:

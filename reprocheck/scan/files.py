@@ -1,6 +1,4 @@
-"""Which files a scan reads: those below the given paths, and the user's modules that they
-import.
-"""
+"""Find the files to scan: those below the given paths, and the user's modules that they import."""
 
 from __future__ import annotations
 
@@ -27,9 +25,9 @@ _TOPS = ("README.md", "README.rst", "LICENSE", "requirements.txt", ".gitignore")
 class File:
     """A file to scan.
 
-    asked    the folder that was asked for with it; None for what others import
-    single   whether it is given itself
-    data     what stands in place of its content, as an editor holds it
+    asked    the folder that the user asked for and that contains the file; None for an import
+    single   whether the user named the file itself
+    data     content that replaces that on disk, as an editor holds it; None to read the file
     """
 
     path: Path
@@ -45,7 +43,7 @@ def find(
 ) -> tuple[list[File], list[Unreadable]]:
     """Return the files below the paths, each once, and the paths that cannot be read.
 
-    Links are followed once. `given` are files with another content than the disk has.
+    Symbolic links are followed once. `given` maps paths to contents that replace those on disk.
     """
     files: dict[str, File] = {}
     problems: list[Unreadable] = []
@@ -67,9 +65,7 @@ def find(
 
 
 def _single(path: Path, data: bytes | None = None) -> File:
-    """Return a file that is given itself: with it goes what lies in its folder, or in its package
-    where that lies in the working directory.
-    """
+    """Return a file that the user named itself, with its folder or package as asked for."""
     asked = package_root(path.parent)
     if not asked.is_relative_to(_here()):
         asked = path.parent
@@ -115,9 +111,7 @@ def _matches(path: Path, patterns: tuple[str, ...]) -> bool:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Return whether a pattern means a path with forward slashes: the whole of it, its name, or a
-    folder that it lies in.
-    """
+    """Return whether a pattern matches a path, its file name, or a folder that contains it."""
     name = path.rpartition("/")[2]
     if fnmatch(path, pattern) or fnmatch(name, pattern):
         return True
@@ -125,8 +119,8 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def shown(path: Path) -> str:
-    """Return a path as it is printed: relative to the working directory where it lies below it,
-    with forward slashes.
+    """Return a path as it is printed: relative to the working directory if it lies there, with
+    forward slashes.
     """
     text = str(path)
     here = _here()
@@ -144,8 +138,8 @@ def _here() -> str:
 
 @cache
 def package_root(folder: Path) -> Path:
-    """Return the folder from which the module of a file in `folder` is imported: the first around
-    it that is no package.
+    """Return the folder from which a file in `folder` is imported: the first around that is no
+    package.
     """
     while (folder / "__init__.py").is_file() and folder.parent != folder:
         folder = folder.parent
@@ -154,8 +148,10 @@ def package_root(folder: Path) -> Path:
 
 @cache
 def project_root(folder: Path) -> Path | None:
-    """Return the folder of the project that a folder belongs to, by the files that one has at its
-    top; of those that a folder in a project may have, too, the highest counts.
+    """Return the folder of the project that contains `folder`; None if there is none.
+
+    The nearest folder with a file such as `.git` or `setup.py` is the one, else the highest folder
+    with a file such as `README.md`, which subfolders of a project may have, too.
     """
     around = (folder, *folder.parents)
     sure = (at for at in around if _has_one(at, _ROOTS))

@@ -1,4 +1,4 @@
-"""What the scan says: findings in files, and files that it could not read."""
+"""The result of a scan: findings, and files that it could not read."""
 
 from __future__ import annotations
 
@@ -68,21 +68,19 @@ class Finding:
 
     @property
     def may_repeat(self) -> bool:
-        """Return whether its place may run more than once, or in several processes, as
-        `checks.repetition` has it.
+        """Return whether the place of the finding may run more than once, or in several processes:
+        see `checks.repetition`.
         """
         return not self.evidence.keys().isdisjoint(("repeats", "ranks"))
 
     @property
     def is_editable(self) -> bool:
-        """Return whether a change of it is known, also one that may be wrong until runs have
-        tried it.
-        """
+        """Return whether an edit for the finding is known, even one that runs must first try."""
         return self.patchable or self.edit_known
 
     @property
     def place(self) -> str:
-        """`train.py:12:5`, or `train.ipynb:cell 3:2:5`."""
+        """Return the place: `train.py:12:5`, or `train.ipynb:cell 3:2:5`."""
         if self.cell is None:
             return f"{self.path}:{self.line}:{self.column}"
         return f"{self.path}:cell {self.cell}:{self.line}:{self.column}"
@@ -90,10 +88,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unreadable:
-    """A file that was left out, or (`partly`) not followed to its end, and why.
-
-    The rest was scanned.
-    """
+    """A file that was left out, or (`partly`) not followed to its end, and the reason."""
 
     path: str
     reason: str
@@ -109,11 +104,12 @@ class Unreadable:
 
 
 class Known(msgspec.Struct, frozen=True, order=True):
-    """Findings that a baseline holds.
+    """Equal findings in a baseline.
 
-    path    from the folder of the baseline, with forward slashes
-    line    the text of the line, spaces aside
-    count   how many there are of them
+    path    relative to the folder of the baseline, with forward slashes
+    code    the code of the rule
+    line    the text of the line, without spaces around it
+    count   how many such findings the file has
     """
 
     path: str
@@ -124,17 +120,18 @@ class Known(msgspec.Struct, frozen=True, order=True):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """What a scan found.
+    """The result of a scan.
 
-    findings      by file and line, without suppressed ones
-    suppressed    those that an ignore comment answers
-    known         those that a baseline holds
-    gone          what a baseline holds and is not found any more
+    findings      new findings by file and line, without suppressed ones
+    suppressed    findings that an ignore comment suppresses
+    known         findings that the baseline contains
+    gone          findings of the baseline that no longer occur
     unreadable    files left out, or not followed to their end
-    files, lines  how much was scanned
-    outside       how many files outside of what was asked were read for signatures and seeding only
-    unread        how many that are imported were not read at all
-    cached        how many of the files were known from the cache
+    files, lines  how many files and lines were scanned
+    outside       number of imported files that lie outside of the scanned paths, and were read only
+                  for function signatures and seeding
+    unread        number of imported files that were not read at all
+    cached        number of scanned files whose findings came from the cache
     """
 
     findings: tuple[Finding, ...]

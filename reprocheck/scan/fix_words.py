@@ -1,4 +1,4 @@
-"""The fix of a finding in words: what its patch does, which is what `--fix` does."""
+"""Describe the fix of a finding in words, from the changes of its patch."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ class TextChange:
     """Code that a patch writes.
 
     kind  `add` below a line (0: at the top), `write` in place of a line, `import` at the top
+    code  the code to write
+    line  the line number of the change
     """
 
     kind: Literal["add", "write", "import"]
@@ -29,7 +31,7 @@ class TextChange:
 
 
 def fix_by(finding: Finding, changes: Sequence[TextChange]) -> str:
-    """Return what to do: what the patch does, after what the check says of the place."""
+    """Return the fix as a sentence: the advice of the check, if any, and what the patch does."""
     if file_of(finding) == finding.path:
         sentence = in_words(changes, finding.line)
     else:
@@ -44,8 +46,9 @@ def fix_by(finding: Finding, changes: Sequence[TextChange]) -> str:
 
 
 def in_words(changes: Sequence[TextChange], line: int) -> str:
-    """Return changes of a file as a sentence, for a finding on a line of it; 0 for one in another
-    file.
+    """Return changes of a file as a sentence.
+
+    `line` is the line of the finding in this file; 0 if the finding is in another file.
     """
     first, *others = (_clause(change, line) for change in changes)
     return tr("{sentence}.", sentence=joined(tr(", and "), (first, *map(small, others))))

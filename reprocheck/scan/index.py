@@ -1,4 +1,4 @@
-"""The nodes of a module by kind, found in one walk."""
+"""Index the nodes of a module by type, in one walk."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Item = TypeVar("Item")
 
 
 class Index:
-    """All nodes of a tree by kind in the order of the text, and the parent of each.
+    """All nodes of a tree by type, in the order of the text, and the parent of each node.
 
-    Operators and contexts are left out.
+    Operators and expression contexts are left out.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -40,37 +40,37 @@ class Index:
             waiting += inner
 
     def of(self, kind: type[Node]) -> list[Node]:
-        """Return the nodes of a kind, in the order of the text."""
+        """Return the nodes of a type, in the order of the text."""
         return self._by_kind.get(kind, [])  # type: ignore[return-value]
 
     @property
     def calls(self) -> list[ast.Call]:
-        """All calls."""
+        """Return all calls."""
         return self.of(ast.Call)
 
     @property
     def imports(self) -> list[ast.Import | ast.ImportFrom]:
-        """All imports."""
+        """Return all import statements."""
         return [*self.of(ast.Import), *self.of(ast.ImportFrom)]
 
     @property
     def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-        """All functions and methods, without lambdas."""
+        """Return all functions and methods, without lambdas."""
         return [*self.of(ast.FunctionDef), *self.of(ast.AsyncFunctionDef)]
 
     @property
     def classes(self) -> list[ast.ClassDef]:
-        """All classes."""
+        """Return all classes."""
         return self.of(ast.ClassDef)
 
     def statements(self) -> Iterator[ast.stmt]:
-        """Yield all statements, kind by kind."""
+        """Yield all statements, grouped by type."""
         for kind, nodes in self._by_kind.items():
             if issubclass(kind, ast.stmt):
                 yield from nodes  # type: ignore[misc]
 
     def statements_on(self, line: int) -> list[ast.stmt]:
-        """Return the statements that a line is part of, kind by kind."""
+        """Return the statements that include a line, grouped by type."""
         return [one for one in self.statements() if one.lineno <= line <= last_line(one)]
 
 
@@ -89,7 +89,7 @@ _LEAVES = (ast.Constant, ast.Name, ast.alias, ast.Global, ast.Nonlocal, ast.Pass
 
 @cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """Return the fields of a kind of node that hold nodes."""
+    """Return the fields of a node type that contain nodes."""
     if kind in _IMPORTS:
         return ("names",)
     if kind in _LEAVES:
@@ -113,8 +113,8 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def within(around: ast.AST | Sequence[ast.AST] | None, *kinds: type[Node]) -> Iterator[Node]:
-    """Return the nodes of some kinds in a node, itself included, or in several nodes; none where
-    there is no node.
+    """Return the nodes of some types in a node, the node included, or in several nodes; none for
+    None.
     """
     if isinstance(around, ast.AST):
         around = [around]
@@ -122,17 +122,17 @@ def within(around: ast.AST | Sequence[ast.AST] | None, *kinds: type[Node]) -> It
 
 
 def holds(around: ast.AST, *kinds: type[ast.AST]) -> bool:
-    """Return whether a node is, or has in it, a node of one of some kinds."""
+    """Return whether a node, or a node inside of it, has one of some types."""
     return next(within(around, *kinds), None) is not None
 
 
 def of_kind(values: Iterable[object], *kinds: type[Kind]) -> Iterator[Kind]:
-    """Return those of some values that are of one of these kinds."""
+    """Return those values that are instances of one of some classes."""
     return (value for value in values if isinstance(value, kinds))
 
 
 def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """Return the second things of pairs by the first."""
+    """Return the second items of pairs, in lists by the first item."""
     groups: defaultdict[Key, list[Item]] = defaultdict(list)
     for key, item in pairs:
         groups[key].append(item)

@@ -1,4 +1,4 @@
-"""The findings of a project: every check on every module, places, suppressions."""
+"""Find all findings of a project: run every check on every module, and apply ignore comments."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def findings(project: Project) -> list[Finding]:
 
 
 def judged(modules: Sequence[Module]) -> tuple[list[Finding], list[Unreadable]]:
-    """Return what the checks find in all modules of a project, and what went wrong."""
+    """Return what the checks find in all modules of a project, and the problems that occurred."""
     found: list[Finding] = []
     problems: list[Unreadable] = []
     for judgement in list(map(begun, modules)):
@@ -61,13 +61,15 @@ def judged(modules: Sequence[Module]) -> tuple[list[Finding], list[Unreadable]]:
 
 @dataclass(eq=False, slots=True)
 class Judgement:
-    """What the checks found so far in what begins in a module.
+    """The findings in a module so far.
 
-    found      by rule and place
-    problems   what could not be followed or checked
-    is_cut     whether something was not followed to its end; `is_deep` if it is nested too deeply
-    is_trial   whether its program only tries it out; `is_chore` if it does what its file is named
-               after, and that is no training
+    found       findings by rule and place
+    problems    what could not be followed or checked
+    is_cut      whether the execution was not followed to its end
+    is_deep     whether that is because the code is nested too deeply
+    is_trial    whether the program of the module only tries out the module
+    is_chore    whether the program is no training and its file name says so, as `plot_results.py`
+    has_failed  whether the execution raised an error
     """
 
     module: Module
@@ -81,10 +83,10 @@ class Judgement:
 
 
 def begun(module: Module) -> Judgement:
-    """Execute a module if it is a program, and check that.
+    """Execute a module if it is a program, and check the program.
 
-    The functions that no program reaches are known once this was done with all modules of the
-    project; then `ended` follows.
+    `ended` follows once this was done with all modules, because only then it is known which
+    functions no program reaches.
     """
     judgement = Judgement(module)
     WALK.links = 0
@@ -100,8 +102,8 @@ def begun(module: Module) -> Judgement:
 
 
 def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
-    """Check the text of a module and what no program reaches in it: what was found in it, and what
-    went wrong.
+    """Check the text of a module, and its functions that no program reaches; return all findings of
+    the module and all problems.
     """
     module = judgement.module
     if judgement.has_failed or is_test(module):
@@ -134,7 +136,7 @@ def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
 
 
 def _look(judgement: Judgement, order: Order) -> None:
-    """Check an order."""
+    """Run all checks on an order of steps, and keep what they find."""
     if is_test(judgement.module):
         return
     judgement.is_cut |= order.cut
@@ -144,7 +146,7 @@ def _look(judgement: Judgement, order: Order) -> None:
 
 
 def _hits_in(order: Order, check: Check) -> Iterator[Hit]:
-    """Yield what a check finds in an order, as severe as it is sure."""
+    """Yield the hits of a check in an order, with their severity lowered by doubts."""
     for hit in check.hits_in(order):
         entry = _entry(hit)
         severity = lowered(order, hit, hit.severity or entry.severity)
@@ -152,7 +154,7 @@ def _hits_in(order: Order, check: Check) -> Iterator[Hit]:
 
 
 def _keep_hits(judgement: Judgement, check: Check, hits: Callable[[], Iterable[Hit]]) -> None:
-    """Note what a check finds, or that it failed."""
+    """Keep the hits of a check, or note that the check raised an error."""
     try:
         for hit in hits():
             if judgement.is_chore or hit.module.outside or is_test(hit.module):
@@ -171,8 +173,10 @@ def _failed(judgement: Judgement, error: Exception) -> None:
 
 
 def is_test(module: Module) -> bool:
-    """Return whether a module is one of the tests in a folder that is scanned: what these train,
-    they train to be looked at. One that is named itself is read as any other.
+    """Return whether a module is a test in a scanned folder, because tests train only to look at
+    the training.
+
+    Return False for a file that the user named itself.
     """
     path = Path(module.shown)
     imports_tests = not _OF_TESTS.isdisjoint(module.imported_names)
@@ -196,17 +200,16 @@ def _problem(module: Module, what: str, error: Exception) -> Unreadable:
 
 
 def _keep(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
-    """Keep, of several findings at one place, the most severe, and of those the one that is
-    reached by the fewest calls.
+    """Keep the most severe of several findings at one place, and of equal ones that which the
+    fewest calls lead to.
     """
     key = (finding.code, finding.path, finding.joined_line, finding.column)
     found[key] = min(found.get(key, finding), finding, key=_rank)
 
 
 def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
-    """Return findings with what comments say of them; each place once, in order.
-
-    Findings about comments that answer nothing are added.
+    """Return findings in order, each place once, with ignore comments applied, and findings about
+    comments that suppress nothing.
     """
     comments = {module.shown: _comments(module) for module in project.asked}
     by_path = {module.shown: module for module in project}
@@ -313,7 +316,7 @@ def _finding(hit: Hit) -> Finding:
 
 
 def _entry(hit: Hit) -> Entry:
-    """Return the rule of a hit."""
+    """Return the catalogue entry of a hit. Raises LookupError."""
     entry = find(hit.code)
     if entry is None:
         raise LookupError(f"there is no rule {hit.code}")
@@ -321,7 +324,7 @@ def _entry(hit: Hit) -> Entry:
 
 
 def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:
-    """Return what the check says of the place, else the fix of the rule; and which of them it
+    """Return the fix for a place: that of the check, else that of the rule; and which of them it
     is.
     """
     own = [hit.evidence[key] for key in ("fix", "by_hand") if hit.evidence.get(key)]
@@ -347,7 +350,7 @@ def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:
 
 
 def frameworks(module: Module) -> tuple[str, ...]:
-    """Return the frameworks that a module, what it imports, or what imports it, uses."""
+    """Return the frameworks that a module, its imports, or its importers use."""
     importers = [other for other in module.project if module in other.imports]
     roots: list[str] = []
     for one in (module, *filterfalse(attrgetter("outside"), (*module.imports, *importers))):
@@ -361,9 +364,7 @@ def frameworks(module: Module) -> tuple[str, ...]:
 
 
 def _is_whole(text: str) -> bool:
-    """Return whether a line of code is not the head of more: its brackets are closed, and it begins
-    no block.
-    """
+    """Return whether a line of code is complete: brackets are closed, no block begins."""
     if text.endswith((":", "{", "(", ",")) or _BEGINS_BLOCK.match(text):
         return False
     return all(text.count(first) == text.count(last) for first, last in ("()", "[]", "{}"))

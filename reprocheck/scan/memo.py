@@ -1,4 +1,4 @@
-"""Answers that are kept with what was asked about, and go when that goes."""
+"""Cache answers on the object that they are about, so that both are freed together."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ KEPT = "_kept"
 def kept(
     function: Callable[Concatenate[About, More], Answer],
 ) -> Callable[Concatenate[About, More], Answer]:
-    """Return a function of an order, a module or a node, which is asked again and again: each
-    answer is kept with that object.
+    """Return a function whose results are cached on its first argument: an order, a module or a
+    node.
 
-    A cache of the function itself would hold the last objects that it was asked about, each with a
-    tree.
+    `functools.cache` would keep these objects, and with each a tree, in memory.
     """
 
     @wraps(function)

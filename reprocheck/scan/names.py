@@ -31,8 +31,10 @@ Bound = tuple["Scope", str]
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """The names that a module, class, function, lambda or comprehension binds: each with the
-    expressions or dotted names that it may be.
+    """A scope (module, class, function, lambda, comprehension) and the names that it binds.
+
+    bound  for each name the expressions or dotted names that it may stand for
+    outer  names that `global` or `nonlocal` declares
     """
 
     node: ast.AST
@@ -41,22 +43,22 @@ class Scope:
     outer: set[str] = field(default_factory=set)
 
     def outward(self) -> Iterator[Scope]:
-        """Yield the scope and those around it, up to that of the module."""
+        """Yield this scope and the scopes around it, up to that of the module."""
         at: Scope | None = self
         while at is not None:
             yield at
             at = at.parent
 
     def bind(self, name: str, meaning: ast.expr | str | None) -> None:
-        """Add a meaning; None is something unknown."""
+        """Add a meaning of a name: an expression, a dotted name, or None if unknown."""
         self.bound.setdefault(name, []).append(meaning)
 
 
 class Names:
     """The names of one module.
 
-    `expand` gives what a star import of the user's own module brings, `package` is for relative
-    imports.
+    expand   returns what a star import of a user's module defines under a name
+    package  whether the module is a package, which relative imports depend on
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class Names:
                 waiting.append((child, inner if is_inside else at))
 
     def of(self, node: ast.AST) -> str | None:
-        """Return the dotted name of an expression, None where it has none.
+        """Return the dotted name of an expression; None if it has none.
 
         A function or class of the module itself is `module.name`.
         """
@@ -99,7 +101,7 @@ class Names:
         return _extended(self._of_name(leaf.id, self.scope_of(leaf)), rest)
 
     def of_global(self, name: str) -> str | None:
-        """Return what a name stands for at the top level of the module; nothing for builtins."""
+        """Return the dotted name of a name at the top level of the module; None for builtins."""
         found = self._of_name(name, self.scope)
         if found is None or found.startswith("builtins."):
             return None
@@ -134,7 +136,7 @@ class Names:
         return free_name(name, self._stars, self._expand)
 
     def _needed(self, bound: Bound) -> Iterator[Bound]:
-        """Yield the bound names by which the meanings of a name are spelled."""
+        """Yield the bound names on which the meanings of a bound name depend."""
         scope, name = bound
         for meaning in scope.bound[name]:
             leaf = None
@@ -147,9 +149,10 @@ class Names:
                 yield holder, leaf.id
 
     def _agreed(self, bound: Bound) -> str | None:
-        """Return what all meanings of a name agree on.
+        """Return the dotted name that all meanings of a name share; None if they differ or one is
+        unknown.
 
-        One that is not known spoils it, except `None` before the real one (`try: import`).
+        The constant `None` does not count, because it often stands for a failed `try: import`.
         """
         scope, name = bound
         names: set[str | None] = set()
@@ -162,7 +165,9 @@ class Names:
         return names.pop()
 
     def _meant(self, meaning: ast.expr | str | None) -> str | None:
-        """Return what one meaning of a name stands for, where the names in it are known."""
+        """Return the dotted name of one meaning of a name, once the names in this meaning are
+        resolved.
+        """
         if not meaning:
             return None
         if isinstance(meaning, str):
@@ -220,7 +225,7 @@ class Names:
         return at
 
     def bind_named(self, node: ast.NamedExpr, at: Scope) -> Scope:
-        """`:=` in a comprehension binds its name around that."""
+        """Bind the name of `:=`, for a comprehension in the scope around it."""
         outside = (one for one in at.outward() if not isinstance(one.node, COMPREHENSIONS))
         self._bind(node.target.id, node.value, next(outside, at))
         return at
@@ -241,8 +246,8 @@ class Names:
 
 
 def _holder(name: str, scope: Scope) -> Scope | None:
-    """Return the scope that binds a name, seen from another one: classes are not visible from the
-    functions in them.
+    """Return the scope that binds a name, as seen from a scope; functions do not see the names of a
+    class around them.
     """
     for at in scope.outward():
         visible = at is scope or not isinstance(at.node, ast.ClassDef)
@@ -252,8 +257,8 @@ def _holder(name: str, scope: Scope) -> Scope | None:
 
 
 def _chain(node: ast.AST) -> tuple[ast.Name | None, list[str]]:
-    """Return the name that an expression begins with, and what follows it: attributes, and `()` for
-    calls. No name for other expressions.
+    """Return the first name of an expression and the parts after it, attributes and `()` for calls;
+    None if it begins with no name.
     """
     rest: list[str] = []
     at = node
@@ -273,7 +278,7 @@ def _chain(node: ast.AST) -> tuple[ast.Name | None, list[str]]:
 
 
 def _extended(name: str | None, rest: list[str]) -> str | None:
-    """Return the name of what hangs below something."""
+    """Return a dotted name extended by attributes and calls, as `torch.Generator()`."""
     if not name:
         return None
     for part in rest:
@@ -323,9 +328,7 @@ Assigned = Iterator[tuple[ast.expr, ast.expr | None]]
 
 
 def assigned(node: ast.AST) -> Assigned:
-    """Return what a node assigns, name by name; the value is None where it is only known to be
-    assigned.
-    """
+    """Yield each name that a node assigns, with its value; None if the value is unknown."""
     find = _ASSIGNED.get(type(node))
     if find is None:
         return iter(())
@@ -368,7 +371,7 @@ _ASSIGNED: dict[type[ast.AST], Callable[[Any], Assigned]] = {
 
 
 def _pairs(target: ast.expr, value: ast.expr | None) -> Assigned:
-    """Yield each name of a target with its own part of the value."""
+    """Yield each name of an assignment target with its own part of the value."""
     if isinstance(target, ast.Starred):
         target = target.value
     if not isinstance(target, _ROWS):
@@ -382,7 +385,7 @@ def _pairs(target: ast.expr, value: ast.expr | None) -> Assigned:
 
 
 def last_word(node: ast.AST) -> str:
-    """Return the last part of a name as it is written: `sort` of `rows.sort`, "" of what is no
+    """Return the last part of the name in an expression: `sort` of `rows.sort`; "" if it is no
     name.
     """
     if isinstance(node, ast.Attribute):
@@ -393,22 +396,20 @@ def last_word(node: ast.AST) -> str:
 
 
 def last_part(name: str) -> str:
-    """`sort` of `rows.sort`, in a dotted name."""
+    """Return the last part of a dotted name: `sort` of `rows.sort`."""
     return name.rpartition(".")[2]
 
 
 def with_name(index: Mapping[str, list[T]], name: str) -> list[list[T]]:
-    """Return what an index has of a name, or of all names that begin so: with `torch.nn.` for
-    `torch.nn.*`.
-    """
+    """Return the items of an index under a name, or under all names with a prefix: `torch.nn.*`."""
     if not name.endswith(".*"):
         return [index.get(name, [])]
     return [found for own, found in index.items() if own.startswith(name[:-1])]
 
 
 def _is_inside(node: ast.AST, child: ast.AST) -> bool:
-    """Return whether a child belongs to the scope that its parent opens: bodies do, decorators,
-    defaults and bases do not.
+    """Return whether a child belongs to the scope that its parent opens; decorators, defaults and
+    base classes do not.
     """
     if isinstance(node, ast.Lambda):
         return child is node.body

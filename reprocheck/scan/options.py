@@ -1,6 +1,7 @@
-"""`[tool.reprocheck.scan]` of the nearest pyproject.toml: `select`, `ignore` and `exclude`, as
-lists of text, `libraries`, a table of what the project's own libraries do, `per-file-ignores`, and
-the file of the `baseline`.
+"""Read `[tool.reprocheck.scan]` of the nearest pyproject.toml.
+
+`select`, `ignore` and `exclude` are lists of texts, `libraries` and `per-file-ignores` are tables,
+and `baseline` is a file.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ LISTS = ("select", "ignore", "exclude")
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What the value of a key must be, and how it is written."""
+    """The type that the value of a key must have.
+
+    holds   returns whether a value has this type
+    name    the type in words
+    advice  how to write such a value
+    """
 
     holds: Callable[[Any], bool]
     name: str
@@ -52,10 +58,14 @@ KEYS = tuple(_KINDS)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What a project wants of its scans.
+    """The scan options of a project.
 
-    folder      that of the file, which the patterns of `per_file_ignores` are relative to
-    baseline    the file of known findings
+    select, ignore     codes or names of rules to use and to leave out
+    exclude            patterns of paths to leave out
+    libraries          calls of the project's libraries, each with the argument that seeds it
+    per_file_ignores   patterns of paths, each with the rules to leave out there
+    folder             the folder of pyproject.toml, to which these patterns are relative
+    baseline           the file of known findings; None without one
     """
 
     select: tuple[str, ...] = ()

@@ -1,6 +1,4 @@
-"""The order of what happens in an entry module, or in one function of a library: rules are lookups
-on it.
-"""
+"""Look up steps in an order: all that happens when a program or a function is executed."""
 
 from __future__ import annotations
 
@@ -29,17 +27,17 @@ is not, and in one that is.
 
 @dataclass(eq=False)
 class Order:
-    """What happens, in order.
+    """All steps of executing a program, a function or a class, in order.
 
-    root       the module that it begins in
-    whole      whether it is a whole program: an entry module. Else one function or class, of whose
-               callers nothing is known, or the body of a library's module
+    root       the module in which it begins
+    whole      whether it is a whole program: an entry module. Else it is one function or class, or
+               the body of a library's module, whose callers are unknown
     function   qualified name of that function or class; empty for a module
     steps      calls, stores, loops, imports
-    values     what an expression stood for when it was last evaluated, by the id of its node
+    values     the value of each expression at its last evaluation, by the id of its node
                (`value_of`)
-    cut        whether it was too long and the rest is missing; `deep` if that is because of its
-               nesting
+    cut        whether the execution exceeded a limit, so that later steps are missing
+    deep       whether that is because the code is nested too deeply
     """
 
     root: Module
@@ -58,32 +56,32 @@ class Order:
         yield from self._steps_at(self._named(self._calls, names))
 
     def stores(self, *names: str) -> Iterator[Store]:
-        """Yield the assignments to one of these names, in order."""
+        """Yield the assignments to library attributes with one of these names, in order."""
         yield from self._steps_at(self._named(self._stores, names))
 
     def imports(self, *names: str) -> Iterator[Import]:
-        """Yield the first imports of modules of these names or below them, in order."""
+        """Yield the first imports of these modules or of modules below them, in order."""
         # without names the prefix is empty, and every name begins so
         prefixes = tuple(f"{name}." for name in names) or ("",)
         yield from (step for step in self._imports if f"{step.name}.".startswith(prefixes))
 
     def methods(self, *methods: str) -> Iterator[Call]:
-        """Yield the calls whose last part is one of these, whatever they are called on: `backward`,
+        """Yield the calls whose name ends with one of these words, on any object: `backward`,
         `shuffle`.
         """
         found = [self._methods.get(method, ()) for method in methods]
         yield from self._steps_at(sorted(chain.from_iterable(found)))
 
     def loops(self) -> Iterator[Loop]:
-        """Loops and comprehensions, in order."""
+        """Return the loops and comprehensions, in order."""
         return of_kind(self.steps, Loop)
 
     def environment(self, variable: str) -> Iterator[Store]:
-        """Yield the assignments to an environment variable, in whatever way they are written."""
+        """Yield the assignments to an environment variable, however they are written."""
         yield from self.stores(f"os.environ[{variable}]")
 
     def position(self, step: Step) -> int:
-        """Return the place of a step among the steps."""
+        """Return the index of a step in the order."""
         return self._positions[id(step)]
 
     def is_before(self, one: Step, other: Step) -> bool:
@@ -99,8 +97,8 @@ class Order:
         return (call for call in self.calls(*names) if self.is_before(step, call))
 
     def value_of(self, node: ast.AST) -> Value:
-        """Return what an expression stood for when it was last evaluated; UNKNOWN where it never
-        was.
+        """Return the value of an expression at its last evaluation; UNKNOWN if it was never
+        evaluated.
         """
         return self.values.get(id(node), UNKNOWN)
 
@@ -115,14 +113,16 @@ class Order:
         yield from calls
 
     def uses(self, value: Value) -> Iterator[Step]:
-        """Yield the steps that take this value itself: as receiver, argument, what is stored or
-        gone over.
+        """Yield the steps that use this value itself: as receiver, argument, stored value or
+        iterable.
         """
         yield from self._steps_at(self._by_input.get(id(value), ()))
 
     def flow(self, value: Value, ends: Container[str] = ()) -> Iterator[Step]:
-        """Yield the steps that take this value or something made of it, however often it was passed
-        on, in order. What calls of `ends` give back is not followed.
+        """Yield, in order, the steps that use this value or something made of it, over any number
+        of steps.
+
+        `ends` are words of calls whose results are not followed, as `len`.
         """
         seen = {id(value)}
         waiting = [value]
@@ -145,7 +145,7 @@ class Order:
         yield from self._steps_at(sorted(indices))
 
     def at(self, module: Module, node: ast.AST) -> list[Step]:
-        """Return the steps of a node of a module."""
+        """Return the steps at a node of a module: one for each time that the node was executed."""
         steps = self._steps_at(self._by_node.get(id(node), ()))
         return [step for step in steps if step.module is module]
 
@@ -192,7 +192,7 @@ class Order:
 
     @cached_property
     def _made_of(self) -> dict[int, list[Value]]:
-        """Return what was directly made of a value without a call, by the id of the value."""
+        """Return, by the id of a value, the values that are made of it directly without a call."""
         index: defaultdict[int, list[Value]] = defaultdict(list)
         seen: set[int] = set()
         inputs = chain.from_iterable(step.inputs for step in self.steps)
@@ -211,11 +211,11 @@ class Order:
         return grouped((step.name, at) for at, step in self._enumerated(kind))
 
     def _enumerated(self, kind: type[Kind]) -> Iterator[tuple[int, Kind]]:
-        """Return the steps of a kind, each with its position."""
+        """Return the steps of a type, each with its index in the order."""
         return ((at, step) for at, step in enumerate(self.steps) if isinstance(step, kind))
 
     def _steps_at(self, positions: Iterable[int]) -> Iterator[Any]:
-        """Return the steps at these positions."""
+        """Return the steps at these indices."""
         return map(self.steps.__getitem__, positions)
 
     def _named(self, index: dict[str, list[int]], names: tuple[str, ...]) -> list[int]:

@@ -1,6 +1,4 @@
-"""What is known of a file from its text alone, and kept when its tree is let go: how long it is and
-what it imports.
-"""
+"""Outline a file by its text: its length and imports, which are kept when its tree is freed."""
 
 from __future__ import annotations
 
@@ -20,10 +18,12 @@ Import = tuple[int, str, tuple[str, ...]]
 
 
 class Outline(msgspec.Struct, frozen=True):
-    """What is known of a file from its text alone.
+    """The length and the imports of a file.
 
-    imports   (level, module, names) of each import
-    problem   why it cannot be read, and `problem_line`
+    lines         the number of lines
+    imports       (level, module, names) of each import
+    problem       why the file cannot be read; empty if it can
+    problem_line  the line of this problem, if known
     """
 
     lines: int = 0
@@ -49,10 +49,11 @@ def outlined(tree: ast.Module, lines: Sequence[str]) -> Outline:
 
 
 def imported(outline: Outline, name: str, *, package: bool) -> Iterator[str]:
-    """Yield the dotted names of what a module imports: each module, and what is taken from it,
-    which may be a module of its own.
+    """Yield the dotted names of the modules that a file imports, and of the names that it imports
+    from them, which may be modules, too.
 
-    `name` is that of the importing module, and `package` whether it is a package.
+    name     dotted name of the importing module
+    package  whether the importing module is a package
     """
     for level, module, names in outline.imports:
         origin = absolute(level, module, name, package=package)

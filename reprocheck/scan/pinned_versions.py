@@ -1,5 +1,5 @@
-"""The versions of packages that a project asks for: in `setup.py`, `setup.cfg`, `pyproject.toml`,
-files of requirements and of conda's environments.
+"""Read the versions of packages that a project asks for, in `setup.py`, `setup.cfg`,
+`pyproject.toml`, requirements files and conda environments.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _VARIANTS = re.compile(r"-(cpu|gpu|intel|macos|rocm)$")
 
 @cache
 def pins(folder: Path) -> Pins:
-    """Return what the project of a folder asks for: what stands nearest to it counts."""
+    """Return for each package the versions below which a project stays; files near `folder` win."""
     top = project_root(folder) or folder
     found: dict[str, tuple[Version, ...]] = {}
     for around in (folder, *folder.parents):
@@ -46,7 +46,7 @@ def pins(folder: Path) -> Pins:
 
 
 def forget() -> None:
-    """Files may have changed since the last scan of this process."""
+    """Clear the caches, because files may have changed since the last scan of this process."""
     pins.cache_clear()
     _in_folder.cache_clear()
 
@@ -61,7 +61,7 @@ def _in_folder(folder: Path) -> Pins:
 
 
 def _in_file(path: Path) -> Iterator[tuple[str, Version]]:
-    """Yield the packages that a file names, and the versions that it stays below."""
+    """Yield the packages that a file names, each with the version below which it must stay."""
     try:
         lines = decode(read(path)).splitlines()
     except UnreadableError:
@@ -76,7 +76,7 @@ def _in_file(path: Path) -> Iterator[tuple[str, Version]]:
 
 
 def _below(operator: str, version: Version) -> Version:
-    """Return the version that one stays below; empty where there is no limit."""
+    """Return the version below which a requirement stays; empty if it has no upper limit."""
     if operator == "<":
         return version
     if operator == "<=":

@@ -1,8 +1,7 @@
-"""Places of a program that are not the same in each run: what it reads, draws, orders or leaves
-unfilled there.
+"""Find all places of a program that may differ in each run: what it reads, draws, or orders there.
 
-A check reports such a place only where it can change a training. Here all of them are named: where
-runs are known to differ, the reason is looked for among them.
+A check reports such a place only if it can change a training. Here all are listed, because the
+cause of runs that are known to differ is among these places.
 """
 
 from __future__ import annotations
@@ -53,18 +52,19 @@ _PLAIN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An expression or a statement of the user's.
+    """An expression or a statement of the user's that may differ in each run.
 
-    kind  clock, monotonic (a clock that counts from the start of the machine), elapsed and
-          monotonic elapsed (a time that was measured with them and is used), clock path and system
-          path (a branch that they decide),
-          generator (made without a seed), system (the entropy of the system), private (a draw from
-          such a generator), draw (from a generator of the process), split, memory, hash, address,
-          set order, listing, temporary, arrival, parallel map, compile, threads, hook, custom
-          backward, benchmark, late hash seed
-    name  of what is called, as it is documented; of a method as it is written
-    of    the expression to write otherwise: the set without an order, the call of `hash`
-    one   whether a draw takes one of several things, and puts none into an order
+    kind    clock, monotonic (a clock that counts from the start of the machine), elapsed and
+            monotonic elapsed (a time that was measured with such a clock and is used), clock path
+            and system path (a branch that the clock or OS entropy decides), generator (made without
+            a seed), system (OS entropy), private (a draw from an unseeded generator), draw (from a
+            global generator), split, memory, hash, address, set order, listing, temporary, arrival,
+            parallel map, compile, threads, hook, custom backward, benchmark, late hash seed
+    name    the documented name of what is called; a method as it is written
+    module  the user's module that contains `node`
+    node    the syntax node of the place
+    of      the expression to change: the set without an order, the call of `hash`
+    one     whether a draw picks one of several items, and orders none
     """
 
     kind: str
@@ -76,19 +76,19 @@ class Place:
 
     @property
     def line(self) -> int:
-        """Its line in the text of its module."""
+        """Return the line of the place in the text of its module."""
         return getattr(self.node, "lineno", 1)
 
     @property
     def written(self) -> str:
-        """The expression to write otherwise, as it stands in the text; "" where none is known."""
+        """Return the text of the expression to change; "" if none is known."""
         if self.of is None:
             return ""
         return ast.get_source_segment(self.module.source.text, self.of) or ""
 
 
 def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, ...]:
-    """Return all places of a program, module by module and line by line, each once."""
+    """Return all places of a program, by module and line, each once."""
     found: dict[tuple[str, int], Place] = {}
     in_orders = (finder(order) for order in orders for finder in _FINDERS)
     for place in chain(*in_orders, *map(_custom_backwards, modules)):
@@ -102,9 +102,7 @@ def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, .
 
 
 def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]:
-    """Yield what a line is fed by, the nearest first: the ids of the nodes that made the values in
-    it.
-    """
+    """Yield the ids of the nodes that made the values on a line, the nearest first."""
     around = sorted(module.index.statements_on(line), key=attrgetter("lineno"))
     if not around:
         return
@@ -126,7 +124,9 @@ def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]
 
 
 def _fed_by(order: Order, value: Value) -> Iterator[Value]:
-    """Yield what a value was made of, and what changed it since: `generator.manual_seed(seed)`."""
+    """Yield the values of which a value is made, or which changed it later:
+    `generator.manual_seed(seed)`.
+    """
     if isinstance(value, Instance):
         return
     yield from value.sources
@@ -168,7 +168,7 @@ def file_listings(order: Order) -> Iterator[Place]:
 
 
 def keywords(order: Order) -> Iterator[Place]:
-    """Sorting by `id`, and loaders that hand out what is ready first."""
+    """Yield calls that sort by `id`, and loaders with `in_order=False`."""
     for call in every(order):
         if hash_order.is_address(call.keywords.get("key", UNKNOWN)):
             yield _place("address", call, f"{_shown(call)}(key=id)")
@@ -177,9 +177,7 @@ def keywords(order: Order) -> Iterator[Place]:
 
 
 def parallel_maps(order: Order) -> Iterator[Place]:
-    """Yield a `map` that calls a function for several samples at a time, unless that calls nothing:
-    then it can draw nothing.
-    """
+    """Yield each parallel `map` of tf.data whose function calls something, so may draw."""
     for call in every(order):
         workers = call.keywords.get("num_parallel_calls")
         if is_none(workers) or literal(workers) == 1:
@@ -191,7 +189,7 @@ def parallel_maps(order: Order) -> Iterator[Place]:
 
 
 def draws(order: Order) -> Iterator[Place]:
-    """Yield draws from the generators of the process, and splits that are made with one."""
+    """Yield draws from the global generators, and splits of data that draw from them."""
     for drawing in drawings(order):
         if drawing.draws.kind == "split":
             yield _place("split", drawing.call)
@@ -208,7 +206,7 @@ _DRAWN = ("random.", "numpy.random.", "torch.rand()")
 
 
 def generators(order: Order) -> Iterator[Place]:
-    """Yield generators that start from the operating system, and what draws from them."""
+    """Yield generators that OS entropy seeds, and draws from these generators."""
     for call, value in private_generators.unseeded(order):
         yield _place("generator", call)
         drawing = of_kind(order.uses(value), Call)
@@ -231,7 +229,7 @@ def entropy_of_system(order: Order) -> Iterator[Place]:
 
 
 def clocks(order: Order) -> Iterator[Place]:
-    """Clocks, but for those that only measure how long something takes or say how long to wait."""
+    """Yield calls of clocks, without those that only measure a duration or set a pause."""
     for call in filter(_is_clock, every(order)):
         match call.parent:
             case ast.BinOp(op=ast.Sub(), left=left) if left is call.node:  # `clock() - start`
@@ -245,7 +243,7 @@ def clocks(order: Order) -> Iterator[Place]:
 
 
 def ages(order: Order) -> Iterator[Place]:
-    """Clocks in `now - number`, where the number is no time that was taken."""
+    """Yield clocks in differences as `now - number`, if `number` is no time of a clock."""
     for _, node in _nodes(order, ast.BinOp):
         match node:
             case ast.BinOp(op=ast.Sub(), right=ast.Attribute() | ast.Subscript()):
@@ -267,18 +265,14 @@ def _is_of_system(call: Call) -> bool:
 
 
 def _nodes(order: Order, *kinds: type[ast.AST]) -> Iterator[tuple[Module, Any]]:
-    """Yield the nodes of some kinds in the modules in which its steps stand, each with its
-    module.
-    """
+    """Yield the nodes of some types in all modules of the order's steps, each with its module."""
     modules = {id(step.module): step.module for step in order.steps}
     for module in modules.values():
         yield from ((module, node) for node in module.nodes(*kinds))
 
 
 def _of_start(kind: str, call: Call) -> str:
-    """Return the kind of a clock, or of a time by it, where it may be one that counts from a
-    start.
-    """
+    """Return the kind of a clock; a monotonic one if the clock may count from a start."""
     if call.name not in tables.calls("entropy", "monotonic"):
         return kind
     return {"clock": "monotonic", "elapsed": "monotonic elapsed"}[kind]
@@ -289,7 +283,7 @@ def _is_time(value: Value) -> bool:
 
 
 def decided_branches(order: Order) -> Iterator[Place]:
-    """Branches and loops that the clock or the system decides, unless they only tell something."""
+    """Yield branches and loops that the clock or system decides, unless they only print."""
     for module, node in _nodes(order, ast.If, ast.While, ast.IfExp):
         sources = entropy.mixed(order.value_of(node.test))
         reads = (call for call in sources if _is_clock(call) or _is_of_system(call))
@@ -316,7 +310,7 @@ def _tells(order: Order, statement: ast.stmt) -> bool:
 
 
 def loops_over_sets(order: Order) -> Iterator[Place]:
-    """Yield where a loop goes over a set."""
+    """Yield each loop over a set."""
     for loop in order.loops():
         if hash_order.is_set(loop.value):
             of_objects = _holds_objects(loop.value)
@@ -331,7 +325,7 @@ def loops_over_sets(order: Order) -> Iterator[Place]:
 
 
 def sequences_of_sets(order: Order) -> Iterator[Place]:
-    """Yield where something is made of a set in its order."""
+    """Yield calls that turn a set into a sequence in the set's order, as `list(names)`."""
     for call in order.calls(*_KEEP_ORDER):
         value = next(filter(hash_order.is_set, call.arguments), None)
         if value is not None and not files.is_sorted_around(call):
@@ -340,9 +334,7 @@ def sequences_of_sets(order: Order) -> Iterator[Place]:
 
 
 def _written(call: Call, value: Value) -> ast.expr | None:
-    """Return the argument of a call that a value is; None where no single argument stands for
-    it.
-    """
+    """Return the expression of the argument with this value; None without a single one."""
     match call.node:
         case ast.Call(args=given) if len(given) == len(call.arguments):
             pairs = zip(given, call.arguments, strict=True)
@@ -369,7 +361,7 @@ def switches(order: Order) -> Iterator[Place]:
 
 
 def _custom_backwards(module: Module) -> Iterator[Place]:
-    """Classes with a backward pass of their own."""
+    """Yield classes with a custom backward pass: subclasses of `autograd.Function`."""
     for node in module.index.classes:
         bases = map(module.name_of, node.bases)
         if any(name.endswith(".Function") for name in bases):
@@ -381,7 +373,7 @@ def _place(kind: str, step: Call, name: str = "") -> Place:
 
 
 def _shown(call: Call) -> str:
-    """Return what is called, as it is documented; a method as it is written."""
+    """Return the documented name of a called function, or a method call as it is written."""
     of_object = "()" in call.name or "?" in call.name
     if of_object and isinstance(call.node, ast.Call):
         return ast.unparse(call.node.func)[:_LONGEST]

@@ -1,4 +1,4 @@
-"""Programs: which modules are one, what happens when it is executed, and programs of texts."""
+"""Find which modules are programs, execute modules, and make projects of texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _DRIVERS = words("training", "drivers")
 
 
 def is_entry(module: Module) -> bool:
-    """Return whether a module is a program."""
+    """Return whether a module is a program: it has a `__main__` guard, trains at its top level, or
+    is a script that nobody imports.
+    """
     if any(map(is_guard, module.tree.body)) or _trains(module):
         return True
     if module.package or id(module) in module.project.imported:
@@ -38,7 +40,7 @@ def is_entry(module: Module) -> bool:
 
 
 def _trains(module: Module) -> bool:
-    """Return whether the top level, outside of functions and classes, trains."""
+    """Return whether the top level of a module, outside of functions and classes, trains."""
     waiting: list[tuple[ast.AST, bool]] = [(statement, False) for statement in module.tree.body]
     while waiting:
         node, in_loop = waiting.pop()
@@ -62,15 +64,15 @@ EXECUTION = Execution(
 
 
 class Beside(Resolver):
-    """Modules by their paths: beside the program, beside the file that imports them, in the folders
-    above, and where one alone fits.
+    """Finds modules by path: beside the program, beside the importing file, in the folders above,
+    or the only file whose path fits.
     """
 
     def __init__(self, project: Project, program: Path) -> None:
         self._project, self._program = project, program
 
     def find(self, name: str, importer: Module) -> Module | None:
-        """Return the module of that name."""
+        """Return the module of this name; None if there is none."""
         parts = name.split(".")
         if not all(parts):
             return None
@@ -85,8 +87,8 @@ class Beside(Resolver):
         return self._elsewhere(parts)
 
     def _elsewhere(self, parts: list[str]) -> Module | None:
-        """Return the one file of the program whose path ends as the name does: it lies in another
-        folder of the search path.
+        """Return the only file of the program whose path ends with this name, because it may lie in
+        another folder of the search path.
         """
         *packages, last = parts
         folder = Path(*packages)
@@ -102,9 +104,10 @@ class Beside(Resolver):
 
 
 def of_program(files: Mapping[str, str], script: str) -> Project:
-    """Return a project of the texts of a program, by path, of which `script` is executed.
+    """Return a project of the files of a program, without those that cannot be parsed.
 
-    What cannot be parsed is left out.
+    files   texts by path
+    script  the path of the file that is executed
     """
     project = Project(EXECUTION)
     project.resolver = Beside(project, Path(script))
@@ -115,9 +118,8 @@ def of_program(files: Mapping[str, str], script: str) -> Project:
 
 
 def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project:
-    """Return a project of texts by path, without files: `of_text({"train.py": "import torch"})`.
-
-    Raises UnreadableError.
+    """Return a project of texts by path, without files on disk: `of_text({"train.py": "import
+    torch"})`. Raises UnreadableError.
     """
     project = Project(EXECUTION)
     for name, text in files.items():
@@ -129,7 +131,7 @@ def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project
 
 
 def _add(project: Project, name: str, data: bytes, *, single: bool) -> None:
-    """Add the module in the bytes of a file. Raises UnreadableError."""
+    """Add a module to a project, from the content of a file. Raises UnreadableError."""
     path = Path(name)
     parts = list(path.with_suffix("").parts)
     package = parts[-1] == "__init__"

@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Execution:
-    """What happens when modules are executed; `programs.EXECUTION` is the one there is.
+    """The functions that execute modules; the only instance is `programs.EXECUTION`.
 
-    A project is given it, because an execution asks the project for the modules that are imported.
+    A project gets it as an argument, because an execution itself asks the project for imported
+    modules.
 
-    is_entry  whether a module is a program
-    body      the variables and steps of a module once it was imported
-    program   what happens when a module is executed
-    parts     what else begins in a module: what no program reaches
+    is_entry  returns whether a module is a program
+    body      returns the variables and steps of a module after its import
+    program   returns the order of executing a module
+    parts     returns an order for each function and class that no program reaches
     """
 
     is_entry: Callable[[Module], bool]
@@ -49,15 +50,18 @@ _OF_TEXT = ("index", "names", "_calls", KEPT)
 
 @dataclass(eq=False, kw_only=True)
 class Module:
-    """A module of the user: its source, its names, what it imports, and what happens when it is
-    executed.
+    """A module of the user: its source, names and imports, and what happens when it is executed.
 
     name     dotted, as other modules import it
-    single   whether its path itself was given, not a folder that holds it
+    source   the text and tree of the file
+    project  all modules of the scan
+    package  whether it is the `__init__.py` of a package
+    single   whether the user named this file itself, not a folder that contains it
     roots    the folders from which other files import it
-    known    its outline, where its text was looked at already
-    outside  whether it lies outside of what was asked: it is read for signatures and seeding only
-    pins     the versions that its project stays below
+    known    the outline, if its text was already looked at
+    outside  whether it lies outside of the scanned paths, and is read only for function signatures
+             and seeding
+    pins     for each package the versions below which the project stays
     """
 
     name: str
@@ -71,7 +75,7 @@ class Module:
     pins: Pins = field(default_factory=dict)
 
     def is_below(self, package: str, *version: int) -> bool:
-        """Return whether its project asks for versions of a package below one."""
+        """Return whether the project asks for a package below this version."""
         return any(limit <= version for limit in self.pins.get(package, ()))
 
     def __repr__(self) -> str:
@@ -79,70 +83,67 @@ class Module:
 
     @property
     def tree(self) -> ast.Module:
-        """The parsed module: also where a deep execution asks for it first."""
+        """Return the parsed module; a raised recursion limit makes this safe in deep executions."""
         with deep():
             return self.source.tree
 
     @property
     def shown(self) -> str:
-        """The path as it is printed."""
+        """Return the path of the module as it is printed."""
         return self.source.shown
 
     @cached_property
     def outline(self) -> Outline:
-        """Return how long it is and what it imports."""
+        """Return the length and the imports of the module."""
         return self.known or outlined(self.tree, self.source.lines)
 
     @cached_property
     def index(self) -> Index:
-        """Its nodes by kind, with their parents."""
+        """Return the nodes of the module by type, with their parents."""
         return Index(self.tree)
 
     @cached_property
     def names(self) -> Names:
-        """Return what its names stand for."""
+        """Return the lookup of what names in the module stand for."""
         return Names(self.tree, self.name, package=self.package, expand=self._starred)
 
     @cached_property
     def is_entry(self) -> bool:
-        """Return whether it is a program: a guard of `__main__`, training at its top level, or a
-        file given by itself that nobody imports.
+        """Return whether the module is a program: it has a `__main__` guard, trains at its top
+        level, or is a script that nobody imports.
         """
         return self.project.execution.is_entry(self)
 
     @property
     def orders(self) -> tuple[Order, ...]:
-        """Return what is executed, beginning here: its own execution, and its parts."""
+        """Return all orders that begin in this module: its own execution, and its parts."""
         return (self.program, *self.parts)
 
     @property
     def body(self) -> Body:
-        """Its variables and steps once it was imported."""
+        """Return the variables and steps of the module after its import."""
         return self.project.execution.body(self)
 
     @cached_property
     def program(self) -> Order:
-        """Return what happens when it is executed: as a program where it is one, else when it is
-        imported.
-        """
+        """Return the order of executing the module, as a program or else as an import."""
         return self.project.execution.program(self)
 
     @cached_property
     def parts(self) -> tuple[Order, ...]:
-        """Its functions and classes that no program reaches, each executed by itself: to be asked
-        for once all programs of the project were.
+        """Return an order for each function and class of the module that no program reaches.
+
+        Ask for it only once the programs of all modules were executed.
         """
         return self.project.execution.parts(self)
 
     def forget(self) -> None:
-        """Let go what was executed, which is much more than the text; asked for again, it is
-        executed again.
-        """
+        """Free the executed orders, which are large; a later access executes the module again."""
         self.__dict__.pop("program", None)
         self.__dict__.pop("parts", None)
 
     def let_go(self) -> None:
-        """Let go all that is made of its text, too."""
+        """Free the executed orders and all that is made of the module's text."""
         self.forget()
         for made in _OF_TEXT:
             self.__dict__.pop(made, None)
@@ -164,11 +165,11 @@ class Module:
             yield from self.index.of(kind)
 
     def name_of(self, node: ast.AST) -> str:
-        """Return the dotted name of an expression; empty where it has none."""
+        """Return the dotted name of an expression; empty if it has none."""
         return self.names.of(node) or ""
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """Return the node around a node."""
+        """Return the node directly around a node; None for the module itself."""
         return self.index.parents.get(id(node))
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -183,11 +184,11 @@ class Module:
         return takewhile(lambda one: not isinstance(one, ast.stmt), self.around(node))
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
-        """Return the class around a node."""
+        """Return the innermost class around a node; None if there is none."""
         return next(of_kind(self.around(node), ast.ClassDef), None)
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """Return the function around a node."""
+        """Return the innermost function around a node; None if there is none."""
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         return next((at for at in self.around(node) if isinstance(at, kinds)), None)
 
@@ -196,17 +197,17 @@ class Module:
         return next(of_kind((node, *self.around(node)), ast.stmt), None)
 
     def uses_package(self, *packages: str) -> bool:
-        """Return whether it imports one of these packages itself."""
+        """Return whether the module itself imports one of these packages."""
         return any(name.partition(".")[0] in packages for name in self.imported_names)
 
     @cached_property
     def imported_names(self) -> frozenset[str]:
-        """The modules that its text imports, dotted, as they are written."""
+        """Return the dotted names of the modules that this module imports."""
         return frozenset(imported(self.outline, self.name, package=self.package))
 
     @cached_property
     def imports(self) -> tuple[Module, ...]:
-        """The modules of the user that it imports."""
+        """Return the user's modules that this module imports."""
         found = {
             id(module): module
             for name in sorted(self.imported_names)
@@ -227,7 +228,7 @@ class Module:
         return calls
 
     def _starred(self, package: str, name: str) -> str | None:
-        """Return what a star import of another module of the user brings under a name."""
+        """Return what a star import of another user's module defines under a name."""
         other = self.project.module(package, self)
         pair = (id(self), id(other))
         if other is None or other is self or pair in self.project.expanding:
@@ -242,7 +243,7 @@ class Module:
 class Project:
     """All modules of a scan.
 
-    `modules` holds them by file; `resolve` finds the module that an import of another one means.
+    `modules` holds the modules by file; `resolver` finds the module that an import means.
     """
 
     def __init__(self, execution: Execution) -> None:
@@ -262,25 +263,23 @@ class Project:
 
     @property
     def asked(self) -> list[Module]:
-        """The modules in which something is to be found."""
+        """Return the modules in the scanned paths, in which findings are reported."""
         return [module for module in self if not module.outside]
 
     @property
     def held(self) -> int:
-        """Return how many lines the trees have that are kept now."""
+        """Return how many lines the syntax trees in memory have."""
         return sum(module.source.held for module in self)
 
     def let_go(self) -> None:
-        """Let go the trees of all modules, and what was executed of them: asked for again, they are
-        read and executed again.
-        """
+        """Free the trees and executed orders of all modules; a later access makes them again."""
         self.loading.clear()
         for module in self:
             module.let_go()
 
     def module(self, name: str, importer: Module) -> Module | None:
-        """Return the user's module that `import name` means in another one; None where it is a
-        library's.
+        """Return the user's module that `import name` means in the module `importer`; None for a
+        library.
         """
         key = (name, str(importer.source.path.parent), importer.roots)
         if key not in self._found:
@@ -288,7 +287,7 @@ class Project:
         return self._found[key]
 
     def along(self, name: str, importer: Module) -> Iterator[Module]:
-        """Yield the user's modules that importing a dotted name executes: packages first."""
+        """Yield the user's modules that importing a dotted name executes, packages first."""
         parts = name.split(".")
         for count in range(1, len(parts) + 1):
             module = self.module(".".join(parts[:count]), importer)
@@ -297,12 +296,12 @@ class Project:
 
     @cached_property
     def seeding(self) -> frozenset[Place]:
-        """Return where the functions outside of what was asked stand that seed."""
+        """Return the places of seeding functions outside of the scanned paths."""
         return seeding(module for module in self if module.outside)
 
     @cached_property
     def imported(self) -> frozenset[int]:
-        """Ids of the modules that another one imports."""
+        """Return the ids of the modules that another module imports."""
         return frozenset(id(other) for module in self for other in module.imports)
 
 
@@ -310,15 +309,15 @@ class Resolver(Protocol):
     """How a project finds the module of an import."""
 
     def find(self, name: str, importer: Module) -> Module | None:
-        """Return the module, or None."""
+        """Return the user's module that an import in `importer` means; None for a library."""
 
 
 class ByName(Resolver):
-    """Modules by their own names: for projects without files."""
+    """Finds modules by their dotted names, in projects without files."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
 
     def find(self, name: str, importer: Module) -> Module | None:
-        """Return the module of that name."""
+        """Return the module of this name; None if there is none."""
         return next((module for module in self._project if module.name == name), None)

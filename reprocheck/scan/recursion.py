@@ -1,4 +1,4 @@
-"""Room for calls inside of one another."""
+"""Raise the recursion limit for deeply nested code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ long expressions and deep calls need more than the default.
 
 @contextmanager
 def deep() -> Iterator[None]:
-    """Room for so many calls inside of one another."""
+    """Raise the recursion limit to at least `RECURSION` for the duration of a `with` block."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, RECURSION))
     try:

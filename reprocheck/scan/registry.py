@@ -29,15 +29,15 @@ Asking = Callable[["Order"], bool]
 class Hit:
     """A place where a rule applies.
 
-    code       of the catalogue's entry
+    code       code of the rule in the catalogue
     module     the user's module in which `node` stands
-    node       what is underlined
+    node       the expression to underline
     message    one sentence without a full stop at its end: what is wrong here, with the names of
                this place
-    severity   where it is another than the entry's: less sure in a library, for example
-    patchable  whether this place can be patched; None leaves it to the entry
+    severity   replaces that of the rule, as for a library; None keeps that of the rule
+    patchable  whether this place can be patched; None leaves this to the rule
     evidence   names and values that the report may show
-    step       what it was found at, if it was found in an order
+    step       the step of the order at which the check found it; None for a check of the text
     """
 
     code: str
@@ -52,20 +52,25 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """A function that finds hits of some codes: in a module, once for each, or in an order."""
+    """A function that finds hits of some codes, for each module or for each order.
+
+    codes      the codes of the rules
+    in_module  the function for modules; None if the check is for orders
+    in_order   the function for orders; None if the check is for modules
+    """
 
     codes: tuple[str, ...]
     in_module: Checking | None = None
     in_order: CheckingOrder | None = None
 
     def hits(self, module: Module) -> Iterable[Hit]:
-        """Return what it finds in a module whatever is executed."""
+        """Return the hits of the check in the text of a module."""
         if self.in_module is None:
             return ()
         return self.in_module(module, module.project)
 
     def hits_in(self, order: Order) -> Iterable[Hit]:
-        """Return what it finds in an order."""
+        """Return the hits of the check in an order of steps."""
         if self.in_order is None:
             return ()
         return self.in_order(order)
@@ -75,7 +80,7 @@ _CHECKS: list[Check] = []
 
 
 def check(*codes: str) -> Callable[[Checking], Checking]:
-    """Register a function that finds hits of these codes in a module."""
+    """Register a function that finds hits of these codes in the text of a module."""
 
     def register(function: Checking) -> Checking:
         _CHECKS.append(Check(codes=codes, in_module=function))
@@ -87,8 +92,9 @@ def check(*codes: str) -> Callable[[Checking], Checking]:
 def check_orders(
     *codes: str, unless: Sequence[Asking] = ()
 ) -> Callable[[CheckingOrder], CheckingOrder]:
-    """Register a function that finds hits of these codes in an order of a module: in each one of
-    which none of the questions in `unless` is true.
+    """Register a function that finds hits of these codes in an order of steps.
+
+    It is skipped for orders for which one of the questions in `unless` is true.
     """
 
     def register(function: CheckingOrder) -> CheckingOrder:
@@ -106,17 +112,19 @@ def check_orders(
 def check_programs(
     *codes: str, unless: Sequence[Asking] = ()
 ) -> Callable[[CheckingOrder], CheckingOrder]:
-    """Return the same, in an order that is a whole program."""
+    """Register a function that finds hits of these codes in whole programs; `unless` as in
+    `check_orders`.
+    """
     return check_orders(*codes, unless=(_is_library, *unless))
 
 
 def _is_library(order: Order) -> bool:
-    """Return whether an order is a part of a program alone, of whose callers nothing is known."""
+    """Return whether an order is no whole program, so that its callers are unknown."""
     return not order.whole
 
 
 def sets(variable: str) -> Asking:
-    """Return the question whether a program sets an environment variable itself."""
+    """Return a function that tells whether a program itself sets an environment variable."""
     return lambda order: any(order.environment(variable))
 
 
@@ -131,9 +139,14 @@ def hit(
     more: Mapping[str, str] | None = None,
     **evidence: str,
 ) -> Hit:
-    """Return a hit at a step of an order, or at a part of it (`node`).
+    """Return a hit at a step of an order, or at a node inside of it.
 
-    `more` is evidence under names that are known at run time alone.
+    message    what is wrong, without a full stop
+    node       the expression to underline; None for that of the step
+    severity   replaces that of the rule, if given
+    patchable  whether the place can be patched; None leaves this to the rule
+    more       evidence whose names are only known at run time
+    evidence   facts of the place for reports and patches
     """
     return Hit(
         code=code,
@@ -149,7 +162,9 @@ def hit(
 
 @cache
 def checks() -> tuple[Check, ...]:
-    """Return all checks: those of the modules in `checks/`, by name of the module."""
+    """Return all registered checks, after importing all modules in `checks/` in order of their
+    names.
+    """
     from reprocheck.scan import checks as folder
 
     for module in sorted(module.name for module in iter_modules(folder.__path__)):

@@ -1,4 +1,4 @@
-"""Which file an import means, as far as it is one of the user's own."""
+"""Find the user's file that an import means."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None
 
 
 def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """Folders in which imports may be found; sure are those from which Python takes them before it
-    takes a library.
+    """Yield folders in which to look for imports, each with whether Python surely looks there
+    before it looks for libraries.
     """
     root = package_root(folder)
     yield folder, True
@@ -66,7 +66,7 @@ def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
 
 
 def root_of(path: Path, name: str) -> Path:
-    """Return the folder from which a file is imported by a dotted name."""
+    """Return the folder from which a file is imported under a dotted name."""
     depth = name.count(".")
     if path.name == "__init__.py":
         depth += 1
@@ -91,20 +91,20 @@ def _is_file(path: Path) -> bool:
 
 
 def forget() -> None:
-    """Files may have changed since the last scan of this process."""
+    """Clear the caches, because files may have changed since the last scan of this process."""
     for cached in (locate, _is_file, package_root, project_root):
         cached.cache_clear()
 
 
 class ByFile(Resolver):
-    """Modules by the files in which they stand."""
+    """Finds modules by the files that imports mean."""
 
     def __init__(self, project: Project, by_real_path: Mapping[str, Module]) -> None:
         self._project = project
         self._modules = by_real_path
 
     def find(self, name: str, importer: Module) -> Module | None:
-        """Return the module in the file that the import means, if it was read."""
+        """Return the module in the file that the import means; None if this file was not read."""
         if not name:
             return None
         path = locate(name, importer.source.path.parent, importer.roots)

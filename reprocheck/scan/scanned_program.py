@@ -1,6 +1,4 @@
-"""A program of texts as the scan reads it: scanned once for each language that findings are told
-in.
-"""
+"""Scan the files of a program that are given as texts, once for each language of messages."""
 
 from __future__ import annotations
 
@@ -20,12 +18,12 @@ from reprocheck.scan.project import Module
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScannedProgram:
-    """What the scan makes of the texts of a program.
+    """The result of scanning a program that is given as texts.
 
     modules   by the names of their files
-    orders    what is executed
-    findings  what is found in it, without what a comment ignores
-    places    those that are not the same in each run
+    orders    the executed orders of steps
+    findings  without those that an ignore comment suppresses
+    places    places in the code that may differ in each run
     """
 
     modules: Mapping[str, Module]
@@ -35,7 +33,12 @@ class ScannedProgram:
 
 
 def scanned_program(texts: Mapping[str, str], script: str, promise: Promise) -> ScannedProgram:
-    """Return a program with these files, whose findings say what patches fix."""
+    """Return the scanned program of these files.
+
+    texts    texts by file name
+    script   the file that is executed
+    promise  says which findings patches fix
+    """
     return _scanned(tuple(texts.items()), script, promise, tag())
 
 

@@ -1,6 +1,4 @@
-"""Which rules are wanted: `--select` and `--ignore`, by code, by the beginning of one, or by
-name.
-"""
+"""Choose rules for `--select` and `--ignore`: by code, by the beginning of a code, or by name."""
 
 from __future__ import annotations
 

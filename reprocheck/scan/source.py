@@ -1,6 +1,6 @@
-"""A file as source code: bytes to text to tree, from .py and .ipynb.
+"""Read a file as source code: bytes to text to syntax tree, from .py and .ipynb.
 
-Whatever is wrong with one is an `UnreadableError` with its reason.
+Any problem with a file raises `UnreadableError` with the reason.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _PYTHON_2 = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text:
-    """What is parsed of a file: the file, or the code cells of a notebook one after the other.
+    """The text of a file that is parsed: the file, or the joined code cells of a notebook.
 
     lines     without line breaks
-    cells     of a notebook
+    cells     the code cells of a notebook; empty for other files
     """
 
     text: str
@@ -50,13 +50,13 @@ class Text:
 
 
 class Source:
-    """A file as source code, read and parsed when it is first asked for that.
+    """A file as source code, which is read and parsed at the first access.
 
-    A tree takes about forty times the room of its text. `forget` lets both go, and what is asked
-    for afterwards is read and parsed again.
+    A tree takes about forty times the memory of its text. `forget` frees both; a later access reads
+    and parses the file again.
 
-    shown     the path that is printed
-    content   gives the bytes of the file; where it raises UnreadableError, so does what needs them
+    shown     the path as it is printed
+    content   returns the bytes of the file, or raises UnreadableError
     """
 
     def __init__(self, *, path: Path, shown: str, content: Callable[[], bytes]) -> None:
@@ -78,44 +78,44 @@ class Source:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The parsed text."""
+        """Return the syntax tree of the text."""
         return _tree(self.text)
 
     @property
     def text(self) -> str:
-        """Return what is parsed."""
+        """Return the text that is parsed."""
         return self._read.text
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Its lines, without line breaks."""
+        """Return the lines of the text, without line breaks."""
         return self._read.lines
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells of a notebook."""
+        """Return the code cells of a notebook; empty for other files."""
         return self._read.cells
 
     @property
     def held(self) -> int:
-        """Return how many lines the tree has that is kept now."""
+        """Return how many lines the tree in memory has; 0 if the file is not parsed now."""
         if "tree" not in self.__dict__:
             return 0
         return len(self.lines)
 
     def forget(self) -> None:
-        """Let text and tree go."""
+        """Free the text and the tree."""
         self.__dict__.pop("tree", None)
         self.__dict__.pop("_read", None)
 
     def line(self, number: int) -> str:
-        """Return a line of the text, from 1; empty where there is none."""
+        """Return a line of the text by its number from 1; empty if there is none."""
         if not 0 < number <= len(self.lines):
             return ""
         return self.lines[number - 1]
 
     def place(self, line: int) -> tuple[int | None, int]:
-        """Return the number of the cell (None outside of notebooks), and the line in it."""
+        """Return the cell of a line (None outside of notebooks), and the line in it."""
         if not self.cells:
             return None, line
         index = bisect_right(self.cells, line, key=attrgetter("first_line")) - 1
@@ -123,7 +123,7 @@ class Source:
         return cell.number, line - cell.first_line + 1
 
     def span(self, node: ast.AST) -> tuple[int, int, int, int]:
-        """Return where a node begins and ends in the text: lines and columns from 1."""
+        """Return the start and end of a node in the text, as lines and columns from 1."""
         first = getattr(node, "lineno", 1)
         last = getattr(node, "end_lineno", None) or first
         begins = column(self.line(first), getattr(node, "col_offset", 0))
@@ -134,7 +134,7 @@ class Source:
 
 
 def column(line: str, offset: int) -> int:
-    """Return a column from 1 in characters; the tree counts bytes of UTF-8."""
+    """Return a column in characters from 1, of an offset in bytes of UTF-8, as `ast` counts."""
     if line.isascii():
         return offset + 1
     return len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
@@ -158,20 +158,20 @@ def read(path: Path) -> bytes:
 
 
 def digest(data: bytes) -> str:
-    """Return what a file's content is known by in the cache."""
+    """Return a hash of a file's content, by which the cache finds it."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def parse(path: Path, shown: str, data: bytes) -> Source:
-    """Return the source in the bytes of a file. Raises UnreadableError."""
+    """Return the parsed source of a file with this content. Raises UnreadableError."""
     source = Source(path=path, shown=shown, content=lambda: data)
     assert source.tree
     return source
 
 
 def decode(data: bytes) -> str:
-    """Return the text of Python source: byte order mark, PEP 263, UTF-8, and latin-1 where that is
-    what it must be. Raises UnreadableError.
+    """Return the text of Python source, by its byte order mark, its PEP 263 comment or UTF-8, else
+    latin-1. Raises UnreadableError.
     """
     marked = _marked(data)
     if marked is not None:

@@ -1,6 +1,6 @@
-"""What happens when a module is executed, in order: calls, stores, loops and imports.
+"""Define the steps of an execution: calls, stores, loops and imports.
 
-Each knows how it was reached.
+Each step knows by which calls and conditions it was reached.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A branch under which something happens.
+    """A branch under which a step happens.
 
     test    the expression of an `if`, `while`, conditional expression or `match` case; the handler
             of a `try`
-    taken   whether the branch is the one where `test` holds
+    taken   whether the branch runs if `test` is true, and not if it is false
     """
 
     test: ast.AST
@@ -31,17 +31,17 @@ class Condition:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Step:
-    """Something that happens.
+    """Something that happens in an execution.
 
-    node, module   where: the module is the user's, and not always the one that the order begins in
-    conditions     branches that must be taken, outermost first, also those of callers; what cannot
-                   be decided from constants
-    loops          how many loops stand around it, also in callers
+    node, module   the syntax node and the user's module that contains it
+    conditions     branches that must be taken to come here, outermost first, those of callers
+                   included; branches that constants decide are left out
+    loops          number of loops around the step, those of callers included
     through        calls of the user's own functions that led here, outermost first: (module, node
                    of the call)
-    contexts       `with` blocks around it, also in callers
-    by             where the user did not call it himself: the call of a library that was given the
-                   function or object that holds it
+    contexts       `with` blocks around the step, those of callers included
+    by             the library call that got the function or object around the step and calls it;
+                   None if the user's code calls it
     """
 
     node: ast.AST
@@ -54,80 +54,80 @@ class Step:
 
     @property
     def line(self) -> int:
-        """Its line in the text of its module."""
+        """Return the line of the step in the text of its module."""
         return getattr(self.node, "lineno", 1)
 
     @property
     def parent(self) -> ast.AST | None:
-        """The node around its node."""
+        """Return the syntax node around the node of the step."""
         return self.module.parent(self.node)
 
     @property
     def statement(self) -> ast.stmt | None:
-        """The statement that its node is part of."""
+        """Return the statement that contains the node of the step."""
         return self.module.statement_of(self.node)
 
     @property
     def function_name(self) -> str:
-        """The name of the function in whose text it stands; empty at the top level."""
+        """Return the name of the function whose text contains the step; empty at the top level."""
         return getattr(self.module.function_of(self.node), "name", "")
 
     @property
     def places(self) -> tuple[tuple[Module, ast.AST], ...]:
-        """The calls of the user's own functions that led here, outermost first, and its own."""
+        """Return (module, node) of the user's calls that led to the step, outermost first, and of
+        the step.
+        """
         return (*self.through, (self.module, self.node))
 
     @property
     def happens_once(self) -> bool:
-        """Return whether it stands in no loop, and no library chooses how often it happens."""
+        """Return whether the step stands in no loop, and no library may repeat it."""
         return self.loops == 0 and self.by is None
 
     @property
     def depth(self) -> int:
-        """Return how many of the user's calls deep."""
+        """Return how many of the user's own calls led to the step."""
         return len(self.through)
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        """The values that it takes."""
+        """Return the values that the step uses."""
         return ()
 
     @property
     def outputs(self) -> tuple[Value, ...]:
-        """The values that it makes, constants left out."""
+        """Return the values that the step makes, without constants."""
         return ()
 
     @property
     def called(self) -> str:
-        """The name of what a call calls; empty for other steps."""
+        """Return the full name of what a call calls; empty for other steps."""
         return ""
 
     @property
     def method(self) -> str:
-        """The last part of that name."""
+        """Return the last part of the name of what a call calls; empty for other steps."""
         return ""
 
     @property
     def library_method(self) -> str:
-        """The same of a call of a library; empty for the user's own functions."""
+        """Return the last part of the name of a called library function; empty for other steps."""
         return ""
 
     @property
     def stored(self) -> str:
-        """The name of what an assignment assigns to; empty for other steps."""
+        """Return the name to which an assignment assigns; empty for other steps."""
         return ""
 
     @property
     def driver(self) -> str:
-        """The method of a library by which it happens (`by`); empty where the user called it
-        himself.
+        """Return the method of the library that calls the user's function around the step; empty if
+        none.
         """
         return getattr(self.by, "method", "")
 
     def named(self, *names: str) -> bool:
-        """Return whether it is a call with one of these names; one that ends in `.*` stands for all
-        that begin so.
-        """
+        """Return whether the step is a call of one of these names; `torch.nn.*` is a prefix."""
         return False
 
 
@@ -135,12 +135,15 @@ class Step:
 class Call(Step):
     """A call.
 
-    name       of what is called: `torch.nn.Dropout`, `torch.Generator().manual_seed`, `?.backward`
-               where the object is not known; for a function or class of the user's (`own`) its
-               qualified name. A call of a library's object itself ends in `.__call__`
-    receiver   the object whose method it is
-    arguments  by position; `keywords` by name. `open` where `*args` or `**kwargs` hide some
-    result     what it gives back
+    name       what is called: `torch.nn.Dropout`, `torch.Generator().manual_seed`; `?.backward` if
+               the object is not known; the qualified name for a user's function or class. A call of
+               a library's object itself ends in `.__call__`
+    receiver   the object whose method is called; None for a plain function
+    arguments  the positional arguments
+    keywords   the keyword arguments by name
+    open       whether `*args` or `**kwargs` hide some arguments
+    own        whether the called function or class is the user's
+    result     the value that the call returns
     """
 
     name: str
@@ -153,29 +156,29 @@ class Call(Step):
 
     @property
     def called(self) -> str:
-        """Its name."""
+        """Return the full name of what is called."""
         return self.name
 
     @property
     def method(self) -> str:
-        """The last part of the name."""
+        """Return the last part of the name."""
         return self.name.rpartition(".")[2]
 
     @property
     def library_method(self) -> str:
-        """The last part of the name; empty where it is the user's own function."""
+        """Return the last part of the name; empty for a user's own function."""
         if self.own:
             return ""
         return self.method
 
     @property
     def first(self) -> Value:
-        """The first argument by position; UNKNOWN where there is none."""
+        """Return the first positional argument; UNKNOWN if there is none."""
         return next(iter(self.arguments), UNKNOWN)
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        """Receiver and arguments."""
+        """Return the receiver and the arguments."""
         given = (*self.arguments, *self.keywords.values())
         if self.receiver is None:
             return given
@@ -183,25 +186,22 @@ class Call(Step):
 
     @property
     def outputs(self) -> tuple[Value, ...]:
-        """Return what it gives back."""
+        """Return the result of the call, if it is no constant."""
         if isinstance(self.result, Constant):
             return ()
         return (self.result,)
 
     def named(self, *names: str) -> bool:
-        """Return whether it has one of these names; one that ends in `.*` stands for all that begin
-        so.
-        """
+        """Return whether the call has one of these names; `torch.nn.*` is a prefix."""
         return any(
             self.name == name or (name.endswith(".*") and self.name.startswith(name[:-1]))
             for name in names
         )
 
     def argument(self, position: int | None, *keywords: str) -> Value | None:
-        """Return the argument at a position or under a keyword.
+        """Return the argument at a position or under a keyword; None if it is not given.
 
-        None where it is not given; UNKNOWN where `*args` or `**kwargs` may hide it. One that stands
-        beside `**kwargs` is not hidden by it: Python refuses a keyword that is given twice.
+        Return UNKNOWN if `*args` or `**kwargs` may contain the argument.
         """
         for keyword in keywords:
             if keyword in self.keywords:
@@ -213,7 +213,7 @@ class Call(Step):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Store(Step):
-    """An assignment to something of a library: `torch.backends.cudnn.benchmark`,
+    """An assignment to an attribute or item of a library: `torch.backends.cudnn.benchmark`,
     `os.environ[PYTHONHASHSEED]`.
     """
 
@@ -223,30 +223,30 @@ class Store(Step):
 
     @property
     def stored(self) -> str:
-        """Its name."""
+        """Return the name that is assigned to."""
         return self.name
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        """Return what is stored."""
+        """Return the assigned value."""
         return (self.value,)
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Loop(Step):
-    """A `for` loop or comprehension begins to go over `value`."""
+    """The start of a `for` loop or comprehension over `value`."""
 
     value: Value
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        """Return what it goes over."""
+        """Return the iterable of the loop."""
         return (self.value,)
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Import(Step):
-    """The first import of a module: of a library, or of the user's (`own`), whose steps follow."""
+    """The first import of a library, or of a user's module (`own`), whose steps follow."""
 
     name: str
     own: Module | None = None

@@ -1,5 +1,5 @@
-"""Comments that answer a finding: `# reprocheck: ignore[CODE, name] reason`, and
-`# reprocheck: ignore-file[CODE, name] reason` for those of a whole file.
+"""Read comments that suppress findings: `# reprocheck: ignore[CODE, name] reason` for a line, and
+`# reprocheck: ignore-file[CODE, name] reason` for a whole file.
 """
 
 from __future__ import annotations
@@ -22,8 +22,14 @@ NO_REASON = "no reason given"
 
 @dataclass(eq=False, slots=True)
 class Ignore:
-    """A comment: its line and column from 1, the codes that it names (none: all), the reason, and
-    what it answered. `whole`: it is about the file, not about its line.
+    """A comment that suppresses findings.
+
+    line, column  from 1
+    codes         the codes of the rules that it names; empty for all rules
+    unknown       names in it that are no rule
+    reason        the reason that it gives
+    whole         whether it is about the whole file, not only its line
+    used          the codes of the findings that it suppressed
     """
 
     line: int
@@ -35,12 +41,12 @@ class Ignore:
     used: set[str] = field(default_factory=set)
 
     def answers(self, code: str) -> bool:
-        """Return whether it is about a code."""
+        """Return whether the comment suppresses findings of a code."""
         return code in self.codes or not (self.codes or self.unknown)
 
 
 def ignores(text: str) -> list[Ignore]:
-    """Return the comments in a text."""
+    """Return the comments in a text that suppress findings."""
     if "reprocheck:" not in text.lower():
         return []
     return list(filter(None, starmap(_ignore, _comments(text))))
@@ -76,8 +82,8 @@ def _comments(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str | None:
-    """Return the reason that a comment on one of these lines, or for the file, gives for a code;
-    None where there is none.
+    """Return the reason of a comment that suppresses a code on one of these lines or in the whole
+    file; None without such a comment.
     """
     wanted = set(lines)
     for ignore in ignored:
@@ -88,9 +94,8 @@ def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str 
 
 
 def complaint(ignore: Ignore) -> str:
-    """Return what is wrong with a comment: a code that nobody knows, or nothing that it answers.
-
-    Empty where all is well.
+    """Return what is wrong with a comment: it names an unknown rule or suppresses nothing; empty if
+    nothing is wrong.
     """
     if ignore.unknown:
         said = f"there is no rule {ignore.unknown[0]}"

@@ -1,4 +1,4 @@
-"""What calls and assignments look like in the text: what several checks ask of a node."""
+"""Look at single syntax nodes: the parts of calls, assignments and classes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ Item = TypeVar("Item")
 
 
 def owner(node: ast.AST | None) -> ast.expr | None:
-    """Return what a method is called on: `rows` of `rows.sort()`; None where no method is
-    called.
-    """
+    """Return the object of a method call: `rows` of `rows.sort()`; None for any other node."""
     match node:
         case ast.Call(func=ast.Attribute(value=whole)):
             return whole
@@ -27,7 +25,7 @@ def owner(node: ast.AST | None) -> ast.expr | None:
 
 
 def method(node: ast.AST | None) -> str:
-    """`sort` of `rows.sort()`; "" where no method is called."""
+    """Return the name of a called method: `sort` of `rows.sort()`; "" for any other node."""
     match node:
         case ast.Call(func=ast.Attribute(attr=name)):
             return name
@@ -35,9 +33,7 @@ def method(node: ast.AST | None) -> str:
 
 
 def word(node: ast.AST | None) -> str:
-    """Return the last part of the name of what a call calls: `sort` also of `sort(rows)`; "" of
-    what is no call.
-    """
+    """Return the last part of the called name: `sort` of `sort(rows)`; "" if there is no call."""
     match node:
         case ast.Call(func=function):
             return last_word(function)
@@ -58,7 +54,7 @@ def given(node: ast.AST | None) -> list[ast.expr]:
 
 
 def targets(statement: ast.AST | None) -> list[ast.expr]:
-    """Return what an assignment with `=` assigns to; nothing of another statement."""
+    """Return the targets of an assignment with `=`; none for any other statement."""
     match statement:
         case ast.Assign(targets=assigned):
             return assigned
@@ -68,7 +64,7 @@ def targets(statement: ast.AST | None) -> list[ast.expr]:
 
 
 def changed(statement: ast.AST | None) -> list[ast.expr]:
-    """Return what an assignment assigns to, with `=` or with `+=` and its like."""
+    """Return the targets of an assignment with `=`, `+=` or the like; none for other statements."""
     match statement:
         case ast.AugAssign(target=target):
             return [target]
@@ -76,18 +72,18 @@ def changed(statement: ast.AST | None) -> list[ast.expr]:
 
 
 def called(module: Module, around: ast.AST | None) -> Iterator[str]:
-    """Yield the names of what is called in a node; "" for what has none."""
+    """Yield the dotted name of each call inside of a node; "" if a call has none."""
     for call in within(around, ast.Call):
         yield module.name_of(call.func)
 
 
 def attributes(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names of those nodes that are attributes: `weight` of `self.weight`."""
+    """Return the attribute names among nodes: `weight` for `self.weight`; skip other nodes."""
     return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
 def variables(nodes: Iterable[ast.AST]) -> list[str]:
-    """Return the names of those nodes that are variables."""
+    """Return the variable names among nodes; other nodes are skipped."""
     return [node.id for node in nodes if isinstance(node, ast.Name)]
 
 
@@ -102,7 +98,7 @@ def comparisons(step: Step) -> Iterator[ast.Compare]:
 
 
 def is_method_call(node: ast.AST | None) -> bool:
-    """Return whether a node is the call of a method."""
+    """Return whether a node is a method call, as `rows.sort()`."""
     return owner(node) is not None
 
 
@@ -112,11 +108,11 @@ def is_read(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
 
 
 def are_all(items: Iterable[Item], holds: Callable[[Item], bool]) -> bool:
-    """Return whether there are items, and all of them are of a kind."""
+    """Return whether `holds` is true of all items, and there is at least one item."""
     answers = set(map(holds, items))
     return answers == {True}
 
 
 def holds_none(test: ast.AST) -> bool:
-    """Return whether `None` stands in an expression."""
+    """Return whether the constant `None` occurs in an expression."""
     return any(part.value is None for part in within(test, ast.Constant))

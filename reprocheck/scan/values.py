@@ -35,17 +35,17 @@ MOST_LINKS = 10_000_000
 
 @dataclass(slots=True)
 class Walk:
-    """How many links were gone along since a module was begun: from a value to what it was made of,
-    or to what takes it.
+    """Counts the links followed since a module was begun: from a value to its inputs or its users.
 
-    A count, and no time: findings must not depend on how fast a machine is.
+    It limits the work by a count rather than by time, because findings must not depend on the speed
+    of a machine.
     """
 
     links: int = 0
 
     @property
     def is_over(self) -> bool:
-        """Return whether these are as many as are allowed: no further value is looked at."""
+        """Return whether the limit of links is reached, so that no further value is looked at."""
         return self.links >= MOST_LINKS
 
 
@@ -59,50 +59,51 @@ when a file is parsed again, and in another process.
 
 
 def place(module: Module, node: ast.stmt | ast.expr) -> Place:
-    """Return where a node stands."""
+    """Return the file, line and column of a node."""
     return module.shown, node.lineno, node.col_offset
 
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """Something of which nothing is known, and the parent of all others."""
+    """An unknown value, and the base class of all other values."""
 
     @property
     def name(self) -> str | None:
-        """Return what it is called, through imports and calls."""
+        """Return the name of the value through imports and calls, as `torch.Generator()`; None if
+        unknown.
+        """
         return None
 
     @property
     def is_opaque(self) -> bool:
-        """Return whether a call of it is not followed: a library's, or a function or class outside
-        of what was asked that seeds nothing.
+        """Return whether a call of the value is not executed: it is of a library, or outside of the
+        scanned paths and seeds nothing.
         """
         return True
 
     @property
     def sources(self) -> tuple[Value, ...]:
-        """The values that it was directly made of."""
+        """Return the values of which this value is directly made."""
         return ()
 
     def options(self) -> tuple[Value, ...]:
-        """Return the values that it may be: several after branches, else itself."""
+        """Return the values that this value may be: several after branches, else only itself."""
         return (self,)
 
     def origin(self) -> Iterator[Value]:
-        """Itself and everything that it was made of, nearest first, each once."""
+        """Return this value and all values of which it is made, nearest first, each once."""
         return reached(self, attrgetter("sources"), 2_000)
 
     def made_by(self, *names: str) -> Call | None:
-        """Return the call by which it, or one of its options, was made, if that call has one of
-        these names.
+        """Return the call that made this value, if it has one of these names; else None.
+
+        For a value with several options, one option is enough.
         """
         calls = (option.call for option in of_kind(self.options(), Made))
         return next((call for call in calls if call.named(*names)), None)
 
     def calls(self, *names: str) -> Iterator[Call]:
-        """Return the calls with one of these names (all without names) in which it has its
-        origin.
-        """
+        """Return the calls with one of these names, or all, whose results this value is made of."""
         calls = (value.call for value in of_kind(self.origin(), Made))
         return (call for call in calls if not names or call.named(*names))
 
@@ -112,16 +113,16 @@ UNKNOWN = Value()
 
 @dataclass(eq=False, slots=True)
 class Constant(Value):
-    """A literal, or arithmetic with literals."""
+    """The value of a literal, or of arithmetic with literals."""
 
     value: object
 
 
 def reached(value: Value, inner: Callable[[Value], Iterable[Value]], most: int) -> Iterator[Value]:
-    """Yield a value and what is reached from it, nearest first, each once, and about `most` at
-    most.
+    """Yield a value and the values that are reached from it, nearest first, each once.
 
-    inner    the values that are reached from one directly
+    inner  returns the values that are reached directly from a value
+    most   about how many values to yield at most
     """
     seen = {id(value)}
     waiting = deque([value])
@@ -145,7 +146,7 @@ def is_none(value: Value | None) -> bool:
 
 
 def literal(value: Value | None) -> object:
-    """Return what a literal holds; None where a value is none, or is not given."""
+    """Return the content of a literal; None if the value is no literal or not given."""
     if isinstance(value, Constant):
         return value.value
     return None
@@ -153,20 +154,20 @@ def literal(value: Value | None) -> object:
 
 @dataclass(eq=False, slots=True)
 class External(Value):
-    """A name of a library: module, function, class or what hangs below them."""
+    """A name of a library: a module, function, class, or an attribute of these."""
 
     dotted: str
 
     @property
     def name(self) -> str:
-        """Its dotted name."""
+        """Return the dotted name."""
         return self.dotted
 
 
 @dataclass(eq=False, slots=True)
 class Parameter(Value):
-    """A parameter of a function that is analysed by itself: whatever callers pass; `text` where its
-    annotation says that it is a `str`.
+    """A parameter of a function whose callers are unknown; `text` tells whether its annotation is
+    `str`.
     """
 
     parameter: str
@@ -175,7 +176,12 @@ class Parameter(Value):
 
 @dataclass(eq=False, slots=True)
 class Made(Value):
-    """What a call of a library's function or class gave back."""
+    """The result of calling a function or class of a library.
+
+    call     the call that made it
+    pending  the user's functions and objects that it has not called yet
+    facts    attributes that are known, by name
+    """
 
     call: Call
     pending: list[Value] = field(default_factory=list)
@@ -189,25 +195,25 @@ class Made(Value):
 
     @property
     def name(self) -> str | None:
-        """`torch.Generator()`."""
+        """Return the name: `torch.Generator()`."""
         return f"{self.call.name}()"
 
     @property
     def sources(self) -> tuple[Value, ...]:
-        """Its receiver and arguments."""
+        """Return the receiver and the arguments of the call."""
         return self.call.inputs
 
 
 @dataclass(eq=False, slots=True)
 class Part(Value):
-    """An attribute (`key` is its name) or an item (`key` is None) of something."""
+    """An attribute (`key` is its name) or an item (`key` is None) of the value `whole`."""
 
     whole: Value
     key: str | None
 
     @property
     def name(self) -> str | None:
-        """The name of the whole, and the attribute or `[]`. A whole without a name is a `?`."""
+        """Return the name of the whole and the attribute or `[]`; `?` is an unnamed whole."""
         whole = self.whole.name or "?"
         if isinstance(self.whole, Instance):
             whole = self.whole.library_name
@@ -219,7 +225,7 @@ class Part(Value):
 
     @property
     def sources(self) -> tuple[Value, ...]:
-        """The whole."""
+        """Return the value of which this is a part."""
         return (self.whole,)
 
 
@@ -227,7 +233,11 @@ class Part(Value):
 class Items(Value):
     """A list, tuple, set, dict or generator that the source spells out.
 
-    A comprehension has one item, and what it went over in `over`.
+    kind   `list`, `tuple`, `set`, `dict` or `generator`
+    items  the items; a comprehension has one
+    keys   the keys of a dict, one for each item
+    over   the iterables of a comprehension
+    whole  whether these are surely all items
     """
 
     kind: str
@@ -239,28 +249,28 @@ class Items(Value):
 
     @property
     def name(self) -> str:
-        """`builtins.list()` and the like."""
+        """Return the name: `builtins.list()` and the like."""
         return f"builtins.{self.kind}()"
 
     @property
     def sources(self) -> tuple[Value, ...]:
-        """Items, keys, and what a comprehension went over."""
+        """Return the items, the keys, and the iterables of a comprehension."""
         return (*self.items, *self.keys, *self.over)
 
     @property
     def is_dict(self) -> bool:
-        """Return whether it is a dict, with a key for each item."""
+        """Return whether the container is a dict, with a key for each item."""
         return self.kind == "dict"
 
     @property
     def elements(self) -> list[Value]:
-        """Return what a loop goes over: the keys of a dict, the items of another container."""
+        """Return the elements in a loop: the keys of a dict, the items of another container."""
         if self.is_dict:
             return self.keys
         return self.items
 
     def get(self, key: Value) -> Value | None:
-        """Return the item at a constant index or key."""
+        """Return the item at a constant index or key; None if it is not known."""
         if not isinstance(key, Constant):
             return None
         if self.is_dict:
@@ -272,7 +282,7 @@ class Items(Value):
         return None
 
     def _under(self, key: object) -> Value | None:
-        """Return the item that was last given this key."""
+        """Return the item that was last assigned to a dictionary key; None if there is none."""
         pairs = list(zip(self.keys, self.items, strict=False))
         for own, item in reversed(pairs):
             if isinstance(own, Constant) and own.value == key:
@@ -289,24 +299,24 @@ class Derived(Value):
 
     @property
     def sources(self) -> tuple[Value, ...]:
-        """The operands."""
+        """Return the operands."""
         return self.parts
 
 
 @dataclass(eq=False, slots=True)
 class Either(Value):
-    """One of several values: after branches, or where a function returns at several places."""
+    """One of several values: after branches, or the results of a function with several returns."""
 
     choices: tuple[Value, ...]
 
     @property
     def name(self) -> str | None:
-        """The name that all share, else that of the first that has one."""
+        """Return the name of the first choice that has one."""
         return next((choice.name for choice in self.choices if choice.name is not None), None)
 
     @property
     def sources(self) -> tuple[Value, ...]:
-        """The choices."""
+        """Return the choices."""
         return self.choices
 
     def options(self) -> tuple[Value, ...]:
@@ -318,7 +328,10 @@ class Either(Value):
 class Function(Value):
     """A function, method or lambda of the user.
 
-    `owner` is what it is bound to; `first` are arguments given beforehand.
+    owner  the object or class to which the method is bound; None for a plain function
+    first, named  arguments that `functools.partial` has already given
+    kind   `static` or `class` for such methods, else empty
+    wrapper  the function that a decorator puts in place of this one
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -340,17 +353,17 @@ class Function(Value):
 
     @property
     def name(self) -> str:
-        """`package.module.function`."""
+        """Return the qualified name: `package.module.function`."""
         return self.qualified
 
     @property
     def is_opaque(self) -> bool:
-        """Return whether a call of it is not followed."""
+        """Return whether a call of the function is not executed."""
         return self.module.outside and self.place not in self.module.project.seeding
 
     @property
     def place(self) -> Place:
-        """Return where it is defined."""
+        """Return the file, line and column of the definition."""
         return place(self.module, self.node)
 
     def bound_to(self, owner: Value) -> Function:
@@ -374,20 +387,20 @@ class Class(Value):
 
     @property
     def name(self) -> str:
-        """`package.module.Class`."""
+        """Return the qualified name: `package.module.Class`."""
         return self.qualified
 
     @property
     def is_opaque(self) -> bool:
-        """Return whether a call of it is not followed."""
+        """Return whether a call of the class is not executed."""
         if not self.module.outside:
             return False
         held = chain.from_iterable(base.attributes.values() for base in self.own_line())
         return all(method.is_opaque for method in of_kind(held, Function))
 
     def line_of_bases(self) -> Iterator[Value]:
-        """Itself and its bases, those of the user as classes and others as names, in the order of
-        lookup.
+        """Yield the class and its bases in the order of lookup: the user's as `Class`, others by
+        name.
         """
         seen: set[int] = set()
         waiting: list[Value] = [self]
@@ -401,17 +414,18 @@ class Class(Value):
                 waiting[:0] = [option for base in value.bases for option in base.options()[:1]]
 
     def own_line(self) -> list[Class]:
-        """Itself and those of its bases that are the user's, in the order of lookup."""
+        """Return the class and those bases that are the user's, in the order of lookup."""
         return list(of_kind(self.line_of_bases(), Class))
 
     def external_bases(self) -> tuple[str, ...]:
-        """Return the names of the library classes that it descends from."""
+        """Return the names of the library classes from which the class inherits."""
         external = [base for base in self.line_of_bases() if not isinstance(base, Class)]
         return tuple(base.name for base in external if base.name)
 
     def find(self, attribute: str, *, after: Class | None = None) -> Value | None:
-        """Return what the class or a base of the user's defines under a name; with `after`, what
-        comes after that class (`super()`).
+        """Return the attribute that the class or a user's base defines; None without one.
+
+        With `after`, search only the bases behind that class, as `super()` does.
         """
         line = self.own_line()
         if after in line:
@@ -422,7 +436,13 @@ class Class(Value):
 
 @dataclass(eq=False, slots=True)
 class Instance(Value):
-    """An object of a class of the user."""
+    """An object of a user's class.
+
+    of          the class
+    attributes  attributes of the object by name
+    inputs      the arguments of its constructor
+    ran         names of the methods that were executed
+    """
 
     of: Class
     attributes: dict[str, Value] = field(default_factory=dict)
@@ -432,18 +452,18 @@ class Instance(Value):
 
     @property
     def name(self) -> str:
-        """`package.module.Class()`."""
+        """Return the name: `package.module.Class()`."""
         return f"{self.of.qualified}()"
 
     @property
     def is_opaque(self) -> bool:
-        """Return whether calls of its methods are not followed."""
+        """Return whether calls of the object's methods are not executed."""
         return self.of.is_opaque
 
     @property
     def library_name(self) -> str:
-        """Return what a method is called that its class does not define: that of the first library
-        class which it descends from.
+        """Return the name under which inherited methods are called: that of the first library base,
+        as `torch.nn.Module()`.
         """
         bases = self.of.external_bases()
         if not bases:
@@ -452,17 +472,17 @@ class Instance(Value):
 
     @property
     def sources(self) -> tuple[Value, ...]:
-        """Return what it was made with, and its attributes."""
+        """Return the arguments of the constructor, and the attributes of the object."""
         return (*self.inputs, *self.attributes.values())
 
     def is_a(self, *names: str) -> bool:
-        """Return whether its class descends from one of these library classes."""
+        """Return whether the object's class inherits from one of these library classes."""
         return any(base in names for base in self.of.external_bases())
 
 
 @dataclass(eq=False, slots=True)
 class Super(Value):
-    """`super()` in a method of `of`."""
+    """The value of `super()` in a method of the class `of`."""
 
     of: Class
     instance: Value
@@ -476,12 +496,12 @@ class Package(Value):
 
     @property
     def name(self) -> str:
-        """Its dotted name."""
+        """Return the dotted name of the module."""
         return self.module.name
 
 
 def text_of(value: Value | None) -> str | None:
-    """Return the text that a value is known to be."""
+    """Return the text of a constant string; None for any other value."""
     match value:
         case Constant(value=str() as text):
             return text
@@ -489,20 +509,19 @@ def text_of(value: Value | None) -> str | None:
 
 
 def are_constants(values: Sequence[Value]) -> TypeGuard[Sequence[Constant]]:
-    """Return whether all of some values are known."""
+    """Return whether all values are constants."""
     return all(isinstance(value, Constant) for value in values)
 
 
 def is_row(value: Value) -> TypeGuard[Items]:
-    """Return whether a value is a list or tuple that is spelled out."""
+    """Return whether a value is a list or tuple whose items are all known."""
     return isinstance(value, Items) and value.whole and value.kind in ("list", "tuple")
 
 
 def either(values: list[Value]) -> Value:
-    """Return one value for several that may be meant: the first `MOST_OPTIONS` that differ.
+    """Return one value that stands for several possible ones: the first `MOST_OPTIONS` that differ.
 
-    No more are looked at: a list may hold as many values as a file has lines, and each is compared
-    with those that were found.
+    The limit keeps this fast, because a list may have as many values as a file has lines.
     """
     choices: list[Value] = []
     for option in chain.from_iterable(value.options() for value in values):
@@ -518,7 +537,7 @@ def either(values: list[Value]) -> Value:
 
 
 def _is_same(one: Value, other: Value) -> bool:
-    """Return whether two values are one object, one name of a library, or one constant."""
+    """Return whether two values are the same object, library name, or constant."""
     if one is other:
         return True
     match one, other:

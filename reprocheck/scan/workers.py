@@ -1,7 +1,7 @@
-"""Checks in several processes.
+"""Run the checks in several processes.
 
-They are forked before anything is parsed: each parses what it checks and what that imports, sends
-its findings, and lets trees go where there are many.
+The processes are forked before anything is parsed. Each parses the modules of its share and their
+imports, sends its findings, and frees syntax trees if they become too many.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Place = tuple[int, int]
 
 
 def processes(lines: int, jobs: int | None) -> int:
-    """Return how many processes to use."""
+    """Return the number of processes: `jobs` if given, 1 for few lines, else one per core."""
     if jobs is not None:
         return max(1, jobs)
     if lines < ENOUGH_LINES:
@@ -57,8 +57,8 @@ def processes(lines: int, jobs: int | None) -> int:
 
 
 def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
-    """Return the findings of each project's modules; `progress` is told how many modules are
-    done.
+    """Return the findings in each project's modules; `progress` gets the number of modules just
+    finished.
     """
     gc.freeze()
     try:
@@ -111,16 +111,14 @@ def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> lis
 
 
 def _one_by_one(modules: Sequence[Module]) -> Iterator[Judged]:
-    """Yield what is found in each module of a project."""
+    """Yield the findings and problems of each module of a project."""
     for judgement in list(map(_begun, modules)):
         yield _ended(judgement)
     _ROOM.let_go(modules[0].project)
 
 
 def _begun(module: Module) -> Judgement:
-    """Return the first half of what is to be found in a module, of whose execution nothing is
-    kept.
-    """
+    """Return the first half of the findings in a module, and free its executed orders."""
     judgement = begun(module)
     _ROOM.is_made(module)
     return judgement
@@ -134,12 +132,12 @@ def _ended(judgement: Judgement) -> Judged:
 
 @dataclass(slots=True)
 class Room:
-    """The memory that trees take in this process.
+    """The memory that syntax trees take in this process, in lines of source.
 
-    most      lines of which it keeps the trees
-    needed    lines that one module needed, the last time that nothing was kept from before
-    garbage   lines of trees that were let go: values that were executed hold one another, and with
-              them the trees, until the collector looks at them
+    most      lines whose trees may be kept
+    needed    lines whose trees one module needed, when no earlier trees were kept
+    garbage   lines of trees that were freed, but stay in memory until the garbage collector runs,
+              because their values refer to one another
     """
 
     most: int = MOST_LINES
@@ -147,10 +145,10 @@ class Room:
     garbage: int = 0
 
     def is_made(self, module: Module) -> None:
-        """Let go what was executed of a module, and where there are many trees all of these.
+        """Free the executed orders of a module, and all trees of its project if there are too many.
 
-        Where one module needs nearly as many the others of its project mostly need the same: then
-        they stay until there are twice as many, so that no file is parsed again and again.
+        If one module alone needs nearly all the room, the trees stay until they are twice as many,
+        because the project's other modules mostly need the same trees.
         """
         module.forget()
         held = module.project.held
@@ -159,7 +157,7 @@ class Room:
             self.let_go(module.project)
 
     def let_go(self, project: Project) -> None:
-        """Let go the trees of a project."""
+        """Free the trees of a project, and run the garbage collector if much is freed."""
         self.garbage += project.held
         self.needed = 0
         project.let_go()
@@ -173,8 +171,10 @@ _ROOM = Room()
 
 @dataclass(eq=False, slots=True)
 class Worker:
-    """A process, the pipe to it, and what it has still to answer: (project, module) by their
-    numbers.
+    """A process, the pipe to it, and the modules whose findings it has not sent yet.
+
+    missing   (number of the project, number of the module) of each such module
+    reported  whether the process has sent which functions its programs reach
     """
 
     process: BaseProcess
@@ -190,9 +190,9 @@ def _received(
     results: dict[Place, Judged],
     progress: Callable[[int], None],
 ) -> bool:
-    """Take one answer of a process.
+    """Take one message from a process; return False if it was the last one.
 
-    False where it was the last one; where it ended too early, what is missing is said.
+    If the process ended too early, its missing modules become problems.
     """
     try:
         answer: Any = worker.pipe.recv()
@@ -217,8 +217,8 @@ def _received(
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What a process says once it executed its programs: the functions that these reach, by the
-    number of the project.
+    """The message of a process about its programs: the functions that they reach, by project
+    number.
     """
 
     functions: dict[int, set[Defined]]
@@ -226,17 +226,17 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The work of a process.
+    """The work of one process.
 
-    whole   projects, by their numbers
-    parts   modules of projects that others have a share in, too
+    whole   numbers of the projects that the process does alone
+    parts   modules of projects that several processes do
     """
 
     whole: tuple[int, ...]
     parts: tuple[Place, ...]
 
     def places(self, projects: Projects) -> list[Place]:
-        """Return all modules."""
+        """Return (project number, module number) of all modules of the share."""
         of_whole = [(index, at) for index in self.whole for at in range(len(projects[index][1]))]
         return [*of_whole, *self.parts]
 
@@ -263,14 +263,14 @@ def _work(
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What one process does: a project, or neighbouring modules of a large one."""
+    """A unit of work, a project or neighboring modules of a large one, and its number of lines."""
 
     lines: int
     share: Share
 
 
 def _shares(projects: Projects, jobs: int) -> list[Share]:
-    """Return what each process does, about as many lines for each."""
+    """Return the share of each process, with about as many lines for each."""
     total = sum(module.outline.lines for _, modules in projects for module in modules)
     units = chain.from_iterable(
         _units(index, modules, total // jobs) for index, (_, modules) in enumerate(projects)
@@ -291,7 +291,11 @@ def _shares(projects: Projects, jobs: int) -> list[Share]:
 
 
 def _units(index: int, modules: Sequence[Module], fair: int) -> Iterator[Unit]:
-    """Yield a project that is no more than half of a fair share is one unit."""
+    """Yield the units of a project: one if it is at most half of a fair share, else several.
+
+    index  number of the project
+    fair   lines of source that each process should get
+    """
     lines = sum(module.outline.lines for module in modules)
     if lines <= fair / 2:
         yield Unit(lines, Share(whole=(index,), parts=()))
@@ -308,9 +312,7 @@ def _units(index: int, modules: Sequence[Module], fair: int) -> Iterator[Unit]:
 
 
 def each(function: Callable[[Given], Found], work: Sequence[Given], jobs: int) -> list[Found]:
-    """Return what a function gives for each piece of work, in several processes where that is worth
-    it.
-    """
+    """Return the result of a function for each piece of work, in up to `jobs` processes."""
     if jobs <= 1 or len(work) < 2:
         return list(map(function, work))
     context = multiprocessing.get_context("fork")
@@ -323,7 +325,9 @@ def each(function: Callable[[Given], Found], work: Sequence[Given], jobs: int) -
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Trees are many objects, and stay: the collector is told to look at them seldom."""
+    """Make the garbage collector run seldom during a `with` block, because syntax trees are many
+    objects that stay.
+    """
     before = gc.get_threshold()
     gc.set_threshold(500_000, 20, 100)
     try:

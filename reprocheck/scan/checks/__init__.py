@@ -1,4 +1,4 @@
-"""The checks: what each rule of the catalogue looks for.
+"""Find what each rule of the catalogue looks for: the checks, one file for each topic.
 
-One file a topic; `tables` holds what they know of libraries.
+The module `tables` holds what the checks know of libraries.
 """

@@ -12,7 +12,7 @@ from reprocheck.scan.values import Items, Value, is_none, literal
 
 
 def are_nothing(order: Order, call: Call) -> bool:
-    """Return whether nothing comes of a call that draws."""
+    """Return whether a call that draws changes nothing: probability 0, or its result times 0."""
     takes = tables.amounts().get(call.name)
     if takes is not None and _is_still(call, takes.split()):
         return True
@@ -20,7 +20,11 @@ def are_nothing(order: Order, call: Call) -> bool:
 
 
 def _is_still(call: Call, takes: Sequence[str]) -> bool:
-    """Return whether what a call takes leaves it nothing to draw."""
+    """Return whether the arguments of a call leave nothing to draw: a probability of 0, equal ends.
+
+    `takes` names the parameters in order; `?` marks a probability, `~` an end of a range, and `_` a
+    parameter that does not count.
+    """
     given = {
         name: value
         for at, name in enumerate(takes)
@@ -41,8 +45,9 @@ def _is_zero(value: Value) -> bool:
 
 
 def _is_fixed(name: str, value: Value) -> bool:
-    """Return whether an argument leaves no range: zero, zeros, or equal ends. The two numbers of a
-    translation are no ends.
+    """Return whether an argument leaves no range to draw from: zero, zeros, or two equal ends.
+
+    The two numbers of `translate` are one range for each axis, so that equal numbers are no ends.
     """
     if not isinstance(value, Items):
         return _is_zero(value)
@@ -51,7 +56,9 @@ def _is_fixed(name: str, value: Value) -> bool:
 
 
 def _is_times_zero(order: Order, call: Call) -> bool:
-    """`0.0 * torch.randn(3)`, also where the factor is a variable."""
+    """Return whether the result of a call is multiplied by 0, as `0.0 * torch.randn(3)`, or by a
+    variable that holds 0.
+    """
     match call.module.parent(call.node):
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
             factors = map(order.value_of, (left, right))

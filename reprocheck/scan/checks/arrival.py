@@ -48,7 +48,7 @@ _TARGET_AT = {"submit": 0}
 
 @check_orders("RC508")
 def arrival(order: Order) -> Iterator[Hit]:
-    """Find results that a program takes as they arrive."""
+    """Find results that a program uses in the order in which threads or processes finish them."""
     for call in every(order):
         if call.name in ARRIVES or call.library_method in ARRIVES_BY_METHOD:
             use = sequences.decided(order, call.result)
@@ -85,7 +85,7 @@ class _Option:
     message: str
 
     def is_off(self, call: Call) -> bool:
-        """Return whether a call gives up its order by this argument."""
+        """Return whether a call switches the fixed order of its results off with this argument."""
         is_meant = self.methods.search(call.method) and self.keyword <= call.keywords.keys()
         return bool(is_meant) and given(call, self.condition, sure=True)
 
@@ -130,7 +130,7 @@ def unordered_options(order: Order) -> Iterator[Hit]:
 
 
 def _has_several_producers(order: Order) -> bool:
-    """Return whether what puts into one queue is started more than once."""
+    """Return whether several threads or processes put items into the same queue."""
     makers: dict[int, set[int]] = defaultdict(set)
     for put, by in _in_parallel(order, "put", "put_nowait"):
         queues = _receivers(put)
@@ -147,8 +147,8 @@ def _has_several_producers(order: Order) -> bool:
 
 
 def _in_parallel(order: Order, *methods: str) -> Iterator[tuple[Call, Call]]:
-    """Yield the calls of such methods that threads or processes make, each with the call that
-    starts the thread or process.
+    """Yield the calls of the named methods that run in a thread or process, each with the call that
+    starts this thread or process.
     """
     for call in order.methods(*methods):
         if call.by is not None and call.by.named(*_THREADS):
@@ -156,15 +156,15 @@ def _in_parallel(order: Order, *methods: str) -> Iterator[tuple[Call, Call]]:
 
 
 def _receivers(call: Call) -> tuple[Value, ...]:
-    """Return the objects of which a call may call a method: queues into which it puts, pools."""
+    """Return the objects whose method a call may call: `queue` of `queue.put(x)`."""
     if call.receiver is None:
         return ()
     return call.receiver.options()
 
 
 def _has_order(call: Call) -> bool:
-    """Return whether what it waits for has an order of its own: `imap` keeps that, and futures in a
-    list can be gone over as they are.
+    """Return whether a call can be replaced by one that keeps the order of its tasks: `imap` in
+    place of `imap_unordered`, or the list of futures in place of `as_completed(futures)`.
     """
     if call.method == "imap_unordered":
         return syntax.is_method_call(call.node)
@@ -182,15 +182,15 @@ def _has_order(call: Call) -> bool:
 
 
 def draws_in_order(order: Order) -> bool:
-    """Return whether deterministic operators are on: then tf.data runs a `map` that draws in one
-    thread.
+    """Return whether the program calls `enable_op_determinism`, because tf.data then runs a `map`
+    that draws random numbers in one thread.
     """
     return any(order.calls("tensorflow.config.experimental.enable_op_determinism"))
 
 
 @check_orders("RC509", unless=(draws_in_order,))
 def parallel_map(order: Order) -> Iterator[Hit]:
-    """Find stateful draws inside of a parallel `map` of tf.data."""
+    """Find draws that change a global state inside of a parallel `map` of tf.data."""
     by_stream = _driven(order, _OF_THREADS, {"tensorflow", "numpy", "python"})
     draws = [(drawing.call, call) for drawing, call in by_stream]
     for drawn in order.methods(*_OF_GENERATORS):
@@ -213,8 +213,12 @@ def parallel_map(order: Order) -> Iterator[Hit]:
 def _driven(
     order: Order, methods: frozenset[str], wanted: Set[str]
 ) -> Iterator[tuple[streams.Drawing, Call]]:
-    """Yield the draws from one of these streams that a library makes in one of these methods, each
-    with the call of that.
+    """Yield draws that a library makes while it runs one of the named methods, as `Dataset.map`.
+
+    methods  names of the methods that run a function of the user's
+    wanted   streams of random numbers of which a draw must use one, as `numpy`
+
+    Each draw comes with the call of the method.
     """
     for drawing in streams.drawings(order):
         by = drawing.call.by
@@ -223,15 +227,13 @@ def _driven(
 
 
 def _drawn(drawn: Call, call: Call) -> str:
-    """Return a draw, and where it stands seen from a call."""
+    """Return the name of a draw and its place, seen from the module of `call`."""
     return f"`{short(drawn.name)}` ({at(drawn, call.module)})"
 
 
 @check_orders("RC509")
 def in_threads(order: Order) -> Iterator[Hit]:
-    """Find draws in a pipeline of MindSpore whose workers are threads of one process, with one
-    generator.
-    """
+    """Find draws in a MindSpore pipeline whose worker threads share one generator."""
     told: set[int] = set()
     for drawing, call in _driven(order, _PIPELINES, {"numpy", "python"}):
         is_new = id(call) not in told and call.name.startswith("mindspore.dataset.")
@@ -275,7 +277,7 @@ _BY_TASK = mark(
 
 
 def _draws_for_several(order: Order, by: Call) -> bool:
-    """Return whether a call has a function run by several threads of this process."""
+    """Return whether the call `by` makes several threads of this process run a function."""
     if by.named("threading.Thread"):
         return _are_several(order, by)
     if not by.named(*_POOLS):
@@ -285,9 +287,10 @@ def _draws_for_several(order: Order, by: Call) -> bool:
 
 
 def _has_threads(order: Order, call: Call) -> bool:
-    """Return whether a pipeline runs Python in several threads: `map` and `batch` do unless told
-    otherwise, `GeneratorDataset` has one worker, and starts processes for more, unless told
-    otherwise.
+    """Return whether a MindSpore pipeline runs Python functions in several threads.
+
+    `map` and `batch` do by default. `GeneratorDataset` has one worker by default, and starts
+    processes for more workers unless `python_multiprocessing=False`.
     """
     if given(call, "python_multiprocessing=True"):
         return False
@@ -344,7 +347,7 @@ def shared_weights(order: Order) -> Iterator[Hit]:
 
 
 def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
-    """Return whether one of several threads or processes makes a call, and waits for no other."""
+    """Return whether one of several threads or processes makes this call without a lock."""
     if not _are_several(order, by) or not _uses_tensors(call.module):
         return False
     if call.name.startswith(_ENVIRONMENTS):
@@ -360,13 +363,15 @@ _ENVIRONMENTS = ("gymnasium.", "gym.")
 
 
 def _are_several(order: Order, by: Call) -> bool:
-    """Return whether more than one is started."""
+    """Return whether the program starts more threads or processes than one."""
     return _is_repeated(by) or len(list(order.calls(*_THREADS))) > 1
 
 
 def _is_repeated(by: Call, *, since: int = 0) -> bool:
-    """Return whether several of it are made before one is waited for: in a comprehension, or in a
-    loop that `since` loops stand around.
+    """Return whether the call `by` starts several threads before the program waits for one.
+
+    A call in a comprehension does, and so does a call in a loop without `join` or `result`. `since`
+    is the number of loops around the call that do not count.
     """
     around = by.module.expressions_around(by.node)
     if any(isinstance(node, _COMPREHENSIONS) for node in around):

@@ -1,11 +1,11 @@
-"""How sure a finding in a folder is: what its program shows of a training that comes to it.
+"""Lower the severity of a finding by what the program does not show of a training.
 
-The severity of a rule is that of a finding for which all of it is seen: a program that trains in a
-loop, a value that goes into that training, and code that is for training. Each that is not seen
-takes one step: from an error to a warning, from a warning to a note. Which things count, and which
-findings may be errors at all, follows from 1,400 findings in public code that were read by hand
-(`benchmarks/scan_reports/judgements.tsv`). A file that is named itself is taken for what it may
-become, and its findings keep their severity.
+A rule has its full severity if the program trains in a loop, the value that was found goes into
+that training, and the code is meant for training. Each of these that is not seen lowers the
+severity by one step: from an error to a warning, from a warning to a note. Which doubts count for
+which rule, and which findings may be errors at all, follows from 1,400 findings in public code that
+were read by hand (`benchmarks/scan_reports/judgements.tsv`). Findings in a file that the user named
+on the command line, rather than its folder, keep their severity.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LEVELS: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
-    """Return the severity of a finding of an order, from that of its rule."""
+    """Return the severity of a finding after all doubts: at most `severity`, that of its rule."""
     if severity == "note" or order.root.single or hit.module.single:
         return severity
     own_doubts = _DOUBTS.get(hit.code, _OF_PROGRAMS)
@@ -46,7 +46,9 @@ Doubt = Callable[[Order, Hit], int]
 
 
 def _refuted_by(doubt: Doubt) -> Doubt:
-    """Return a doubt that leaves a note alone: findings of which it was true were mostly wrong."""
+    """Return a doubt that counts twice, so that an error becomes a note: findings for which this
+    doubt was true were mostly wrong.
+    """
 
     def refutes(order: Order, hit: Hit) -> int:
         return 2 * doubt(order, hit)

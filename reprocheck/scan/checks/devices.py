@@ -32,8 +32,8 @@ _FULL = names("switches", "full")
 
 @kept
 def accelerators(order: Order) -> frozenset[str]:
-    """`cuda` and `npu`: what the entry module names, and what any part of the program puts
-    something on.
+    """Return the accelerators of a program, `cuda` and `npu`: those named in the entry module, and
+    those on which any module of the program puts something.
     """
     in_text = named(order.root)
     others = set(KINDS) - in_text
@@ -52,7 +52,9 @@ def lacks_cuda(order: Order) -> bool:
 
 @kept
 def is_deterministic(order: Order) -> bool:
-    """Return whether deterministic kernels are asked for, by any of the ways there are."""
+    """Return whether the program asks for deterministic kernels, in any of the known ways: a switch
+    of the framework, `TF_DETERMINISTIC_OPS`, or an argument of a trainer.
+    """
     switches = order.calls(*_SWITCHES)
     if any(not given(call, "mode=False", 0, sure=True) for call in switches):
         return True
@@ -67,8 +69,10 @@ def is_deterministic(order: Order) -> bool:
 
 
 def first_use(order: Order, kind: str, *, sure: bool = False) -> Step | None:
-    """Return the first step that puts something on an accelerator; with `sure`, on no other device
-    instead.
+    """Return the first call that puts something on an accelerator, as `model.cuda()`.
+
+    With `sure`, leave out calls whose device may also be another one, as `to("cuda" if gpu else
+    "cpu")`.
     """
     return next((call for call in every(order) if _moves(call, kind, sure=sure)), None)
 
@@ -84,13 +88,13 @@ def _moves(call: Call, kind: str, *, sure: bool) -> bool:
 
 
 def on(device: Value | None, kind: str) -> bool:
-    """Return whether a device is, or may be, of a kind; none where none is given."""
+    """Return whether a device may be of a kind (`cuda`, `npu`); False if `device` is None."""
     return any(str(literal(one)).startswith(kind) for one in _spellings(device))
 
 
 def _spellings(device: Value | None) -> Iterable[Value]:
-    """Return the values that may name a device: itself, its options, and what `torch.device` is
-    given.
+    """Return the values that may hold the name of a device: the value itself, its options (the
+    values of its branches), and the argument of `torch.device`.
     """
     if device is None:
         return ()

@@ -30,8 +30,8 @@ _ASKS = frozenset({"isinstance", "type", "len"})
 
 
 def is_for_show(order: Order, call: Call) -> bool:
-    """Return whether what is drawn is shown, measured, or asked for its type, and no training gets
-    it.
+    """Return whether the result of a draw is only shown, measured, or asked for its type, and no
+    training uses the result.
     """
     ways = (is_in_showing_function, is_in_showing_branch, is_asked_for_type)
     if any(holds(call) for holds in ways):
@@ -40,8 +40,8 @@ def is_for_show(order: Order, call: Call) -> bool:
 
 
 def is_tried_out(order: Order, call: Call) -> bool:
-    """Return whether a cell of a notebook draws something that goes into no layer and no training:
-    it shows what a library does.
+    """Return whether a notebook cell draws a value that reaches no layer and no training, as when
+    the cell only demonstrates a library.
     """
     is_in_cell = bool(call.module.source.cells) and not call.function_name
     is_in_place = isinstance(call.parent, ast.Expr) and call.method in _IN_PLACE
@@ -62,8 +62,8 @@ def _goes_on(step: Step) -> bool:
 
 
 def is_in_showing_function(call: Call) -> bool:
-    """Return whether it happens in a function that shows something, or in a branch that only
-    measures.
+    """Return whether a call stands in a function that shows something, as `plot_samples`, or in a
+    branch that only measures, as `if benchmark:`.
     """
     names = map(attrgetter("name"), reach.functions(call))
     if any(map(_SHOWS.match, names)):
@@ -73,7 +73,9 @@ def is_in_showing_function(call: Call) -> bool:
 
 
 def is_in_showing_branch(call: Call) -> bool:
-    """`if step % 100 == 0:`, a branch that makes a picture now and then, and trains nothing."""
+    """Return whether a call stands in a branch that makes a picture every few steps and trains
+    nothing, as `if step % 100 == 0:`.
+    """
     branches = of_kind(call.module.around(call.node), ast.If)
     return any(
         any(isinstance(part, ast.Mod) for part in within(branch.test, ast.AST))
@@ -83,7 +85,9 @@ def is_in_showing_branch(call: Call) -> bool:
 
 
 def is_asked_for_type(call: Call) -> bool:
-    """`isinstance(space.sample(), int)`, `space.sample().shape`."""
+    """Return whether only the type or shape of a draw is used: `isinstance(space.sample(), int)`,
+    `space.sample().shape`.
+    """
     match call.parent:
         case ast.Attribute(attr=asked):
             return asked in _ASKED
@@ -91,8 +95,8 @@ def is_asked_for_type(call: Call) -> bool:
 
 
 def is_printed(order: Order, call: Call) -> bool:
-    """`print(generate(model))`: what is drawn there goes into a text that is printed, and nothing
-    is trained there.
+    """Return whether a draw only goes into a printed text, as in `print(generate(model))`, and the
+    function that draws trains nothing.
     """
     if not streams.trains(order):
         return False  # printing is all that is done with it
@@ -107,8 +111,8 @@ def is_printed(order: Order, call: Call) -> bool:
 
 
 def is_only_told(order: Order, call: Call) -> bool:
-    """Return whether all that takes what is drawn prints it, logs it, or names a file by it, in a
-    program that trains, and no branch is taken by it.
+    """Return whether a draw is only printed, logged or used in a file name, in a program that
+    trains, and no condition depends on the draw.
     """
     takers = {step.method for step in order.flow(call.result) if isinstance(step, Call)}
     is_told = not _TELLS.isdisjoint(takers) and takers <= _TELLS | _FORMATS
@@ -132,8 +136,8 @@ _PRINTS = frozenset({"print", "pprint"})
 
 @kept
 def _leading_to_trainings(order: Order) -> frozenset[int]:
-    """Return the calls of the user's own functions in which something is trained, by their nodes'
-    ids.
+    """Return the ids (`id(node)`) of the calls of the user's own functions inside which something
+    is trained.
     """
     trainings = filter(streams.is_training, streams.every(order))
     through = chain.from_iterable(call.through for call in trainings)
@@ -141,7 +145,7 @@ def _leading_to_trainings(order: Order) -> frozenset[int]:
 
 
 def is_pictured(order: Order, call: Call) -> bool:
-    """Return whether what is drawn ends in a picture, and in no training."""
+    """Return whether the result of a draw ends in a picture, and in no training."""
     if not streams.trains(order):
         return False  # what trains is written by hand, and may take it
     return _is_of_pictures(set(map(attrgetter("method"), order.flow(call.result))))

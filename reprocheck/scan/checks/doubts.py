@@ -1,5 +1,6 @@
-"""What is not seen of a training where something is found: each doubt is the number of steps by
-which a finding is less severe.
+"""Doubts: what the scan does not see of a training around a finding.
+
+Each function returns by how many steps its doubt lowers the severity of the finding.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ _MOST = 2_000
 
 
 def is_without_loop(order: Order, hit: Hit) -> int:
-    """Count the steps from a training in a loop to what is seen: one that may be started or tried,
-    or none.
+    """Return how much less than a training in a loop the program shows: 0 for such a loop, more for
+    a training that may be started elsewhere, most for none.
     """
     return training.Ground.LOOP - training.ground(order)
 
 
 def goes_elsewhere(order: Order, hit: Hit) -> int:
-    """Return 1 where it is not seen how what is drawn or ordered comes to the training."""
+    """Return 1 if the scan sees no way from the drawn or ordered value to the training, else 0."""
     step = hit.step
     if step is None or isinstance(step, Store) or files.decides_by_number(step):
         return 0
@@ -51,10 +52,10 @@ def goes_elsewhere(order: Order, hit: Hit) -> int:
 
 
 def is_beside_loop(order: Order, hit: Hit) -> int:
-    """Return 1 where a number is drawn outside of the loop that trains, and for no sample.
+    """Return 1 if a number is drawn outside of the training loop, and for no sample, else 0.
 
-    What a program that speaks of seeds draws in a function that trains, and outside of its loop,
-    was wrong in two of five cases.
+    In a program that speaks of seeds, findings about draws in a function that trains, but outside
+    of its loop, were wrong in two of five cases.
     """
     step = hit.step
     if step is None or isinstance(step, Store):
@@ -63,8 +64,8 @@ def is_beside_loop(order: Order, hit: Hit) -> int:
 
 
 def is_far_from_optimizer(order: Order, hit: Hit) -> int:
-    """Return 1 where no optimizer takes the weights: what a function made of them may come to one,
-    or nothing.
+    """Return 1 if no optimizer is seen to take the weights directly: the scan does not know whether
+    the result of a function of these weights reaches one. Else 0.
     """
     step = hit.step
     if step is None or isinstance(step, Store):
@@ -74,10 +75,10 @@ def is_far_from_optimizer(order: Order, hit: Hit) -> int:
 
 @kept
 def speaks_of_seeds(order: Order) -> bool:
-    """Return whether a module of the program has a word of seeds, or another may be imported by a
-    name that is made at run time.
+    """Return whether a module of the program contains a word of seeding, as `seed` or `determin`,
+    or imports modules by a name that is made at run time.
 
-    Where none has, that nothing is seeded needs no inference.
+    If no module does, it is certain without any inference that nothing is seeded.
     """
     modules = streams.closure(order)
     return any(_SEEDS.search(one.source.text) or reach.imports_by_name(one) for one in modules)
@@ -90,10 +91,10 @@ _ORDER_FREE = frozenset({"max", "min", "len", "any", "all", "Counter"})
 
 
 def is_for_others(order: Order, hit: Hit) -> int:
-    """Return 1 where the code is that of others, or of tests, evaluations, pictures: its folder,
-    its file, its program or a function on the way says so.
+    """Return 1 if the code is foreign, or is for tests, evaluations or pictures, by the name of its
+    folder, file, program or of a function that leads to it, else 0.
 
-    2 for a function that trains nothing, which is sure to be for that.
+    Return 2 if such a function trains nothing, because it is then surely not for training.
     """
     program, module = order.root, hit.module
     is_in_foreign_file = (
@@ -128,9 +129,9 @@ _FUNCTIONS = re.compile(
 
 
 def is_kept_from_training(order: Order, hit: Hit) -> int:
-    """Count the steps where there is a training, and it is not seen how an order comes to it.
+    """Return how many steps an order (of files, of a set) is away from a training that is seen.
 
-    What trains nothing and draws an order may write data for another program.
+    A program that trains nothing may still write data in this order for another program.
     """
     if not streams.trains(order):
         return 2 * other_programs.leaves_nothing(order)
@@ -138,8 +139,8 @@ def is_kept_from_training(order: Order, hit: Hit) -> int:
 
 
 def is_idle(order: Order, hit: Hit) -> int:
-    """Return 1 where the program trains nothing and writes nothing that another one could train on,
-    or no program that trains imports the module.
+    """Return 1 if the program trains nothing and writes nothing that another program could train
+    on, or if the module is a library that no program with a training imports. Else 0.
     """
     if not order.whole:
         return int(training.ground(order) is training.Ground.NONE)
@@ -147,7 +148,9 @@ def is_idle(order: Order, hit: Hit) -> int:
 
 
 def is_only_one(order: Order, hit: Hit) -> int:
-    """Return 1 where one file is taken by its position: mostly there is one alone."""
+    """Return 1 if one file of a listing is taken by its position, because mostly there is just one
+    file.
+    """
     for node in hit.module.expressions_around(hit.node):
         match node:
             case ast.Subscript(slice=ast.Constant(value=int()) | ast.UnaryOp()):
@@ -156,7 +159,7 @@ def is_only_one(order: Order, hit: Hit) -> int:
 
 
 def is_for_evaluation(order: Order, hit: Hit) -> int:
-    """Return 1 where a call is named after a test, or is given the data of one."""
+    """Return 1 if a call is named after a test or evaluation, or is given test data, else 0."""
     if not isinstance(hit.step, Call):
         return 0
     given = " ".join(map(ast.unparse, syntax.given(hit.step.node)[:1])).lower()
@@ -168,21 +171,23 @@ _TEST_DATA = re.compile(r"(^|[^a-z])(test|val|valid|validation|eval|dev)([^a-z]|
 
 
 def is_unsure(order: Order, hit: Hit) -> int:
-    """Return 1 where the check itself is less sure than its rule, and no data set is made there."""
+    """Return 1 if the check gave the finding the severity `warning` itself and the step makes no
+    data set, else 0.
+    """
     is_for_samples = hit.step is not None and training.is_for_samples(hit.step)
     return int(hit.severity == "warning" and not is_for_samples)
 
 
 def is_path(order: Order, hit: Hit) -> int:
-    """Return 1 where the name of a file or a run differs, of which other things are made than
-    seeds.
+    """Return 1 if the value is a random name of `tempfile`, of which other things than seeds are
+    made.
     """
     return int(hit.evidence.get("source", "").startswith("tempfile."))
 
 
 def is_left_out(order: Order, hit: Hit) -> int:
-    """Return 1 where it happens only if a caller passes no number, and no caller in the program is
-    seen.
+    """Return 1 if the call only runs when a caller leaves the seed out, and the program shows no
+    such caller.
     """
     if not isinstance(hit.step, Call) or (order.whole and hit.step.by is None):
         return 0
@@ -190,13 +195,15 @@ def is_left_out(order: Order, hit: Hit) -> int:
 
 
 def is_under_condition(order: Order, hit: Hit) -> int:
-    """Return 1 where it happens only if an option is given that the text does not show."""
+    """Return 1 if the step stands under a condition, else 0."""
     return int(hit.step is not None and bool(hit.step.conditions))
 
 
 def may_be_replaced(order: Order, hit: Hit) -> int:
-    """Return 1 where the object that holds the weights loads a checkpoint, and no option that is
-    off asks for that.
+    """Return 1 if the object with the weights loads a checkpoint, because that replaces the
+    weights.
+
+    A load under an option to resume, as `if args.resume:`, does not count.
     """
     if not isinstance(hit.step, Call):
         return 0
@@ -216,8 +223,8 @@ _RESUMES = re.compile(
 
 
 def is_drawn_again(order: Order, hit: Hit) -> int:
-    """Return 1 where a loop over all parameters of the model fills them: that draw counts, and not
-    this one.
+    """Return 1 if a loop over `model.parameters()` fills all parameters anew, because this later
+    draw decides the weights. Else 0.
     """
     for step in islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST):
         # `parameter.normal_()` in a loop over parameters, whatever their number of dimensions
@@ -233,8 +240,8 @@ _BY_SHAPE = re.compile("dim|shape|size|len|requires_grad")
 
 
 def is_seeded_in_some_way(order: Order, hit: Hit) -> int:
-    """Return 2 where the class or function that makes an environment seeds one, 1 where the program
-    does somewhere.
+    """Return 2 if the class or function that makes an environment also seeds one, 1 if another
+    place of the program seeds an environment, else 0.
     """
     near = hit.module.class_of(hit.node) or hit.module.function_of(hit.node)
     for call in within(near, ast.Call):
@@ -251,8 +258,8 @@ _GENERATORS = frozenset({"random", "np", "numpy", "torch", "cuda"})
 
 
 def _seeds_environment(call: ast.Call) -> bool:
-    """Return whether a call seeds an environment, or makes one of the project's own, which may seed
-    itself: `env.seed(1)`, `env.reset(seed=1)`, `make_env(name, seed)`.
+    """Return whether a call seeds an environment, as `env.seed(1)`, or makes an environment of the
+    project with a seed or by `register`, as `make_env(name, seed=1)`.
     """
     match call.func:
         case ast.Attribute(attr="seed", value=owner) if call.args:
@@ -268,14 +275,14 @@ _ENVIRONMENT = re.compile(r"env|space")
 
 
 def is_one_of_several(order: Order, hit: Hit) -> int:
-    """Return 1 where the object that the method is called on may be another one."""
+    """Return 1 if the object whose method is called may be one of several, else 0."""
     receiver = getattr(hit.step, "receiver", None)
     return int(receiver is not None and len(receiver.options()) > 1)
 
 
 def is_played(order: Order, hit: Hit) -> int:
-    """Return 1 where observations of an environment are given to a model that predicts, and to none
-    that learns.
+    """Return 1 if the observations of an environment go to a model that predicts, and to none that
+    learns.
     """
     flow = islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST)
     methods = set(map(attrgetter("method"), flow))
@@ -286,20 +293,23 @@ _LEARNS = frozenset({"learn", "fit", "train", "backward", "minimize", "apply_gra
 
 
 def is_careful(order: Order, hit: Hit) -> int:
-    """Return 1 where the program speaks of seeds.
+    """Return 1 if the program speaks of seeds, else 0.
 
-    There, sets whose order may differ held numbers, or were only asked, in three of five cases.
+    In such programs, sets whose order may differ held numbers, or were only tested for membership,
+    in three of five cases.
     """
     return int(speaks_of_seeds(order))
 
 
 def is_for_tests(order: Order, hit: Hit) -> int:
-    """Return 1 in a branch that is for a test, or is taken only now and then."""
+    """Return 1 if the step stands in a branch for a test, or one that is taken now and then."""
     return int(hit.step is not None and any(map(training.is_beside, hit.step.conditions)))
 
 
 def is_drawn_on_request(order: Order, hit: Hit) -> int:
-    """Return 1 for a generator whose draws all stand under conditions that its making does not."""
+    """Return 1 if all draws of a generator stand under conditions under which its creation does
+    not.
+    """
     if not isinstance(hit.step, Call):
         return 0
     own = set(hit.step.conditions)
@@ -307,15 +317,15 @@ def is_drawn_on_request(order: Order, hit: Hit) -> int:
 
 
 def fits_classifiers_alone(order: Order, hit: Hit) -> int:
-    """Return 1 where scikit-learn alone trains, as in an evaluation of features, and no network
-    does.
-    """
+    """Return 1 if only scikit-learn trains, as to evaluate features, and no network is trained."""
     trainings = filter(training.goes_on, streams.every(order))
     return int(syntax.are_all(trainings, lambda one: one.name.startswith("sklearn.")))
 
 
 def has_no_convolution(order: Order, hit: Hit) -> int:
-    """Return 1 where no module of the program speaks of a convolution, which is what is timed."""
+    """Return 1 if no module of the program mentions a convolution, because only convolutions are
+    timed by cuDNN's benchmark mode.
+    """
     texts = (module.source.text for module in streams.closure(order))
     return int(not any(map(_CONVOLUTION.search, texts)))
 
@@ -324,7 +334,7 @@ _CONVOLUTION = re.compile("conv|resnet|vgg|torchvision|timm|unet", re.IGNORECASE
 
 
 def is_pictured(order: Order, hit: Hit) -> int:
-    """Return 2 where the result is shown in a picture."""
+    """Return 2 if the result of the step is shown in a picture, else 0."""
     shown = order.flow(getattr(hit.step, "result", UNKNOWN))
     return 2 * any(step.method in _PICTURES for step in islice(shown, _MOST))
 
@@ -333,12 +343,10 @@ _PICTURES = frozenset({"scatter", "plot", "imshow", "savefig", "scatterplot"})
 
 
 def is_of_queue(order: Order, hit: Hit) -> int:
-    """Return 1 where it is taken out of a queue, which one alone may fill."""
+    """Return 1 if the result is taken from a queue, which only one thread or process may fill."""
     return int(getattr(hit.step, "method", "") == "get")
 
 
 def always(order: Order, hit: Hit) -> int:
-    """Return 1: findings of such rules were wrong more often than right where they were read in
-    public code.
-    """
+    """Return 1 for rules whose findings in public code were more often wrong than right."""
     return 1

@@ -1,6 +1,4 @@
-"""Values that are others in each run: the clock, process ids, the operating system's entropy,
-hashes of strings.
-"""
+"""Find values that differ in each run: the clock, process ids, OS entropy, hashes of strings."""
 
 from __future__ import annotations
 
@@ -44,14 +42,16 @@ _LISTS = names("entropy", "lists")
 
 
 def kind(name: str) -> str | None:
-    """Return what a call by this name gives: `clock`, `process`, `system`, `load`; None where
-    nothing of the sort.
+    """Return which changing value a function of this name returns: `clock`, `process`, `system` (OS
+    entropy) or `load` (of the machine); None if it returns no such value.
     """
     return next((kind for kind in KINDS if name in tables.calls("entropy", kind)), None)
 
 
 def source(call: Call) -> str | None:
-    """Return the same of a call, hashes of strings and memory addresses included."""
+    """Return which changing value a call returns: a kind of `kind`, `hash`, `address` or `job`;
+    None if it returns no such value.
+    """
     if call.name == "builtins.hash":
         return _HASHED[is_text(call.first)]
     if call.name == "builtins.id":
@@ -62,25 +62,25 @@ def source(call: Call) -> str | None:
 
 
 def described(call: Call) -> str:
-    """Return a source in words: `the clock (time.time)`."""
+    """Return the changing value that a call returns in words: `the clock (time.time)`."""
     what = WORDS[source(call) or "system"]
     return f"{what} (`{call.name.removeprefix('builtins.')}`)"
 
 
 def inside(value: Value) -> Call | None:
-    """Return the first call of this kind that a value was computed from."""
+    """Return the first changing source (as the clock) in a value's computation."""
     return next(filter(source, mixed(value)), None)
 
 
 def mixed(value: Value) -> Iterator[Call]:
-    """Return the calls whose results went into a number: through arithmetic and conversions, not
+    """Return the calls whose results went into a value through arithmetic and conversions, but not
     through the arguments of other calls.
     """
     return (one.call for one in of_kind(reached(value, _mixed_of, _MOST), Made))
 
 
 def _mixed_of(value: Value) -> Iterable[Value]:
-    """Return what went into a value directly."""
+    """Return the values that a value is directly made of, branches of a choice included."""
     match value:
         case Made(call=call) if _passes(call):
             return call.inputs
@@ -92,14 +92,14 @@ def _mixed_of(value: Value) -> Iterable[Value]:
 
 
 def is_one_of_several(value: Value) -> bool:
-    """Return whether a number may also be another one: a branch chooses, or an argument that the
-    source does not show.
+    """Return whether a number may also be another one: a branch chooses, or an argument whose value
+    the source does not show.
     """
     return any(len(one.options()) > 1 for one in reached(value, _computed_of, _MOST))
 
 
 def _computed_of(value: Value) -> Iterable[Value]:
-    """Return what a value was computed from directly."""
+    """Return the values that a value is directly made of, without branches of a choice."""
     match value:
         case Derived():
             return value.sources
@@ -109,8 +109,9 @@ def _computed_of(value: Value) -> Iterable[Value]:
 
 
 def is_text(value: Value, depth: int = 0) -> bool:
-    """Return whether a value is, or may be for all that is known, a string: only what shows it
-    counts.
+    """Return whether a value is surely a string in at least one of its branches.
+
+    `depth` is how many values the recursion has gone through; `_DEEPEST` ends it.
     """
     if depth > _DEEPEST:
         return False
@@ -134,8 +135,8 @@ _GIVE_TEXTS = frozenset({"split", "splitlines", "listdir", "glob", "keys", "read
 
 
 def _holds_text(value: Value, depth: int) -> bool:
-    """Return whether what is taken from a value is text: the first of its options that tells says
-    so.
+    """Return whether an item that is taken from a container is text, by the first of the
+    container's options whose kind is known.
     """
     for option in value.options():
         # a row of a table of text, and rows in lists: `list(csv.DictReader(file))[0]["name"]`
@@ -157,8 +158,8 @@ def _holds_text(value: Value, depth: int) -> bool:
 
 
 def _list_of(value: Value) -> Value:
-    """Return the list from which a value is an item, or of which it is made; else the value
-    itself.
+    """Return the list of which a value is an item, or of which it is made, as of `sorted(names)`;
+    else the value itself.
     """
     match value:
         case Part(key=None, whole=whole):
@@ -174,5 +175,5 @@ _PASSING_METHODS = words("entropy", "methods")
 
 
 def _passes(call: Call) -> bool:
-    """Return whether what a call gives is made of what it is given."""
+    """Return whether the result of a call is made of its arguments, as that of `int(x)`."""
     return call.method in _PASSING_METHODS or call.name in tables.calls("entropy", "through")

@@ -1,6 +1,4 @@
-"""Environments of reinforcement learning: their state and their spaces have generators of their
-own, which no global seed reaches.
-"""
+"""Find unseeded reinforcement learning environments: no global seed reaches their generators."""
 
 from __future__ import annotations
 
@@ -65,8 +63,8 @@ def unseeded_environments(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC407", unless=(trains_no_agent,))
 def unseeded_learners(order: Order) -> Iterator[Hit]:
-    """Find learners without a seed: with one they seed their environment, their networks and the
-    space of actions.
+    """Find learners (as `PPO`) without a seed: with `seed=`, a learner seeds its environment, its
+    networks and its action space.
     """
     learner = next(filter(_is_unseeded, _named(streams.every(order), _LEARNER)), None)
     if learner is None:
@@ -96,12 +94,12 @@ def _reset_hit(reset: Call) -> Hit:
 
 
 def _named(calls: Iterable[Call], pattern: re.Pattern[str]) -> Iterator[Call]:
-    """Return the calls with such names."""
+    """Return the calls whose full name matches a pattern."""
     return (call for call in calls if pattern.fullmatch(call.name))
 
 
 def _is_unseeded(call: Call) -> bool:
-    """Return whether a call is surely given no seed by its keyword."""
+    """Return whether a call surely gets no keyword `seed`, or `seed=None`."""
     return is_none(call.argument(None, "seed"))
 
 
@@ -109,8 +107,8 @@ _MOST_WRAPPED = 20
 
 
 def _seeds_space(module: Module) -> bool:
-    """`env.action_space.seed(…)` anywhere in the text of a module: a function that a library calls
-    may hold it.
+    """Return whether the text of a module has `env.action_space.seed(…)` anywhere, because a
+    function that a library calls may hold this line.
     """
     for call in module.index.calls:
         match call.func:
@@ -120,7 +118,9 @@ def _seeds_space(module: Module) -> bool:
 
 
 def _owner(call: Call) -> str:
-    """Return what a method is called on, as it is written; "" where that is no plain name."""
+    """Return the object on which a method is called, as written (`env` of `env.reset()`); "" if
+    this is no plain name.
+    """
     owner = syntax.owner(call.node)
     if owner is None or not all(isinstance(part, _OF_NAMES) for part in ast.walk(owner)):
         return ""

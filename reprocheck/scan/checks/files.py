@@ -1,4 +1,4 @@
-"""Orders that the file system or a random name decides, and state that an earlier run left."""
+"""Find orders that the file system or random names decide, and state that an earlier run left."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def directory_order(order: Order) -> Iterator[Hit]:
 
 
 def _is_of_logs(call: Call) -> bool:
-    """Return whether the names are those of logs, figures and checkpoints: the pattern or the
-    module says so.
+    """Return whether a listing is of logs, figures or checkpoints, by its pattern or its module's
+    name.
     """
     if _ABOUT_LOGS.search(call.module.source.path.stem):
         return True
@@ -101,8 +101,8 @@ _NAMES_LOGS = re.compile(r"(?:^|[_./*])(?:logs?)(?:$|[_./*])|events\.out")
 
 
 def decides_by_number(step: Step) -> bool:
-    """Return whether a loop numbers the names and compares the numbers: which come first go
-    elsewhere.
+    """Return whether a loop numbers the files with `enumerate` and compares the number, so that the
+    order decides which file goes where, as in `if i < 100: train.append(name)`.
     """
     match step.parent, step.statement:
         case (
@@ -120,7 +120,7 @@ def decides_by_number(step: Step) -> bool:
 
 @check_orders("RC105")
 def temporary_names(order: Order) -> Iterator[Hit]:
-    """Find random names that are sorted, or hashed, also after they were read back from their
+    """Find random file names that are sorted or hashed, even if the program lists them from a
     folder.
     """
     for call in order.calls("builtins.sorted", "builtins.hash", "zlib.crc32"):
@@ -137,7 +137,7 @@ def temporary_names(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC101")
 def state_left(order: Order) -> Iterator[Hit]:
-    """Find a file that is read if it is there, and that the same program writes."""
+    """Find a file that the program reads if the file exists, and that the same program writes."""
     saves = [_Save(call, target) for call in order.methods(*_SAVES) if (target := _path(call))]
     for load in filterfalse(attrgetter("own"), order.methods(*_LOADS)):
         source = _path(load)
@@ -154,8 +154,9 @@ def state_left(order: Order) -> Iterator[Hit]:
 
 
 def loads_nothing(order: Order) -> bool:
-    """Return whether the program loads no state, not even under an option that is off by default;
-    callers of a library may.
+    """Return whether the program loads no state, not even under an option that is off by default.
+
+    Return False for a library, because its callers may load state.
     """
     if not order.whole or any(order.methods(*_LOADERS)):
         return False
@@ -166,7 +167,7 @@ def loads_nothing(order: Order) -> bool:
 
 @check_orders("RC102", unless=(loads_nothing,))
 def resume_not_equal(order: Order) -> Iterator[Hit]:
-    """Find a checkpoint to resume from that holds the optimizer and no generator."""
+    """Find a checkpoint that holds the state of the optimizer but of no random number generator."""
     first: dict[int, Call] = {}
     for call in order.calls("torch.save", "mindspore.save_checkpoint"):
         first.setdefault(id(call.first), call)
@@ -195,7 +196,9 @@ def lists(call: Call) -> bool:
 
 
 def _use(order: Order, call: Call) -> sequences.Use | None:
-    """Return a use of the names by their order; an element that is taken by position counts too."""
+    """Return how a listing of files is used by its order, taking one file by position included;
+    None if the order does not matter.
+    """
     match call.parent:
         case ast.Subscript(slice=ast.Constant() | ast.UnaryOp() | ast.Slice()):
             return sequences.Use(call, True, "one is taken by its position")
@@ -206,21 +209,27 @@ def _use(order: Order, call: Call) -> sequences.Use | None:
 
 
 def use_of_taken(order: Order, call: Call) -> sequences.Use | None:
-    """Names that go on to be used."""
+    """Return how the names of a listing are used by their order, if the expression around the call
+    takes them on (an assignment, an argument, a loop); else None.
+    """
     if not isinstance(call.parent, _TAKING):
         return None
     return sequences.decided(order, call.result)
 
 
 def use_of_returned(order: Order, call: Call) -> sequences.Use | None:
-    """Return a list of names that a library gives to callers, of whom nothing is known."""
+    """Return the use of a listing that a library function returns, because its callers are unknown;
+    None in a whole program.
+    """
     if order.whole or not isinstance(call.parent, ast.Return):
         return None
     return sequences.Use(call, False, "they are handed on in that order")
 
 
 def use_of_assigned(order: Order, call: Call) -> sequences.Use | None:
-    """Return a list of names that is kept and not looked at any more."""
+    """Return the use of a listing that is assigned to a name, and that nothing is seen to use
+    later.
+    """
     match call.statement:
         case ast.Assign(value=kept) if kept is call.node:
             if not any(order.uses(call.result)) and not order_use.is_only_asked(call):
@@ -233,15 +242,16 @@ _USES = (use_of_taken, use_of_returned, use_of_assigned)
 
 
 def is_sorted_around(call: Call) -> bool:
-    """`sorted(...)` around it in the same expression."""
+    """Return whether a call stands inside of `sorted(...)` in the same expression."""
     around = call.module.expressions_around(call.node)
     return any(sequences.is_sorting(call.module, node) for node in around)
 
 
 def _is_for_data(order: Order, step: Step) -> bool:
-    """Return whether the names may be those of samples: at the top level, in a data set, or in a
-    function whose name does not say otherwise. What a generator function is for that says nothing
-    of it, the place where it is gone over says.
+    """Return whether a listing may be of sample files: at the top level, in a data set class, or in
+    a function whose name does not speak of other work, as `clean_logs` does.
+
+    For a generator function of another name, decide by the place that loops over its results.
     """
     name = step.function_name
     if _ASKS_WHICH.search(name.lower()):
@@ -266,9 +276,7 @@ def _is_data_word(name: str) -> bool:
 
 
 def _random_names(value: Value) -> Iterator[Call]:
-    """Yield the random names that a value holds themselves, and not files below a folder of such a
-    name.
-    """
+    """Yield the calls that made random names in a value, without random folders of files."""
     waiting, seen = [value], 0
     while waiting and seen < _MOST:
         one, seen = waiting.pop(), seen + 1
@@ -282,9 +290,7 @@ def _random_names(value: Value) -> Iterator[Call]:
 
 
 def _left_in_folder(order: Order, call: Call) -> Iterator[Call]:
-    """Yield the calls that leave files with random names in the folder whose files are sorted
-    here.
-    """
+    """Yield calls that leave files with random names in the sorted folder."""
     match call.first:
         case Made(call=listing) if lists(listing):
             folder = list(listing.result.origin())
@@ -302,14 +308,14 @@ def _left_in_folder(order: Order, call: Call) -> Iterator[Call]:
 
 
 def _folders(values: Iterable[Value]) -> set[str]:
-    """Return the beginnings of the texts in a path, up to what stands for names of files."""
+    """Return the folders that texts of a path name, without any part after `*`."""
     texts = filter(None, map(text_of, values))
     beginnings = (text.partition("*")[0].rstrip("/") for text in texts)
     return {one for one in beginnings if one and not one.startswith(".")}
 
 
 def _last_part(path: Value) -> Value:
-    """Return what of a path is the name of the file."""
+    """Return the part of a path that is the name of the file, as `name` of `folder / name`."""
     match path:
         case Derived(kind="Div", parts=(*_, last)):
             return last
@@ -324,7 +330,9 @@ _MOVES = frozenset({"replace", "rename", "renames", "move", "unlink", "remove", 
 
 
 def _is_among(folder: Value | None, found: Sequence[Value]) -> bool:
-    """Return whether the folder of a call is one of some values, or written as one of them is."""
+    """Return whether a folder is one of the values in `found`, or has the same text as one of
+    these.
+    """
     text = text_of(folder)
     if text is not None:
         return text in map(text_of, found)
@@ -332,7 +340,7 @@ def _is_among(folder: Value | None, found: Sequence[Value]) -> bool:
 
 
 def _stays(order: Order, made: Call) -> bool:
-    """Return whether a file keeps its random name."""
+    """Return whether a temporary file is neither deleted nor renamed later on."""
     deleted = made.argument(None, "delete")
     is_deleted = made.method == "NamedTemporaryFile" and deleted is None
     if is_deleted or (isinstance(deleted, Constant) and deleted.value):
@@ -343,16 +351,14 @@ def _stays(order: Order, made: Call) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Save:
-    """A call that writes a file, and where to."""
+    """A call that writes a file, and the path that it writes to."""
 
     call: Call
     target: Value
 
 
 def _is_own(order: Order, load: Call, saves: list[_Save]) -> bool:
-    """Return whether this very run has written the file, or a checkpoint, before: then that is what
-    it reads.
-    """
+    """Return whether this run writes the file, or a checkpoint, before it reads the file."""
     writes = load.method.replace("load", "save")
     source = _path(load)
     same = (one.call for one in saves if one.call.method == writes or _is_same(one.target, source))
@@ -360,8 +366,8 @@ def _is_own(order: Order, load: Call, saves: list[_Save]) -> bool:
 
 
 def _carries_over(order: Order, load: Call, save: Call) -> bool:
-    """Return whether the next run differs by it: what was read is written on, is loaded as weights,
-    or its making moves a global generator.
+    """Return whether reading the file changes the next run: the content is written again, is loaded
+    as weights, or its creation draws from a global generator.
     """
     written = filter(None, (save.argument(0, "obj", "data", "state"), save.receiver))
     held = chain.from_iterable(map(Value.origin, written))
@@ -375,7 +381,7 @@ def _carries_over(order: Order, load: Call, save: Call) -> bool:
 
 
 def _path(call: Call) -> Value | None:
-    """Return the file that a call reads or writes."""
+    """Return the path of the file that a call reads or writes."""
     if call.receiver is not None and call.method in _METHODS_OF_PATHS:
         return call.receiver
     if call.name in _PATH_SECOND:
@@ -384,7 +390,7 @@ def _path(call: Call) -> Value | None:
 
 
 def _is_asked_for(order: Order, load: Call, source: Value | None) -> bool:
-    """Return whether a file is read only if it is there."""
+    """Return whether a file is read only if it exists, by a test as `os.path.exists(file)`."""
     conditions = list(map(attrgetter("test"), load.conditions))
     for test in within(conditions, ast.Call):
         if syntax.method(test) in _TESTS:
@@ -396,7 +402,7 @@ def _is_asked_for(order: Order, load: Call, source: Value | None) -> bool:
 
 
 def _is_same(one: Value, other: Value | None) -> bool:
-    """Return the same object, or the same path; nothing is the same as what is not given."""
+    """Return whether two values are the same object or the same path; False if `other` is None."""
     if one is other:
         return True
     path = _literal(one)
@@ -404,7 +410,7 @@ def _is_same(one: Value, other: Value | None) -> bool:
 
 
 def _literal(value: Value | None) -> str | None:
-    """Return a path that the source spells out."""
+    """Return the text of a path that the source spells out; None for any other value."""
     match value:
         case Constant(value=str(text)):
             return text

@@ -1,4 +1,4 @@
-"""Orders and numbers that come from hashes and addresses: sets, `hash()`, `id()`."""
+"""Find orders and numbers that hashes and memory addresses decide: sets, `hash()`, `id()`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _KIND_OF_RESULT = {**dict.fromkeys(_NUMBERS, "number"), "builtins.object": "obje
 
 @check_orders("RC505", "RC507")
 def set_order(order: Order) -> Iterator[Hit]:
-    """Find a set that becomes a sequence, and is numbered, drawn from or collected in its order."""
+    """Find a set whose order is used: its elements are numbered, drawn from, or made a sequence."""
     steps = of_kind(order.steps, Call, Loop)
     inputs = chain.from_iterable(map(attrgetter("inputs"), steps))
     values = {id(value): value for value in inputs}
@@ -85,7 +85,7 @@ def set_order(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC505")
 def hash_numbers(order: Order) -> Iterator[Hit]:
-    """Find `hash(name) % n` of a string."""
+    """Find numbers that are made of the hash of a string: `hash(name) % n`."""
     for call in order.calls("builtins.hash"):
         decides = entropy.is_text(call.first) and _is_reckoned_with(call)
         if decides and not seed_values.feeds_seed(order, call):
@@ -100,7 +100,7 @@ def hash_numbers(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC507")
 def address_order(order: Order) -> Iterator[Hit]:
-    """Find sorting by `id`."""
+    """Find sorting, or a minimum or maximum, with `id` as the key."""
     for call in order.methods(*_COMPARING):
         if is_address(call.keywords.get("key", UNKNOWN)):
             message = (
@@ -113,7 +113,10 @@ _COMPARING = frozenset({"sort", "sorted", "min", "max"})
 
 
 def is_set(value: Value, depth: int = 0) -> bool:
-    """Return whether a value is a set, as far as can be seen."""
+    """Return whether a value is a set, as far as the source shows.
+
+    `depth` is how many containers the recursion has gone through; `_DEEPEST` ends it.
+    """
     if depth > _DEEPEST:
         return False
     for option in value.options():
@@ -135,8 +138,10 @@ def is_set(value: Value, depth: int = 0) -> bool:
 
 
 def content(value: Value, depth: int = 0) -> str:
-    """Return what a set, or what it was made of, holds: `text`, `number`, `object`, or
+    """Return the kind of the elements of a set or iterable: `text`, `number`, `object`, or
     `unknown`.
+
+    `depth` is how many containers the recursion has gone through; `_DEEPEST` ends it.
     """
     if depth > _DEEPEST:
         return "unknown"
@@ -180,12 +185,14 @@ def _content(value: Value, depth: int) -> str:
 
 
 def _most_telling(kinds: set[str]) -> str:
-    """Return the kind of what holds elements of these kinds."""
+    """Return the kind of a set whose elements are of several kinds: text before object, unknown,
+    number.
+    """
     return min(kinds, key=_TELLING.index, default="unknown")
 
 
 def _kind(option: Value) -> str:
-    """Return what an element of a set is, if it is no text: `number`, `object`, or `unknown`."""
+    """Return the kind of a set's element that is no text: `number`, `object`, or `unknown`."""
     match option:
         case Constant(value=int() | float()) | Derived(kind="Mod" | "FloorDiv" | "Sub" | "Pow"):
             return "number"
@@ -203,13 +210,15 @@ def _kind(option: Value) -> str:
 
 
 def _of_several(values: Iterable[Value], depth: int) -> str:
-    """Return what several sets hold together, as far as it is known of one of them."""
+    """Return the kind of the elements of several joined sets: a known kind of one set decides."""
     kinds = {content(value, depth + 1) for value in values}
     return min(kinds, key=_KNOWN.index, default="unknown")
 
 
 def _holds_sets(value: Value, depth: int) -> bool:
-    """`defaultdict(set)`, and a dict of sets that the source spells out."""
+    """Return whether the items of a container are sets: `defaultdict(set)`, or a dict of sets that
+    the source spells out.
+    """
     for option in value.options():
         match option:
             case Made(call=Call(name="collections.defaultdict", arguments=(factory, *_))):
@@ -242,7 +251,9 @@ What is not here is not sure enough to be reported.
 
 
 def node_of(step: Step) -> ast.AST:
-    """Return the expression to underline: what is gone over, not the whole loop."""
+    """Return the expression to underline for a step: of a loop only the iterable, not the whole
+    loop.
+    """
     match step.node:
         case ast.For(iter=gone_over) | ast.AsyncFor(iter=gone_over):
             return gone_over
@@ -252,9 +263,9 @@ def node_of(step: Step) -> ast.AST:
 
 
 def _is_reckoned_with(call: Call) -> bool:
-    """Return whether the number decides something: a bucket, a seed.
+    """Return whether a hash decides something, as a bucket (`hash(name) % n`) or a seed.
 
-    A place in a table does not, where the key that lies there is looked at.
+    A slot of a hash table decides nothing if the code then compares the key that lies there.
     """
     module = call.module
     parent = module.parent(call.node)
@@ -277,7 +288,7 @@ _WHOLE_NUMBERS = ("builtins.abs", "builtins.int")
 
 
 def is_address(key: Value) -> bool:
-    """`id`, `lambda x: id(x)`."""
+    """Return whether a sorting key is the memory address: `id`, or `lambda x: id(x)`."""
     if key.name == "builtins.id":
         return True
     match getattr(key, "node", None):

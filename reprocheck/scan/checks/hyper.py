@@ -1,4 +1,4 @@
-"""Hyper-parameters that are not the same in each run: from the clock, the process, or a draw."""
+"""Find hyper-parameters that differ in each run: made from the clock, the process id, or a draw."""
 
 from __future__ import annotations
 
@@ -38,7 +38,12 @@ _OPTIMIZER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A hyper-parameter that a call is given: its value, and what a message calls it."""
+    """A hyper-parameter that a call gets.
+
+    call   the call, as of an optimizer
+    value  the value of the hyper-parameter
+    word   its name in messages
+    """
 
     call: Call
     value: Value
@@ -47,7 +52,7 @@ class _Given:
 
 @check_orders("RC201")
 def changing(order: Order) -> Iterator[Hit]:
-    """Find the clock, the process id or entropy in a hyper-parameter."""
+    """Find hyper-parameters that are made from the clock, the process id or OS entropy."""
     for given in _given(order):
         source = entropy.inside(given.value)
         if source is None:
@@ -61,7 +66,7 @@ def changing(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC201")
 def changing_schedule(order: Order) -> Iterator[Hit]:
-    """Find the clock and the like in a function that gives the learning rate."""
+    """Find a learning rate schedule whose function reads the clock or another changing value."""
     for call in every(order):
         schedule = call.by
         if schedule is None or not _SCHEDULE.search(schedule.name):
@@ -74,8 +79,8 @@ def changing_schedule(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC201")
 def changing_variable(order: Order) -> Iterator[Hit]:
-    """Find the clock and the like in a variable that is called as a hyper-parameter, and is given
-    to none.
+    """Find a variable with the name of a hyper-parameter that is made from the clock or another
+    changing value, and that no optimizer is seen to take.
     """
     for value, name in _assigned(order.root):
         source = entropy.inside(order.value_of(value))
@@ -88,8 +93,8 @@ def changing_variable(order: Order) -> Iterator[Hit]:
 
 @kept
 def _assigned(module: Module) -> tuple[tuple[ast.expr, str], ...]:
-    """Return what is assigned to variables, attributes and keys with the name of a
-    hyper-parameter.
+    """Return the values, each with its name, that are assigned to variables, attributes and
+    dictionary keys with the name of a hyper-parameter.
     """
     nodes = module.nodes(ast.Assign, ast.AnnAssign, ast.AugAssign)
     names = ((node.value, _name(target)) for node in nodes for target in _targets(node))
@@ -97,25 +102,27 @@ def _assigned(module: Module) -> tuple[tuple[ast.expr, str], ...]:
 
 
 def sink(order: Order, draw: Call) -> str | None:
-    """Return the hyper-parameter that a draw becomes, if it becomes one."""
+    """Return the name of the hyper-parameter that a draw becomes; None if it becomes none."""
     return named(draw) or _fed(order).get(id(draw))
 
 
 def named(call: Call) -> str | None:
-    """Return the name of a hyper-parameter to which the statement around a call assigns."""
+    """Return the hyper-parameter to which the statement around a call assigns, as `lr`; None if it
+    assigns to none.
+    """
     return next(filter(_NAMES.match, targets(call)), None)
 
 
 def targets(call: Step) -> tuple[str, ...]:
-    """Return the names that the assignment around a call assigns to; also keys, as of
-    `group["lr"]`, and keywords.
+    """Return the names that the assignment around a call assigns to, keys as of `group["lr"]`
+    included.
     """
     names = map(_name, _targets(call.statement))
     return tuple(filter(None, names))
 
 
 def _targets(statement: ast.AST | None) -> list[ast.expr]:
-    """Return what an assignment of any kind assigns to."""
+    """Return the target expressions of an assignment of any kind."""
     match statement:
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             return [target]
@@ -132,8 +139,8 @@ def is_pause(call: Call) -> bool:
 
 
 def is_for_others(call: Call) -> bool:
-    """Return whether a number is for a port, a name and the like, which change no training: by what
-    is assigned, a key of a dict, a loop.
+    """Return whether a number is for a port, a name or the like, which change no training, by the
+    name that it is assigned to, its dictionary key, or its loop variable.
     """
     names = set(targets(call))
     around = [call.node, *call.module.expressions_around(call.node), call.statement]
@@ -148,7 +155,7 @@ def is_for_others(call: Call) -> bool:
 
 
 def _key(key: ast.expr | None) -> str:
-    """Return a key that is written down, in small letters."""
+    """Return a dictionary key that the source spells out, in lower case; "" for any other key."""
     match key:
         case ast.Constant(value=value):
             return str(value).lower()
@@ -156,7 +163,9 @@ def _key(key: ast.expr | None) -> str:
 
 
 def _name(target: ast.AST) -> str:
-    """Return what something is called that is assigned to: a variable, an attribute, a key."""
+    """Return the name of the target of an assignment, in lower case: a variable, an attribute, a
+    key.
+    """
     match target:
         case ast.Subscript(slice=key):
             return _key(key)
@@ -165,7 +174,7 @@ def _name(target: ast.AST) -> str:
 
 @kept
 def _fed(order: Order) -> dict[int, str]:
-    """Return the calls of which a hyper-parameter was made, by id."""
+    """Return a map from the ids of calls to the hyper-parameter that is made of their result."""
     return {id(made): one.word for one in _given(order) for made in entropy.mixed(one.value)}
 
 

@@ -47,7 +47,7 @@ _PACKAGES = re.compile(r"(?:keras|tf_keras)(?=\.|$)|tensorflow\.keras")
 
 
 def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
-    """Yield imports, and the modules that they name."""
+    """Yield each import statement with the full name of each module that it imports."""
     for node in module.index.imports:
         match node:
             case ast.Import(names=names):

@@ -1,4 +1,4 @@
-"""Operators whose kernels add in another order each time, on the device that the program uses,
+"""Find operators whose kernels add in a different order in each run on the devices of the program,
 without deterministic mode.
 """
 
@@ -64,14 +64,14 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """A call of an operator whose kernel adds in any order."""
+    """A call of an operator whose kernel adds numbers in no fixed order."""
 
     call: Call
     operator: Operator
 
     @property
     def code(self) -> str:
-        """The rule that is about it, by the pass in which it is noisy."""
+        """Return the code of the rule for this operator, by the pass in which it is noisy."""
         return _NOISY.get(self.operator.phase, "RC602")
 
 
@@ -79,8 +79,8 @@ class _Noise:
     "RC602", "RC701", unless=(devices.is_deterministic, other_programs.is_without_training)
 )
 def noisy(order: Order) -> Iterator[Hit]:
-    """Find operators that the lists of PyTorch name: by atomics on the CPU, and on CUDA where the
-    program names it.
+    """Find operators that PyTorch lists as nondeterministic: on the CPU, and on CUDA if the program
+    names CUDA.
     """
     on_cuda = "cuda" in devices.accelerators(order)
     used = _USED[on_cuda]
@@ -108,9 +108,11 @@ def noisy(order: Order) -> Iterator[Hit]:
 
 
 def _has_gradient(order: Order, call: Call, operator: Operator) -> bool:
-    """Return whether what a call gives may go into a weight: not where it runs without gradients in
-    a program that trains nothing, or in a function that is decorated so (`@torch.no_grad()`) and
-    is noisy in its backward pass alone.
+    """Return whether the result of a call may go into the gradient of a weight.
+
+    It does not if the call runs without gradients in a program that trains nothing, or if the
+    operator is noisy only in its backward pass and its function has the decorator
+    `@torch.no_grad()`.
     """
     without_gradients = any(context.made_by(*_WITHOUT_GRADIENTS) for context in call.contexts)
     if without_gradients and not streams.trains(order):
@@ -123,7 +125,9 @@ def _has_gradient(order: Order, call: Call, operator: Operator) -> bool:
 
 @check_programs("RC701", unless=(devices.is_deterministic, other_programs.is_without_training))
 def indexed_parameter(order: Order) -> Iterator[Hit]:
-    """Find `table[index]`, whose gradient is added up by threads."""
+    """Find indexing of a trained tensor with a tensor, `table[index]`, because threads add up its
+    gradient.
+    """
     if not any(order.methods("backward")):
         return
     module = order.root
@@ -148,7 +152,7 @@ def indexed_parameter(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC703", unless=(sets("FLASH_ATTENTION_DETERMINISTIC"),))
 def flash_attention(order: Order) -> Iterator[Hit]:
-    """Find fused attention, whose gradient has a deterministic kernel that must be asked for."""
+    """Find flash attention without `deterministic=`: its default gradient kernel is noisy."""
     for call in every(order):
         is_asked_for = given(call, "attn_implementation=flash_attention_2", sure=True)
         is_flash = call.named(*_FLASH) and "()" not in call.name
@@ -172,7 +176,7 @@ _OF_GENERATION = "flash_attn_with_kvcache"
 
 @check_orders("RC703", unless=(devices.is_deterministic,))
 def efficient_attention(order: Order) -> Iterator[Hit]:
-    """Find attention of xformers, whose kernels follow the switch of torch."""
+    """Find attention of xformers, which follows torch's deterministic mode."""
     for call in order.calls(*_EFFICIENT):
         message = (
             "the backward pass of memory-efficient attention adds to the gradient of the queries"
@@ -185,8 +189,8 @@ def efficient_attention(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC704", unless=(sets("MAMBA_DETERMINISTIC"),))
 def extensions(order: Order) -> Iterator[Hit]:
-    """Find extensions whose gradients have no deterministic kernel: where one is used first, else
-    where it is imported.
+    """Find extensions (Mamba) whose gradients have no deterministic kernel: their first use, else
+    their import.
     """
     imported = next(order.imports(*_MAMBA), None)
     if imported is None or other_programs.is_without_training(order):
@@ -243,7 +247,7 @@ def ascend(order: Order) -> Iterator[Hit]:
 
 
 def _ascend_name(call: Call) -> str:
-    """Return the name under which an operator is listed for Ascend; "" of another call."""
+    """Return the name under which Ascend's list has an operator; "" if it has none."""
     if not call.name.startswith(_ASCEND):
         return ""
     return _ascend_names().get(call.method.lower(), "")
@@ -270,7 +274,7 @@ def device_draws(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC005", unless=(devices.lacks_cuda, sets("XLA_FLAGS")))
 def xla(order: Order) -> Iterator[Hit]:
-    """Find scatter in JAX on a GPU."""
+    """Find scatter additions of JAX on a GPU, as `x.at[i].add(...)`."""
     if not order.root.uses_package("jax"):
         return
     for call in every(order):
@@ -285,7 +289,9 @@ def xla(order: Order) -> Iterator[Hit]:
 
 
 def fixes_order_of_sums(order: Order) -> bool:
-    """Return whether HCCL is told to add in a fixed order: `true` or `strict`, in any case."""
+    """Return whether HCCL adds in a fixed order: `HCCL_DETERMINISTIC` is `true` or `strict`, in any
+    case of letters.
+    """
     values = (literal(store.value) for store in order.environment("HCCL_DETERMINISTIC"))
     return any(str(value).lower() != "false" for value in values)
 
@@ -305,7 +311,7 @@ def collectives(order: Order) -> Iterator[Hit]:
 
 
 def _shown(call: Call) -> str:
-    """Return the call as a message names it: by its method alone where the object is not known."""
+    """Return the name of a call for a message: only the method if its object is not known."""
     if "()" in call.name or call.name.startswith("?"):
         return f"`{call.method}`"
     return f"`{short(call.name)}`"
@@ -331,7 +337,7 @@ def upsampling(order: Order) -> Iterator[Hit]:
 
 @lru_cache(maxsize=4096)
 def _by_name() -> Mapping[str, tuple[Operator, ...]]:
-    """Return the operators of PyTorch under the ways in which a program may spell them."""
+    """Return the listed operators by spelling: `torch.cumsum`, `?.cumsum`."""
     table: dict[str, tuple[Operator, ...]] = {}
     of_torch = (ops for source, ops in operator_lists() if source.frameworks == ("torch",))
     torch_operators = (
@@ -351,7 +357,7 @@ def _by_name() -> Mapping[str, tuple[Operator, ...]]:
 
 
 def _operators(call: Call) -> tuple[Operator, ...]:
-    """Return the listed operators that a call may stand for."""
+    """Return the listed operators of PyTorch that a call may stand for."""
     if call.own:
         return ()
     if call.name.startswith("torch.") and "()" not in call.name:
@@ -364,7 +370,9 @@ def _operators(call: Call) -> tuple[Operator, ...]:
 
 
 def _is_triggered(call: Call, operator: Operator) -> bool:
-    """Return the conditions that the lists give in words, as far as a call shows them."""
+    """Return whether a call meets the conditions under which the lists call its operator noisy, as
+    `accumulate=True`.
+    """
     adds = given(call, "accumulate=True", 2, sure=True)
     if _ADDING.search(operator.when):
         return adds
@@ -379,7 +387,9 @@ def _is_triggered(call: Call, operator: Operator) -> bool:
 
 
 def _is_one(value: Value) -> bool:
-    """Return whether an output has size 1: it is a mean, and deterministic."""
+    """Return whether the output size of adaptive pooling is 1: then it is a mean, which is
+    deterministic.
+    """
     if isinstance(value, Items):
         return all(map(_is_one, value.items))
     return literal(value) in (1, (1, 1), (1, 1, 1))
@@ -393,7 +403,7 @@ def _is_index(value: Value) -> bool:
 
 
 def _is_moved(value: Value | None, kind: str) -> bool:
-    """Return whether a tensor was put on an accelerator on its way."""
+    """Return whether a tensor was put on an accelerator by one of the calls that made it."""
     for call in value.calls() if value is not None else ():
         if call.method == kind or devices.on(call.keywords.get("device"), kind):
             return True
@@ -402,9 +412,10 @@ def _is_moved(value: Value | None, kind: str) -> bool:
 
 @cache
 def _ascend_names() -> Mapping[str, str]:
-    """Return the operators that are listed for Ascend, by their names in small letters.
+    """Return the names of the operators that are listed for Ascend, by the name in lower case.
 
-    Collectives have a rule of their own, and a call does not show a backward pass.
+    Collectives are left out because they have a rule of their own, and backward operators because a
+    call does not show the backward pass.
     """
     listed = (ops for source, ops in operator_lists() if "Ascend" in source.name)
     names: dict[str, str] = {}

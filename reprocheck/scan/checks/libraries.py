@@ -1,5 +1,6 @@
-"""Calls of libraries whose results differ from run to run whatever the global generators hold, by
-a table that a project may extend.
+"""Find library calls whose results differ from run to run even if all global generators are seeded.
+
+A table names these calls; a project may extend the table.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SEVERITIES: Mapping[str, Severity] = {"timing": "note"}
 
 @check_orders("RC202", "RC407", "RC504", "RC508", "RC602", "RC902")
 def of_libraries(order: Order) -> Iterator[Hit]:
-    """Find calls that the table of libraries names."""
+    """Find calls that the table of libraries lists as different in each run."""
     for call in every(order):
         known = tables.libraries().get(call.name)
         if known is None or not _differs(order, call, known):
@@ -53,13 +54,13 @@ def _differs(order: Order, call: Call, known: tables.Library) -> bool:
 
 
 def _keyword(condition: str) -> str:
-    """Return the NAME in `NAME=VALUE`."""
+    """Return NAME of a condition `NAME=VALUE` on an argument."""
     return condition.partition("=")[0]
 
 
 def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
-    """Yield what dicts of options say, as `NAME` and `NAME=VALUE`; `*` for one that cannot be
-    seen.
+    """Yield the entries of each dict of options that a call gets, as texts `NAME` and `NAME=VALUE`;
+    `*` stands for a dict whose content is not known.
     """
     for name, position in known.options.items():
         value = call.argument(position, name)
@@ -75,7 +76,9 @@ def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
 
 
 def _is_called(order: Order, call: Call) -> bool:
-    """Return whether what a decorator has made is given a seed where it is called."""
+    """Return whether a pipeline that the decorator `pipeline_def` made gets a seed when it is
+    called.
+    """
     if not call.name.endswith("pipeline_def"):
         return False
     return any("seed" in one.keywords for one in every(order) if one.own)

@@ -1,4 +1,4 @@
-"""Memory that nobody filled, and checkpoints that fill a part of the weights."""
+"""Find uninitialized memory that is used, and checkpoints that fill only a part of the weights."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|qu
 
 @check_orders("RC303")
 def unfilled(order: Order) -> Iterator[Hit]:
-    """Find a parameter or buffer of empty memory, or an input of a layer."""
+    """Find uninitialized memory in a parameter, a buffer, or an input of a layer."""
     for call in order.calls(*EMPTY):
         if not _is_allocation(call) or given(call, "device=meta", sure=True):
             continue
@@ -65,7 +65,9 @@ def unfilled(order: Order) -> Iterator[Hit]:
 
 
 def _layer_given(order: Order, call: Call) -> Step | None:
-    """Return the first layer of torch, or function for one, to which the result of a call comes."""
+    """Return the first layer of torch that gets the result of a call, or function as
+    `functional.relu`.
+    """
     for step in order.flow(call.result):
         is_layer = step.method == "__call__" and step.called.startswith("torch.nn.")
         if is_layer or step.named("torch.nn.functional.*"):
@@ -91,7 +93,7 @@ def _may_be_filled(order: Order, call: Call, kept: Call) -> bool:
 
 @check_programs("RC305")
 def partial(order: Order) -> Iterator[Hit]:
-    """Find a checkpoint loaded with `strict=False`, where nobody looks at what was missing."""
+    """Find a `strict=False` load of a checkpoint if no code looks at the missing keys."""
     if other_programs.is_without_training(order):
         return
     for call in order.methods("load_state_dict"):
@@ -115,7 +117,9 @@ def partial(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC305")
 def partial_in_mindspore(order: Order) -> Iterator[Hit]:
-    """Find the same in MindSpore, which is not strict unless told."""
+    """Find a checkpoint of MindSpore that is loaded without `strict_load=True` when no code looks
+    at the missing weights.
+    """
     for call in order.calls(*_MINDSPORE_LOADS):
         if _is_dropped(call) and not given(call, "strict_load=True", 2, sure=True):
             message = (
@@ -126,8 +130,8 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
 
 
 def _is_allocation(call: Call) -> bool:
-    """`torch.Tensor(3, 4)` allocates; `torch.Tensor([1.0])` and `torch.empty(0)` hold nothing
-    unknown.
+    """Return whether a call makes uninitialized memory: `torch.Tensor(3, 4)` does,
+    `torch.Tensor([1.0])` and `torch.empty(0)` do not.
     """
     first = call.argument(0, *_SHAPES)
     if first is None or literal(first) in (0, (0,)):
@@ -146,8 +150,9 @@ def _is_allocation(call: Call) -> bool:
 
 
 def _is_read(call: Call) -> bool:
-    """Return whether an attribute that it is assigned to is read anywhere in the module; variables
-    and names of buffers count as read.
+    """Return whether the module reads the attribute that the call's result is assigned to.
+
+    Return True if the result is assigned to no attribute, but to a variable or buffer name.
     """
     names = syntax.attributes(syntax.targets(call.statement))
     if not names:
@@ -157,7 +162,7 @@ def _is_read(call: Call) -> bool:
 
 
 def _keeper(order: Order, call: Call) -> Call | None:
-    """Return the call that makes a parameter or buffer of it."""
+    """Return the call that makes a call's result a parameter or buffer; None without one."""
     for step in islice(order.uses(call.result), 20):
         is_kept = step.named(*_KEEPS) or step.method == "register_buffer"
         if isinstance(step, Call) and is_kept:
@@ -166,8 +171,8 @@ def _keeper(order: Order, call: Call) -> Call | None:
 
 
 def _is_filling(order: Order, step: Step) -> bool:
-    """Return whether a call may fill what it is given: of one that is followed, its own steps say
-    so.
+    """Return whether a step may fill a tensor that it gets; False if the steps of the called
+    function are recorded, because these are asked instead.
     """
     if not isinstance(step, Call) or (step.own and id(step.node) in _followed(order)):
         return False
@@ -178,7 +183,7 @@ def _is_filling(order: Order, step: Step) -> bool:
 
 @kept
 def _followed(order: Order) -> frozenset[int]:
-    """Return the calls of the user's functions that were followed, by the ids of their nodes."""
+    """Return the ids of the nodes of those calls of user functions whose body was executed."""
     places = chain.from_iterable(step.through for step in order.steps)
     return frozenset(id(node) for _, node in places)
 
@@ -190,14 +195,14 @@ def _fills(method: str) -> bool:
 
 
 def _is_part(value: Value, wanted: set[int]) -> bool:
-    """Return whether a value is one of these, a view of it, or a module or list that holds it; not
-    what was computed with it.
+    """Return whether a value is one of the wanted values, a view of one, or a module or list that
+    holds one; a result that was computed from a wanted value is not.
     """
     return any(id(one) in wanted for one in reached(value, _viewed, _MOST))
 
 
 def _viewed(value: Value) -> Iterable[Value]:
-    """Return what a value shows or holds directly."""
+    """Return the values that a value directly contains or is a view of."""
     match value:
         case Part() | Either() | Items() | Instance():
             return value.sources
@@ -207,8 +212,8 @@ def _viewed(value: Value) -> Iterable[Value]:
 
 
 def _is_named_in_initialiser(call: Call) -> bool:
-    """Return whether the module, or one that imports it, has code elsewhere that may fill what has
-    this name: an `_init_weights` that mentions it, a loader, a loop.
+    """Return whether other code may fill the attribute or buffer by its name: an `_init_weights`
+    that mentions the name, a loader, or a loop, in the module or in one that imports it.
     """
     # the names and texts in the statement around the call, under which its result may be known
     statement = call.statement
@@ -239,7 +244,7 @@ def _is_named_in_initialiser(call: Call) -> bool:
 
 @kept
 def _mentioned(function: ast.AST) -> frozenset[str]:
-    """Return the attributes that a function reads, and the texts that it holds."""
+    """Return the names of all attributes and all constant texts in a function."""
     texts = within(function, ast.Constant)
     held = {text.value for text in texts if isinstance(text.value, str)}
     return frozenset(held.union(node.attr for node in within(function, ast.Attribute)))
@@ -271,7 +276,7 @@ def _loops_over_parameters(function: ast.AST) -> bool:
 
 
 def _is_reported(order: Order, load: Call) -> bool:
-    """Return whether the program says how much of the checkpoint it took: `log.info(f"{len(state)}
+    """Return whether the program logs how many weights a checkpoint had: `log.info(f"{len(state)}
     of {len(model.state_dict())}")`.
     """
     state = load.argument(0, "state_dict")

@@ -1,5 +1,5 @@
-"""Sequences whose order nobody looks at: names that are only asked for, results that are thrown
-away, orders that are not used.
+"""Find sequences whose order does not matter: nothing but membership is asked, or the result is
+thrown away.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _WRAPPERS = frozenset({"enumerate", "list", "tuple", "tqdm", "track", "iter"})
 
 
 def is_unread(step: Step) -> bool:
-    """Return whether nobody looks at the order of a sequence that a step makes."""
+    """Return whether nothing reads the order of a sequence that a step makes."""
     ways = (is_only_asked, is_only_told, is_of_one, is_thrown_away)
     return any(holds(step) for holds in ways)
 
 
 def is_only_asked(step: Step) -> bool:
-    """Return whether `names = list(...)` is only asked, in its function or module, for what is in
-    it or how many.
+    """Return whether the variable of `names = list(...)` is only asked for its length or for
+    membership, in the function or module where it is assigned.
     """
     match step.parent, step.statement:
         case (ast.Assign() | ast.IfExp(), ast.Assign(targets=[ast.Name(id=name)])):
@@ -41,8 +41,8 @@ def is_only_asked(step: Step) -> bool:
 
 
 def is_asked(module: Module, node: ast.AST) -> bool:
-    """Return whether an expression is asked alone whether it is empty, what is in it, or how
-    many.
+    """Return whether an expression is only asked whether it is empty, what it contains, or its
+    length.
     """
     match module.parent(node):
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_]):
@@ -61,7 +61,7 @@ def is_asked(module: Module, node: ast.AST) -> bool:
 
 
 def is_only_told(step: Step) -> bool:
-    """Return whether `names = {...}` is only printed in its function or module."""
+    """Return whether the variable of `names = {...}` is only printed in its function or module."""
     match syntax.targets(step.statement):
         case [ast.Name(id=name)]:
             return syntax.are_all(_loads(step, name), partial(_is_printed, step.module))
@@ -73,7 +73,9 @@ def _is_printed(module: Module, name: ast.Name) -> bool:
 
 
 def is_of_one(step: Step) -> bool:
-    """`list(names)[0]` in a function that asks whether `len(names)` is 1."""
+    """Return whether one element is taken of a list that is asked to have a single one:
+    `list(names)[0]` beside `len(names) == 1`.
+    """
     match step.parent, step.node:
         case ast.Subscript(), ast.Call(args=[first, *_]):
             length = f"len({ast.unparse(first)})"
@@ -82,7 +84,7 @@ def is_of_one(step: Step) -> bool:
 
 
 def _asks_for_one(comparison: ast.Compare, length: str) -> bool:
-    """`len(names) == 1`, `len(names) < 2`."""
+    """Return whether a comparison asks for one element: `len(names) == 1` or `< 2`."""
     match comparison:
         case ast.Compare(left=asked, comparators=[ast.Constant(value=1 | 2), *_]):
             return ast.unparse(asked) == length
@@ -90,8 +92,10 @@ def _asks_for_one(comparison: ast.Compare, length: str) -> bool:
 
 
 def is_thrown_away(step: Step) -> bool:
-    """Return whether what an expression gives is gone over by a loop that never reads it: `for _ in
-    enumerate(pool.imap(...)): bar.update()`. Where it is counted, the number may be read.
+    """Return whether a loop over an expression never reads the elements: `for _ in
+    enumerate(pool.imap(...)): bar.update()`.
+
+    The loop may read the numbers that `enumerate` adds.
     """
     module, node = step.module, step.node
     wrappers = list(takewhile(lambda one: syntax.word(one) in _WRAPPERS, module.around(node)))
@@ -109,7 +113,7 @@ def is_thrown_away(step: Step) -> bool:
 
 
 def _elements(target: ast.expr, *, counted: bool) -> ast.expr:
-    """Return what a loop calls the elements that it goes over, without their numbers."""
+    """Return the loop variable of the elements, without the number of `enumerate` if `counted`."""
     match target:
         case ast.Tuple(elts=[_, element]) if counted:
             return element
@@ -117,16 +121,16 @@ def _elements(target: ast.expr, *, counted: bool) -> ast.expr:
 
 
 def is_each_by_itself(call: Step) -> bool:
-    """Return whether a pool is given the elements one by one, and what comes back is thrown
-    away.
-    """
+    """Return whether a pool gets the elements one by one, and its results are thrown away."""
     if call.library_method not in _POOLS or call.called.startswith("builtins."):
         return False
     return isinstance(call.parent, ast.Expr) or is_thrown_away(call)
 
 
 def is_paired_with_constants(call: Call) -> bool:
-    """`zip(names, len(names) * [rate])`: each gets the same, whatever its place."""
+    """Return whether `zip` pairs names with a constant, as `zip(names, len(names) * [rate])`, so
+    that the position of a name does not matter.
+    """
     if call.name != "builtins.zip" or len(call.arguments) < 2:
         return False
     varying = [one for one in call.arguments if not _is_repeated(one)]
@@ -134,8 +138,8 @@ def is_paired_with_constants(call: Call) -> bool:
 
 
 def is_only_counted(call: Call) -> bool:
-    """Return whether `for number, name in enumerate(names)` only says how often, or tells the
-    number.
+    """Return whether the number in `for number, name in enumerate(names)` is only printed or taken
+    modulo another number.
     """
     match call.name, call.parent:
         case (
@@ -148,7 +152,7 @@ def is_only_counted(call: Call) -> bool:
 
 
 def _is_told(module: Module, number: ast.Name) -> bool:
-    """Return whether a number is taken modulo another, or stands in what is printed."""
+    """Return whether a number is taken modulo another number, or is printed."""
     around = [number, *module.expressions_around(number)]
     return any(
         (isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)) or syntax.word(one) in _TELLS
@@ -160,7 +164,7 @@ _TELLS = frozenset({"print", "info", "debug", "write", "set_description"})
 
 
 def _is_repeated(value: Value) -> bool:
-    """`[x] * count`, `repeat(x)`, `cycle([x])`."""
+    """Return whether a value repeats a single element: `[x] * count`, `repeat(x)`, `cycle([x])`."""
     match value:
         case Derived(kind="Mult", parts=parts):
             return any(map(_is_list_of_one, parts))
@@ -178,7 +182,7 @@ def _is_list_of_one(value: Value) -> bool:
 
 
 def is_order_unused(shuffle: Call) -> bool:
-    """`shuffle(places)` of a list of the function's own that is not read any more."""
+    """Return whether `shuffle(places)` shuffles a local list that no later code reads."""
     module, node = shuffle.module, shuffle.node
     function = module.function_of(node)
     stands_alone = isinstance(shuffle.parent, ast.Expr)
@@ -192,7 +196,7 @@ def is_order_unused(shuffle: Call) -> bool:
 
 
 def _is_fresh(statement: ast.AST | None) -> bool:
-    """Return whether an assignment makes a list that nobody else holds."""
+    """Return whether an assignment makes a new list, which no other variable holds."""
     match statement:
         case ast.Assign(value=made) | ast.AnnAssign(value=made):
             is_list = isinstance(made, ast.List | ast.ListComp)
@@ -201,13 +205,13 @@ def _is_fresh(statement: ast.AST | None) -> bool:
 
 
 def _named(around: ast.AST | None, name: str) -> list[ast.Name]:
-    """Return where a name stands."""
+    """Return the nodes of a tree that use a name."""
     return [part for part in within(around, ast.Name) if part.id == name]
 
 
 def _loads(step: Step, name: str) -> list[ast.Name]:
-    """Return where a name is read in the function around a step, or in the module; nowhere where
-    other modules may read it.
+    """Return the nodes that read a name, in the function around a step or in the module; none if
+    another module imports the name.
     """
     module = step.module
     around = module.function_of(step.node) or module.tree

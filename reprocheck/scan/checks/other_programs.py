@@ -1,4 +1,6 @@
-"""Programs beside a training: those that try out a module, show, measure, convert or prepare."""
+"""Recognize programs that train nothing: they try out a module, show, measure, convert or prepare
+data.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,7 @@ _DRIVERS = re.compile(r"(trainer|runner|learner|experiment|agent)\w*\.\w+$", re.
 
 
 def is_below_guard(root: Module, step: Step) -> bool:
-    """Return whether a step happens below `if __name__ == "__main__":` of the module that its order
-    begins in.
-    """
+    """Return whether a step stands below `if __name__ == "__main__":` of the module `root`."""
     module, node = (*step.through, (step.module, step.node))[0]
     is_guarded = any(map(is_guard, (node, *module.around(node))))
     return is_guarded and module is root
@@ -37,9 +37,10 @@ def is_below_guard(root: Module, step: Step) -> bool:
 
 @kept
 def is_without_training(order: Order) -> bool:
-    """Return whether a program in a folder trains nothing, and starts nothing that may: it shows,
-    measures, converts or prepares something. A file that is named itself is taken for what it may
-    become.
+    """Return whether a program in a folder trains nothing, and starts nothing that may train,
+    because it shows, measures, converts or prepares something.
+
+    Return False for a file that the user named itself, because it may become a training.
     """
     if order.root.single:
         return False
@@ -65,9 +66,10 @@ _READS = re.compile(
 
 
 def _goes_on(root: Module, call: Call) -> bool:
-    """Return whether a call is a part of a training, or starts one. A single backward pass below a
-    guard and outside of any loop shows how a model is called, as do gradients that no optimizer
-    takes.
+    """Return whether a call is a part of a training, or starts one.
+
+    A single backward pass below a `__main__` guard and outside of any loop shows how to call a
+    model, and is no training; neither are gradients that no optimizer takes.
     """
     if call.name == "torch.autograd.grad":
         return False
@@ -80,21 +82,23 @@ _PASSES = frozenset({"backward", "zero_grad"})
 
 
 def _trains_in_text(order: Order) -> bool:
-    """Return whether a part of a program that was not followed may train."""
+    """Return whether any code of a program calls a training method, executed or not."""
     calls = (module.index.calls for module in streams.closure(order))
     return not streams.TRAINING_METHODS.isdisjoint(map(last_word, chain.from_iterable(calls)))
 
 
 @kept
 def leaves_nothing(order: Order) -> bool:
-    """Return whether a program writes no files: no other one can train on what it makes."""
+    """Return whether a program writes no files that another program could train on."""
     return not any(_WRITES.match(call.method) for call in streams.every(order))
 
 
 @kept
 def is_chore(order: Order) -> bool:
-    """Return whether the file of a program, or the folder that holds it, is named after what it
-    does, and that is no training.
+    """Return whether a program is named after work that is no training: its file, as
+    `convert_data.py`, or its folder, as `demo/`.
+
+    Return False if it trains nevertheless, unless its name is that of a benchmark or profile.
     """
     path = Path(order.root.shown)
     is_named = _CHORE.search(path.stem) or _CHORES.fullmatch(path.parent.name)
@@ -114,7 +118,7 @@ _SPEED = re.compile(r"(?:^|_)(?:bench|benchmark|profil\w+)(?:_|$)")
 
 
 def is_for_nobody(order: Order) -> bool:
-    """Return whether a program trains nothing, and leaves nothing that another one could train
+    """Return whether a program trains nothing, and writes nothing that another program could train
     on.
     """
     return order.whole and is_without_training(order) and leaves_nothing(order)
@@ -122,8 +126,8 @@ def is_for_nobody(order: Order) -> bool:
 
 @kept
 def is_trial(order: Order) -> bool:
-    """Return a program that trains nothing and writes nothing, of a module that others import:
-    those use it, and this tries it out.
+    """Return whether a program only tries out its own module: it trains and writes nothing, and
+    other programs import the module.
     """
     root = order.root
     if not order.whole or order.cut or id(root) not in root.project.imported:
@@ -134,7 +138,9 @@ def is_trial(order: Order) -> bool:
 
 
 def _drives(call: Call) -> bool:
-    """Return whether a call starts a training that the program does not show."""
+    """Return whether a call starts a training whose code is not in this program, as
+    `study.optimize`.
+    """
     if call.name.startswith(_SEARCHES):
         return False
     if _DRIVES.match(call.method):

@@ -1,4 +1,4 @@
-"""Code that draws another number of times, or makes other data, in each run."""
+"""Find code that draws a different number of times, or makes different data, in each run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DRAWN = ("random.", "numpy.random.", "torch.", "tensorflow.random.")
 
 @check_orders("RC403")
 def shifted(order: Order) -> Iterator[Hit]:
-    """Find draws in a loop whose number of turns is another in each run."""
+    """Find draws in a loop whose number of iterations differs in each run."""
     for loop in order.loops():
         turns = next(loop.value.calls("builtins.range"), None)
         if turns is None or not turns.arguments:
@@ -40,7 +40,7 @@ def shifted(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC604")
 def changing_data(order: Order) -> Iterator[Hit]:
-    """Find entropy, hashes of strings and phases of the clock that become data."""
+    """Find OS entropy, hashes of strings and parts of the clock (as `time() % 60`) in a tensor."""
     for call in order.calls(*_TENSORS):
         found = entropy.inside(call.first)
         if found is None or not _becomes_data(found, call.first):
@@ -53,7 +53,9 @@ def changing_data(order: Order) -> Iterator[Hit]:
 
 
 def _becomes_data(found: Call, value: Value) -> bool:
-    """Return whether a value is data that changes: what is only measured, or a hash, is none."""
+    """Return whether a changing value counts as data: a clock only if taken modulo a number, and
+    neither a measured load nor a hash.
+    """
     kind = entropy.source(found)
     if kind == "clock":
         # A remainder is taken of a phase; what is only measured is none.
@@ -64,7 +66,7 @@ def _becomes_data(found: Call, value: Value) -> bool:
 
 @check("RC403")
 def until(module: Module, project: Project) -> Iterator[Hit]:
-    """Find draws in a loop that ends by the clock."""
+    """Find draws in a loop that ends at a time of the clock."""
     for node in module.nodes(ast.While):
         clock = next(filter(None, syntax.called(module, node.test)), "")
         if entropy.kind(clock) != "clock" or _is_apart(module, node):
@@ -79,8 +81,8 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
 
 
 def _apart(module: Module, loop: ast.AST) -> str:
-    """Return how the draws of a loop move no generator of the rest: PyTorch can fork its own
-    alone.
+    """Return what to write so that the draws of a loop change no other draw: a `fork_rng` block if
+    only torch draws, else a fixed number of iterations.
     """
     drawing = {module.name_of(call.func).partition(".")[0] for call in _draws(module, [loop])}
     if drawing == {"torch"} and isinstance(loop, ast.For | ast.While):
@@ -93,7 +95,9 @@ def _apart(module: Module, loop: ast.AST) -> str:
 
 
 def _is_apart(module: Module, node: ast.AST) -> bool:
-    """Return whether draws there move no generator of the rest: `with torch.random.fork_rng()`."""
+    """Return whether a node stands in `with torch.random.fork_rng()`, so that its draws change no
+    others.
+    """
     blocks = of_kind(module.around(node), ast.With)
     contexts = chain.from_iterable(block.items for block in blocks)
     return any("fork_rng" in ast.unparse(item.context_expr) for item in contexts)

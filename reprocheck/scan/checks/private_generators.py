@@ -1,4 +1,4 @@
-"""Generators of one's own that nobody seeds: no global seed reaches them."""
+"""Find generator objects that the program does not seed, and that no global seed reaches."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _BY_WEIGHT = ("RC705", "RC802", "RC502", "RC504", "RC601", "RC304")
 
 @dataclass(frozen=True, slots=True)
 class _Generator:
-    """A generator that a call starts from the operating system."""
+    """A generator object that a call makes without a seed, so that OS entropy seeds it."""
 
     order: Order
     call: Call
@@ -67,18 +67,18 @@ class _Generator:
 
     @property
     def is_system(self) -> bool:
-        """Return whether each of its numbers comes from there."""
+        """Return whether every number is OS entropy, as of `random.SystemRandom`."""
         return "System" in self.call.name
 
     @property
     def shown(self) -> str:
-        """`np.random.default_rng()`."""
+        """Return the call as messages show it: `np.random.default_rng()`."""
         return f"{self.call.name.replace('numpy.', 'np.')}()"
 
 
 @check_orders("RC304", "RC407", "RC502", "RC504", "RC601", "RC705", "RC802")
 def unseeded_generators(order: Order) -> Iterator[Hit]:
-    """Find generator objects that start from the operating system, by what they are used for."""
+    """Find generator objects that OS entropy seeds; their use decides the rule that they break."""
     for made in _unseeded(order):
         if any(excuses(made) for excuses in _EXCUSES):
             continue
@@ -107,8 +107,8 @@ _OF_CHECKS = re.compile(r"valid|test|eval|preproc")
 
 
 def seeds_pipelines(order: Order) -> bool:
-    """Return whether pipelines are given a seed by their method for it; frameworks have functions
-    of that name.
+    """Return whether an augmentation pipeline is seeded by its method `set_random_seed`; functions
+    of frameworks with this name do not count.
     """
     calls = order.methods("set_random_seed")
     return any(tables.seeds().get(call.name) is None for call in calls)
@@ -116,7 +116,7 @@ def seeds_pipelines(order: Order) -> bool:
 
 @check_programs("RC504", unless=(seeds_pipelines,))
 def unseeded_libraries(order: Order) -> Iterator[Hit]:
-    """Find augmentation pipelines with generators of their own."""
+    """Find augmentation pipelines (albumentations) with a generator of their own and no seed."""
     for call in order.calls(*_PIPELINES):
         if is_none(call.argument(None, "seed")) and not _OF_CHECKS.search(call.function_name):
             message = (
@@ -134,8 +134,8 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
 
 
 def unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
-    """Yield the calls by which a generator starts from the operating system, and the generators;
-    not where callers may pass a seed.
+    """Yield each call by which OS entropy seeds a generator, with the generator; calls to which the
+    callers of a library may pass a seed are left out.
     """
     for made in _unseeded(order):
         if not _is_left_to_callers(made):
@@ -162,14 +162,16 @@ def _unseeded(order: Order) -> Iterator[_Generator]:
 
 
 def _is_left_to_callers(made: _Generator) -> bool:
-    """`default_rng(seed)` where `seed` is None by default: in a library that is left to callers."""
+    """Return whether a library leaves the seed to its callers: `default_rng(seed)`, with
+    `seed=None` as default.
+    """
     given = syntax.given(made.call.node)
     is_fixed = all(isinstance(node, ast.Constant) for node in given)
     return not is_fixed and not made.order.whole
 
 
 def is_reseeded(made: _Generator) -> bool:
-    """Return whether it gets a seed or a state after all."""
+    """Return whether a generator gets a seed or a state later on."""
     if made.is_system:
         return False
     call = made.call
@@ -191,8 +193,8 @@ def is_reseeded(made: _Generator) -> bool:
 
 
 def is_for_others(made: _Generator) -> bool:
-    """Return whether all that is drawn from it is how long to wait, a port, a name, or what is
-    shown.
+    """Return whether all draws of a generator only decide how long to wait, a port, a name, or what
+    is shown.
     """
 
     def changes_no_training(draw: Call) -> bool:
@@ -203,8 +205,8 @@ def is_for_others(made: _Generator) -> bool:
 
 
 def is_for_seeds(made: _Generator) -> bool:
-    """Return whether all that is drawn from it become seeds that are found to come from the
-    operating system.
+    """Return whether all draws of a generator become seeds, because another rule reports such
+    seeds.
     """
 
     def feeds(draw: Call) -> bool:
@@ -215,8 +217,8 @@ def is_for_seeds(made: _Generator) -> bool:
 
 
 def is_fallback(made: _Generator) -> bool:
-    """Return whether it is taken only where a caller passes none: `rng or default_rng()`, `if rng
-    is None`.
+    """Return whether a generator is only made if a caller passes none: `rng or default_rng()`, `if
+    rng is None`.
     """
     order, call = made.order, made.call
     # It may be made where it is first asked for: nothing but None is ever assigned to the
@@ -246,7 +248,9 @@ def is_fallback(made: _Generator) -> bool:
 
 
 def is_in_fallback(call: Call) -> bool:
-    """Return whether it stands in an `if` that asks for None: what callers pass is not known."""
+    """Return whether a call stands in an `if` that asks for None, because it is not known what
+    callers pass.
+    """
     for node in call.module.around(call.node):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             break
@@ -265,7 +269,9 @@ _EXCUSES = (_is_left_to_callers, is_fallback, is_reseeded, is_for_others, is_for
 
 
 def _late_use(step: Step) -> str | None:
-    """Return the use of what was drawn from it."""
+    """Return the code of the rule that a use of a generator breaks, as RC504 for samples; None if
+    no rule is known.
+    """
     if step.driver in HOOKS:
         return "RC705"
     if step.stored.endswith(".grad") or "grad" in syntax.attributes(syntax.changed(step.statement)):
@@ -279,7 +285,9 @@ def _late_use(step: Step) -> str | None:
 
 
 def _by_function(module: Module, node: ast.AST) -> str | None:
-    """Return what a generator is for, by the function and the class in which it is used."""
+    """Return the code of the rule that a use of a generator breaks, by the function and class
+    around the use.
+    """
     name = getattr(module.function_of(node), "name", "")
     if name == "__iter__" and "Sampler" in _bases(module, node):
         return "RC502"
@@ -289,15 +297,16 @@ def _by_function(module: Module, node: ast.AST) -> str | None:
 
 
 def _bases(module: Module, node: ast.AST) -> str:
-    """Return the bases of the class around a node, as text."""
+    """Return the base classes of the class around a node, as text."""
     bases = getattr(module.class_of(node), "bases", ())
     return " ".join(map(ast.unparse, bases))
 
 
 def _uses_in_text(call: Call) -> Iterator[str | None]:
-    """Yield uses in functions that a library calls.
+    """Yield the rule codes of uses of a generator in functions that a library calls, as
+    `__getitem__`.
 
-    They are known by the name of the variable or attribute that it is assigned to.
+    Such a use mentions the variable or attribute that the generator is assigned to.
     """
     names = set(map(last_word, _holders(call))) - {""}
     for function in call.module.index.functions:
@@ -307,8 +316,8 @@ def _uses_in_text(call: Call) -> Iterator[str | None]:
 
 
 def is_drawn_in_samples(call: Call) -> bool:
-    """Return whether the text of a function that makes samples uses the generator of a call, which
-    more than the function around the call can see.
+    """Return whether a function that makes samples, as `__getitem__`, mentions the generator that a
+    call makes; local variables of other functions do not count.
     """
     is_inside = call.module.function_of(call.node) is not None
     if is_inside and not syntax.attributes(_holders(call)):
@@ -317,7 +326,9 @@ def is_drawn_in_samples(call: Call) -> bool:
 
 
 def _holders(call: Call) -> list[ast.expr]:
-    """Return the variables and attributes that hold a generator, as the text of the call shows."""
+    """Return the variables and attributes to which a generator is assigned, as the text of the call
+    shows.
+    """
     generator = syntax.owner(call.node)
     if generator is not None and call.name.endswith("().seed"):
         return [generator]

@@ -1,4 +1,4 @@
-"""Draws in processes that a program starts for its data: the workers of a loader, and of a pool."""
+"""Find draws in worker processes of data loaders and pools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _TORCH = frozenset({"torch"})
 
 @check_programs("RC503", unless=(other_programs.is_for_nobody,))
 def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
-    """Find draws in the workers of a loader whose seeds come from torch, which nothing seeds."""
+    """Find draws in the workers of a loader that torch seeds, in a program that does not seed
+    torch.
+    """
     for drawing in streams.drawings(order):
         loader = drawing.call.by
         if loader is None or not has_workers(loader) or reach.is_evaluation(loader):
@@ -48,8 +50,10 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC503", unless=(other_programs.is_for_nobody,))
 def in_workers_of_pools(order: Order) -> Iterator[Hit]:
-    """Find draws in the workers of a pool: the system decides which worker takes which element, and
-    each goes on from a generator of its own.
+    """Find draws in the workers of a process pool.
+
+    The system decides which worker gets which element, and each worker draws from a generator of
+    its own.
     """
     for drawing in streams.drawings(order):
         pool = drawing.call.by
@@ -79,7 +83,9 @@ def in_workers_of_pools(order: Order) -> Iterator[Hit]:
 
 
 def has_workers(loader: Call) -> bool:
-    """Return whether a loader of torch has workers, and nothing that seeds them."""
+    """Return whether a `DataLoader` of torch starts workers, without `worker_init_fn` or
+    `generator`.
+    """
     workers = loader.argument(5, "num_workers")
     if not loader.name.startswith("torch.") or loader.method != "DataLoader":
         return False
@@ -88,8 +94,8 @@ def has_workers(loader: Call) -> bool:
 
 
 def may_have_workers(loader: Call) -> bool:
-    """Return whether a loader of torch, or of a class of the user's that is one, is given a number
-    of workers that may be more than none: torch seeds them.
+    """Return whether a `DataLoader` of torch, or of a user's subclass, may get more than 0 workers,
+    which torch then seeds.
     """
     if loader.name.startswith("torch.") and loader.method == "DataLoader":
         return _may_be_some(loader.argument(5, "num_workers"))

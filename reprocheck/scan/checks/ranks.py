@@ -1,4 +1,4 @@
-"""Several ranks: whether they agree on the order of an epoch."""
+"""Find ranks (processes of one training) that do not agree on the order of an epoch."""
 
 from __future__ import annotations
 
@@ -18,20 +18,18 @@ _OTHERS = names("ranks", "others")
 
 
 def has_no_ranks(order: Order) -> bool:
-    """Return whether a program runs as a single process."""
+    """Return whether a program runs as a single process, without ranks."""
     return not any(order.calls(*_LAUNCHES))
 
 
 def brings_samplers(order: Order) -> bool:
-    """Return whether a framework puts samplers in that the text does not show."""
+    """Return whether a framework that adds samplers for ranks by itself is used."""
     return any(one.uses_package(*_OTHERS) for one in closure(order))
 
 
 @check_programs("RC510", unless=(has_no_ranks, brings_samplers))
 def rank_order(order: Order) -> Iterator[Hit]:
-    """Find a shuffling loader without a sampler for ranks, and a sampler that is not told the
-    epoch.
-    """
+    """Find a shuffling loader without a sampler for ranks, and a sampler without `set_epoch`."""
     for loader in order.calls(*_LOADERS):
         has_sampler = given(loader, "sampler", 3) or given(loader, "batch_sampler", 4)
         tests = (ast.unparse(condition.test) for condition in loader.conditions)

@@ -1,6 +1,4 @@
-"""Whether a training may come to what was found: not where nothing uses the code, and not where it
-evaluates.
-"""
+"""Decide whether a training may run certain code: not if the code is unused or evaluates."""
 
 from __future__ import annotations
 
@@ -25,11 +23,11 @@ _EVALUATION = re.compile(
 
 
 def is_unused(order: Order) -> bool:
-    """Return whether an order is a part of a folder with programs in which nothing mentions it: a
-    function that nobody calls, a class of which nobody makes an object. What a module does as soon
-    as it is executed is no such part: it may be a script.
+    """Return whether an order starts in a function or class that nothing in a folder with programs
+    mentions.
 
-    Where no file of the folder is a program, those that use it are elsewhere.
+    The top level of a module is never unused, because the module may be a script. In a folder
+    without programs nothing is unused, because the users are elsewhere.
     """
     root = order.root
     if order.whole or root.single or not any(map(attrgetter("is_entry"), root.project)):
@@ -45,8 +43,10 @@ def is_unused(order: Order) -> bool:
 
 
 def is_reached(module: Module) -> bool:
-    """Return whether a program of the folder that trains imports a module, directly or not. Where
-    none trains, or one imports by names that are made at run time, any module may be reached.
+    """Return whether a program of the folder that trains imports a module, directly or not.
+
+    Return True as well if no program trains, or one imports modules by names that are made at run
+    time.
     """
     reached = _reached(module.project)
     return not reached or id(module) in reached
@@ -54,7 +54,9 @@ def is_reached(module: Module) -> bool:
 
 @kept
 def _reached(project: Project) -> frozenset[int]:
-    """Return the modules of the programs that train, by their ids; none where all may be."""
+    """Return the ids of the modules that programs with a training import; empty if any module may
+    be imported.
+    """
     modules: list[Module] = []
     for program in filter(attrgetter("is_entry"), project):
         imported = streams.imported(program)
@@ -73,7 +75,7 @@ _TRAININGS = re.compile(
 
 
 def imports_by_name(module: Module) -> bool:
-    """Return whether a module imports others, or makes objects, by names that are made at run
+    """Return whether a module imports modules, or makes objects, by names that are made at run
     time.
     """
     return _IMPORTERS.search(module.source.text) is not None
@@ -84,13 +86,13 @@ _IMPORTERS = re.compile(r"\b(import_module|__import__|exec|instantiate)\(")
 
 @kept
 def _mentioned(project: Project) -> frozenset[str]:
-    """Return what the modules of a project mention, imports left out."""
+    """Return the names that the modules of a project mention outside of import statements."""
     return frozenset(chain.from_iterable(map(reachable_functions.mentions, project)))
 
 
 def is_in_evaluation(order: Order, call: Call) -> bool:
-    """Return whether a call happens in a function of a training that evaluates, by its name, and in
-    which nothing is trained.
+    """Return whether a call of a training program stands in a function that is named after an
+    evaluation and trains nothing.
     """
     if not streams.trains(order):
         return False
@@ -110,14 +112,14 @@ def functions(call: Call) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 @kept
 def _training(order: Order) -> frozenset[int]:
-    """Return the functions in which something is trained, by their nodes' ids."""
+    """Return the ids of the nodes of functions in which something is trained."""
     trainings = filter(streams.is_training, streams.every(order))
     return frozenset(map(id, chain.from_iterable(map(functions, trainings))))
 
 
 def is_evaluation(call: Call) -> bool:
-    """Return whether a loader is made to evaluate: the name that it is given says so, or the
-    function that makes it. Its order decides nothing that is trained.
+    """Return whether a loader is made for an evaluation, by the name of its variable or function,
+    so that its order does not affect the training.
     """
     return any(starmap(_is_for_evaluation, call.places))
 
@@ -132,6 +134,6 @@ def _is_for_evaluation(module: Module, node: ast.AST) -> bool:
 
 
 def _names(targets: list[ast.expr]) -> Iterator[str]:
-    """Yield the names that are assigned, those in a tuple one by one."""
+    """Return the names that targets of an assignment assign, one by one for a tuple."""
     for target in targets:
         yield from map(last_word, getattr(target, "elts", [target]))

@@ -1,9 +1,8 @@
-"""Which functions of a program may be called at all, by the names that the code mentions which
-runs.
+"""Find which functions of a program may be called, by the names that running code mentions.
 
 The abstract execution misses calls that are made in ways it does not follow (tables of functions,
-command lines, registries). So a function counts as one that may be called as soon as code that runs
-mentions its name, or a library may call it. One whose name no such code mentions is never called.
+command lines, registries). So a function may be called as soon as running code mentions its name,
+or if a library may call it. A function whose name no running code mentions is never called.
 """
 
 from __future__ import annotations
@@ -31,12 +30,14 @@ _NAMES = (ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.Dict, ast.List,
 
 @dataclass(eq=False, slots=True)
 class Part:
-    """Code that runs together: the top level of a module, what stands under its guard, the body of
-    a function, or what a variable holds of functions that are not called where it is made.
+    """Code that runs together, as the body of a function or the top level of a module.
 
-    names     one of these must be mentioned before it can run; empty where nothing needs to be
-    around    the part in which its definition stands
-    mentions  the names in it, without those of imports: to import a function is not to call it
+    The code below a `__main__` guard, and a variable that holds uncalled functions, are parts too.
+
+    names     names of which one must be mentioned before this part can run; empty if it always may
+    around    the part that contains the definition of this part; None for the top level
+    guard     whether the part is the code below `if __name__ == "__main__":`
+    mentions  the names that this part uses; an import is no use, because it calls nothing
     """
 
     names: frozenset[str]
@@ -47,31 +48,29 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a module, and the one in which each call stands, by the id of its node."""
+    """The parts of a module, and for the id of each call's node the part that contains the call."""
 
     every: tuple[Part, ...]
     of_call: dict[int, Part]
 
 
 def may_run(order: Order, modules: Iterable[Module], module: Module, call: ast.Call) -> bool:
-    """Return whether a call in one of a program's modules may be made, by what the program
+    """Return whether a call in a module of a program may run, by the names that the program
     mentions.
     """
     return id(_parts(module).of_call[id(call)]) in _running(order.root, tuple(modules))
 
 
 def mentions(module: Module) -> Iterable[str]:
-    """Return the names that the code of a module mentions, executed or not, those of imports left
-    out.
-    """
+    """Return the names that the code of a module mentions, executed or not, outside of imports."""
     return chain.from_iterable(part.mentions for part in _parts(module).every)
 
 
 @kept
 def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
-    """Return the parts that may run in a program, by their ids.
+    """Return the ids of the parts that may run in the program of `root`.
 
-    A guard of `__main__` runs in its own program alone.
+    The code below a `__main__` guard only runs in `root` itself.
     """
     waiting = [
         part
@@ -138,7 +137,9 @@ def _parts(module: Module) -> Parts:
 
 
 def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
-    """Return the part that a function or guard opens; that around it for other nodes."""
+    """Return the new part that a function or `__main__` guard opens; for other nodes the part
+    `around`.
+    """
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             wanted = {name}
@@ -157,8 +158,8 @@ def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
 
 
 def _holds_functions(value: ast.expr | None) -> bool:
-    """Return whether an expression names functions and calls none: a table of them, a lambda, a
-    partial.
+    """Return whether an expression names functions and calls none: a dict or list of functions, a
+    lambda, a partial.
     """
     match value:
         case ast.Call():
@@ -171,7 +172,7 @@ def _holds_functions(value: ast.expr | None) -> bool:
 
 
 def _dead(node: ast.AST) -> frozenset[int]:
-    """Return the parts right inside a node that never run, as its own text shows, by their ids."""
+    """Return the ids of children of a node that never run, as the body of `if False:`."""
     match node:
         case ast.If(test=test) | ast.IfExp(test=test):
             branches = {True: _ids(node.orelse), False: _ids(node.body), None: _NOTHING}
@@ -193,7 +194,7 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 def _after(nodes: Sequence[ast.AST], marks: Iterable[bool | None], last: bool) -> Sequence[ast.AST]:
-    """Return the nodes after the first one with such a mark; none where none has it."""
+    """Return the nodes after the first node whose mark is `last`; none if no node has this mark."""
     return nodes[[*marks, last].index(last) + 1 :]
 
 
@@ -207,8 +208,8 @@ _NEGATED = {True: False, False: True, None: None}
 
 
 def _known(test: ast.expr) -> bool | None:
-    """Return whether a condition holds, where it is written down as a constant; `TYPE_CHECKING`
-    never does in a program that runs.
+    """Return the truth of a constant condition, None of any other; `TYPE_CHECKING` is False in a
+    program that runs.
     """
     match test:
         case ast.Constant(value=value):

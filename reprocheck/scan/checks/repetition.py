@@ -1,12 +1,13 @@
-"""How often a place runs, and in which processes: where one fixed number would make streams alike
-that are to differ.
+"""Find how often a place in the code runs, and in which processes, because one fixed seed there may
+make streams equal that must differ.
 
-Evidence for a patch, by name; none of it stands where a place runs once, in one process:
+The result is evidence for a patch, by name; none for a place that runs once, in one process:
 
-    repeats  `often`, `copied` where what is made there is copied into the workers of a loader, or
-             `apart` where it is not known what differs from one time to the next
-    torch    who seeds torch before that: the `program`, or a line that may be added to this `file`
-    ranks    `yes` where several processes run the program
+    repeats  `often`; `copied` if the generator made there is copied into the workers of a loader;
+             `apart` if it is not known what differs from one time to the next
+    torch    what seeds torch before the place: the `program`, or a line that may be added to
+             this `file`
+    ranks    `yes` if several processes run the program
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _ADVICE = {
 
 
 def with_repetition(order: Order, hit: Hit, entry: Entry) -> Hit:
-    """Return a hit with how often its place runs, where a patch would write a number there."""
+    """Return a hit with evidence how often its place runs, if a patch would write a seed there."""
     step = hit.step
     if not entry.patch or step is None:
         return hit
@@ -86,9 +87,7 @@ def with_repetition(order: Order, hit: Hit, entry: Entry) -> Hit:
 
 @kept
 def has_ranks(order: Order) -> bool:
-    """Return whether several processes may run a program, each of them all of it or one
-    function.
-    """
+    """Return whether several processes may run the program, or one function of the program."""
     if any(order.calls(*_RANKS)):
         return True
     return any(map(_reads_a_rank, streams.closure(order)))
@@ -101,7 +100,9 @@ def _reads_a_rank(module: Module) -> bool:
 
 
 def _repetition(order: Order, code: str, step: Step) -> Mapping[str, str]:
-    """Return how a place repeats, and who seeds torch before that."""
+    """Return the evidence how often a place runs, and what seeds torch before it: `repeats`,
+    `torch`.
+    """
     if not order.whole and step.function_name not in ("", "main"):
         return {"repeats": "apart"}
     steps = order.at(step.module, step.node)
@@ -116,8 +117,8 @@ def _repetition(order: Order, code: str, step: Step) -> Mapping[str, str]:
 
 
 def _seeds_torch(order: Order, step: Step) -> str:
-    """Return who seeds torch before a step; empty where nobody does and no line of the file can,
-    or the program has no torch.
+    """Return what seeds torch before a step: the `program`, or a new line of this `file`; "" if
+    neither does, or the program does not use torch.
     """
     if not any(module.uses_package("torch") for module in streams.closure(order)):
         return ""
@@ -129,8 +130,8 @@ def _seeds_torch(order: Order, step: Step) -> str:
 
 
 def _copied_by(order: Order, code: str, call: Call) -> Call | None:
-    """Return what gives data workers a copy of the generator that a call makes or seeds: a call
-    that starts workers, or the call itself where the program shows no use of what makes samples.
+    """Return the call by which data workers get a copy of a generator: the call that starts the
+    workers, or the given call if the program shows no use of the generator in its samples.
     """
     value = call.result
     if call.receiver is not None and call.method == "seed":
@@ -146,18 +147,18 @@ def _copied_by(order: Order, code: str, call: Call) -> Call | None:
 
 
 def _makes_sample(step: Step) -> bool:
-    """Return whether a step is a part of what makes a sample."""
+    """Return whether a step stands in a function that makes samples, as `__getitem__`."""
     around = (module.function_of(node) for module, node in step.places)
     return any(getattr(one, "name", "") in SAMPLES for one in around)
 
 
 def _is_loader(call: Call) -> bool:
-    """Return whether a call makes a loader of torch, which seeds torch in each of its workers."""
+    """Return whether a call makes a data loader of torch, which seeds torch in each worker."""
     return call.method.endswith("Loader") and call.name.startswith("torch")
 
 
 def _has_workers(call: Call) -> bool:
-    """Return whether what a call runs, or may run, is run by processes of its own."""
+    """Return whether other processes run, or may run, the functions that a call gets."""
     if _is_loader(call):
         workers = call.argument(_WORKERS, "num_workers")
         return call.open or (workers is not None and literal(workers) != 0)

@@ -1,5 +1,6 @@
-"""Weights that are replaced after they were drawn: by a checkpoint, by constants, or by other draws
-(those are found then).
+"""Find out whether drawn weights are replaced later: by a checkpoint, constants, or other draws.
+
+Other draws are findings of their own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ DRAWS = frozenset({"normal_", "uniform_"})
 
 
 def are_replaced(order: Order, layer: Call) -> bool:
-    """Return whether the weights are all replaced afterwards."""
+    """Return whether all weights that a layer draws are replaced later on."""
     own = set(layer.conditions)
     # `if args.resume:`, the branch that goes on from a checkpoint
     asked = {last_word(condition.test) for condition in own if condition.taken}
@@ -61,12 +62,12 @@ def are_replaced(order: Order, layer: Call) -> bool:
 
 
 def keys(values: Iterable[Value]) -> set[str | None]:
-    """Return the attributes among some values, by their names."""
+    """Return the names of those values that are attributes, as `fc` for `self.fc`."""
     return {value.key for value in values if isinstance(value, Part)}
 
 
 def _filled(step: Step) -> Value | None:
-    """Return what a call fills."""
+    """Return the tensor that an initializer or a method that draws in place fills."""
     if isinstance(step, Call) and step.name.startswith(_INITIALISERS):
         return step.argument(0)
     return getattr(step, "receiver", None)
@@ -77,8 +78,8 @@ _PLAIN = re.compile(r"^torch\.nn\.(Linear|Conv\w+|Embedding)$")
 
 
 def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
-    """Return whether all that a layer drew is drawn or filled again: by the layer itself, in a loop
-    over layers of its kind, or in a function that is applied to all.
+    """Return whether all weights of a layer are drawn or filled again: by `reset_parameters`, in a
+    loop over layers of its kind, or in a function given to `apply`.
     """
     own = set(layer.conditions)
     resets = (step for step in later if getattr(step, "name", "") == f"{layer.name}{streams.RESET}")
@@ -105,8 +106,8 @@ def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
 
 
 def _is_of_kind(kind: str, condition: Condition) -> bool:
-    """`isinstance(m, nn.Conv2d)`, `name.find("Conv") != -1`, or one that asks whether there is a
-    bias.
+    """Return whether a condition holds for a layer of this kind: `isinstance(m, nn.Conv2d)`,
+    `name.find("Conv") != -1`, or a test for a bias.
     """
     kinds: list[str] = []
     for part in within(condition.test, ast.Constant, ast.Attribute, ast.Name):

@@ -1,4 +1,4 @@
-"""Seeds that are set, and are other numbers in each run, or none at all."""
+"""Find seeds that have a different value in each run, or seeding calls that seed nothing."""
 
 from __future__ import annotations
 
@@ -48,11 +48,16 @@ _KEYWORDS = ("seed", "random_state", "random_seed", "np_seed", "data_seed")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Changing:
-    """A seed that is another number in each run.
+    """A seed that has a different value in each run.
 
-    call    what is given the number, or takes one from the operating system
-    made    what makes the number; None where `call` does, or is what is to be changed
-    drawn   where and how to seed the generator from which `made` draws it
+    code       the code of the rule that the seed breaks
+    call       the call that takes the seed, or seeds from OS entropy itself
+    message    what is wrong, for the report
+    made       the call that makes the number; None if `call` itself does, or is to be changed
+    severity   replaces that of the rule; None keeps that of the rule
+    by_hand    how to change the code without a patch; empty for the rule's fix
+    drawn      evidence where and how to seed the generator from which `made` draws the number
+    base_seed  `seeded` if torch is seeded before the loader whose workers set it, else empty
     """
 
     code: str
@@ -66,14 +71,14 @@ class _Changing:
 
     @property
     def key(self) -> object:
-        """The same for all seeds of one number."""
+        """Return a key that is equal for all seeds that are made from the same number."""
         if self.made is None:
             return id(self)
         return (self.made.name, self.made.line, self.made.module.shown)
 
     @property
     def own(self) -> Mapping[str, str]:
-        """Evidence that is for one rule alone."""
+        """Return the evidence that only the rule of this seed needs: `base_seed` for RC503."""
         if self.code == "RC503":
             return {"base_seed": self.base_seed}
         return {}
@@ -81,7 +86,7 @@ class _Changing:
 
 @check_orders("RC402", "RC404", "RC503")
 def changing_seed(order: Order) -> Iterator[Hit]:
-    """Find a seed from the clock, the process, the operating system, or an unseeded draw."""
+    """Find a seed from the clock, the process id, OS entropy, or an unseeded draw."""
     origins: dict[object, list[_Changing]] = {}
     for call in every(order):
         for found in _seed(order, call):
@@ -93,8 +98,8 @@ def changing_seed(order: Order) -> Iterator[Hit]:
 
 
 def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
-    """At the call that is given the seed; at the one that makes the number, where that draws it or
-    stands in another file.
+    """Return the hit for seeds of one number: at the call that takes the seed, or at the call that
+    makes the number if this call draws it or stands in another file.
     """
     first = seeds[0]
     made = first.made
@@ -170,7 +175,7 @@ def zero_seed(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC409")
 def replaced(order: Order) -> Iterator[Hit]:
-    """Find `numpy.random.seed = 0`."""
+    """Find an assignment that replaces a seeding function: `numpy.random.seed = 0`."""
     for store in order.stores():
         if store.name in tables.seeds():
             # The statement may give one function one whole number.
@@ -245,7 +250,7 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
 
 
 def feeds_seed(order: Order, draw: Call) -> bool:
-    """Return whether a draw becomes a seed: then the seed is what is wrong."""
+    """Return whether a draw becomes a seed, because then only the seed is reported."""
     return any(
         draw is made
         for call in every(order)
@@ -281,7 +286,7 @@ def _from_system(order: Order, call: Call) -> _Changing:
 
 
 def _in_worker(order: Order, call: Call, message: str) -> _Changing:
-    """Return a seed that a loader gives each of its workers."""
+    """Return the changing seed that a `worker_init_fn` sets in each worker of a loader."""
     loader = call.by
     base_seed = "seeded"
     if loader is None or streams.seeded_before(order, loader, frozenset({"torch"})) is None:
@@ -310,12 +315,14 @@ def _from_entropy(order: Order, call: Call, source: Call) -> _Changing:
 
 
 def _seeding_name(call: Call) -> str:
-    """Return the function that takes a number: `torch.seed` and its like take none."""
+    """Return the seeding function to call with a number, as `torch.manual_seed` for `torch.seed`,
+    which takes none.
+    """
     return _TAKES_NUMBER.get(call.name, short(call.name))
 
 
 def _by_loader(call: Call) -> bool:
-    """Return whether a loader of data calls it in each of its workers."""
+    """Return whether a data loader makes this call in each worker, in its `worker_init_fn`."""
     if call.by is None or not call.driver.endswith("DataLoader"):
         return False
     return "worker_init_fn" in call.by.keywords and "__getitem__" not in call.function_name

@@ -1,15 +1,14 @@
-"""Where a program would be seeded that is not: beside a seed that it sets early enough, else at the
-top of the program.
+"""Find where a missing seed should be set: beside an early seed of the program, else at its top.
 
 Evidence for a patch, by name:
 
-    seed_path     the file in which the line would stand
-    seed_beside   the line of the program's own call that seeds another generator, whose number is
-                  the one to take
-    seed_above    the line of the file above which the seed must come, where there is no such call
-    seed_text     the text of that line
-    seed_number   the number to take, where the program names one further down
-    seed_keyword  the keyword under which the call itself takes a seed: then that is where it goes
+    seed_path     the file to which the patch adds the seed
+    seed_beside   the line of the program's call that seeds another generator, whose number the
+                  new seed takes
+    seed_above    the line of the file above which the seed must come, if there is no such call
+    seed_text     the text of the line `seed_above`
+    seed_number   the number to take, if the program seeds with this number further down
+    seed_keyword  the keyword of the drawing call itself that takes the seed, if it has one
 """
 
 from __future__ import annotations
@@ -32,7 +31,9 @@ _CALLING = (ast.Call, ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Starr
 
 
 def place(order: Order, draw: Call) -> Mapping[str, str]:
-    """Return where a seed for a draw would go. Empty where it cannot be written: in a notebook."""
+    """Return the evidence where a seed for a draw goes; empty if it cannot be written, as in a
+    notebook.
+    """
     for seed in streams.seedings(order):
         call = seed.call
         is_written = not is_none(_given(call)) and _is_plain(call)
@@ -58,8 +59,8 @@ def place(order: Order, draw: Call) -> Mapping[str, str]:
 
 
 def argument(drawing: streams.Drawing) -> Mapping[str, str]:
-    """Return the keyword under which a call takes the seed for its draws; what to do if it is
-    given.
+    """Return the keyword under which a drawing call takes its seed, and advice if the call already
+    has this keyword.
     """
     word = "generator"
     if STATE in drawing.draws.unless:
@@ -70,7 +71,9 @@ def argument(drawing: streams.Drawing) -> Mapping[str, str]:
 
 
 def number(seeds: Call) -> Mapping[str, str]:
-    """Return the number with which the program seeds later on, if it is a plain one."""
+    """Return the number with which the program seeds later, as evidence; empty if it is no plain
+    integer.
+    """
     seed = literal(_given(seeds))
     if type(seed) is int:
         return {"seed_number": str(seed)}
@@ -78,7 +81,7 @@ def number(seeds: Call) -> Mapping[str, str]:
 
 
 def _given(seeds: Call) -> Value | None:
-    """Return the number that a call seeds with; None where it is given none, or takes none."""
+    """Return the seed that a seeding call gets; None if it gets or takes none."""
     keyword = _keyword(seeds)
     if not keyword:
         return None
@@ -86,7 +89,7 @@ def _given(seeds: Call) -> Value | None:
 
 
 def _keyword(seeds: Call) -> str:
-    """Return the keyword of the number of a call that seeds."""
+    """Return the keyword of a seeding call for its seed, as `seed`."""
     return getattr(tables.seeds().get(seeds.name), "keyword", "")
 
 
@@ -95,8 +98,8 @@ def _of_line(module: Module, line: int) -> Mapping[str, str]:
 
 
 def _is_plain(seeds: Call) -> bool:
-    """Return whether the number of a seeding call can be written down a second time: it stands
-    there, and nothing is called for it.
+    """Return whether the seed of a seeding call can be written a second time, because it contains
+    no call.
     """
     match seeds.node:
         case ast.Call(args=arguments, keywords=keywords):

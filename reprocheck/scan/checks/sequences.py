@@ -1,6 +1,4 @@
-"""Where something without an order becomes a sequence, and whether that order can decide a
-result.
-"""
+"""Find uses of something without an order by which this accidental order affects a result."""
 
 from __future__ import annotations
 
@@ -55,9 +53,11 @@ _TRAINS = frozenset({"backward", "train_on_batch", "apply_gradients", "partial_f
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A use by which an order decides something.
+    """A use by which an order affects a result.
 
-    Strong: what comes out depends on positions; else an order that may matter later.
+    step    the step that uses the order
+    strong  whether the result depends on positions; else the order may matter later
+    how     what the use does with the order, as the end of a sentence
     """
 
     step: Step
@@ -66,8 +66,10 @@ class Use:
 
 
 def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
-    """Return the first use of an unordered value that keeps the order that it happens to have, a
-    strong one before others; None where all uses are blind to it.
+    """Return the first use of an unordered value that keeps its accidental order, a strong use
+    first; None if the order affects no use.
+
+    `depth` is how many sequences the recursion has gone through.
     """
     uses = (_of_step(order, step, depth) for step in order.uses(value))
     # The first one that is strong, else the first: `max` gives the first of those that are equal.
@@ -75,9 +77,7 @@ def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
 
 
 def is_sorted_later(order: Order, value: Value) -> bool:
-    """Return whether a sequence is sorted, or only asked for what has no order, as its largest
-    element.
-    """
+    """Return whether a sequence is sorted, or only asked what no order changes, as its sum."""
     uses = [step for step in order.uses(value) if step.method not in _GROWS]
     methods = set(map(attrgetter("method"), uses))
     called = set(map(attrgetter("called"), uses))
@@ -105,13 +105,13 @@ def _of_step(order: Order, step: Step, depth: int) -> Use | None:
 
 
 def _ignores_order(name: str, method: str) -> bool:
-    """Return whether a call sorts, asks, or gives the same in any order."""
+    """Return whether a call returns the same for any order of its arguments, or sorts them."""
     return name in _BLIND or method in _IGNORING_METHODS
 
 
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: bool) -> Use | None:
-    """Return the use of a sequence that was made: it counts unless it is sorted later, or all that
-    is done with it is blind to order.
+    """Return the use of a sequence that a step makes; None if the sequence is sorted later or all
+    its uses ignore the order.
     """
     if is_sorted_later(order, made) or order_use.is_unread(step):
         return None
@@ -145,8 +145,8 @@ _TESTS = (ast.Compare, ast.FormattedValue, ast.Raise)
 
 
 def is_blindly_used(node: ast.AST, step: Step) -> bool:
-    """Return whether an expression stands in a call that is blind to order: `sorted(x for x in
-    names)`, `len(list(names))`; or in a test.
+    """Return whether an expression stands in a test, or in a call that ignores the order: `sorted(x
+    for x in names)`, `len(list(names))`.
     """
     parent = step.module.parent(node)
     if isinstance(parent, ast.Starred | ast.keyword):
@@ -184,7 +184,7 @@ def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
 
 
 def use_of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
-    """Return what becomes of the sequence that a comprehension makes."""
+    """Return the use of the sequence that a comprehension makes."""
     if is_blindly_used(loop.node, loop):
         return None
     made = order.value_of(loop.node)
@@ -194,7 +194,9 @@ def use_of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
 
 
 def use_in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
-    """`{name: next(counter) for name in names}`."""
+    """Return the use of a dict comprehension that numbers names: `{name: next(counter) for name in
+    names}`.
+    """
     value = getattr(loop.node, "value", None)
     if "builtins.next" in syntax.called(loop.module, value):
         return Use(loop, True, _NUMBERED_IN_ORDER)
@@ -202,8 +204,8 @@ def use_in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
 
 
 def consumer(order: Order, step: Step) -> Step | None:
-    """Return where the program goes over what the generator function around a step hands on: the
-    call of the function, or the loop.
+    """Return the step that loops over the results of the generator function around a step: the call
+    of the function, or the loop.
     """
     match step.through:
         case (*_, (module, (ast.Call() | ast.For()) as node)):
@@ -216,10 +218,11 @@ def consumer(order: Order, step: Step) -> Step | None:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The body of a loop that goes over something without an order.
+    """The body of a loop over something without an order.
 
-    parts   all nodes in it
-    calls   those that are calls
+    depth   how many loops the search has gone through
+    parts   all nodes in the body
+    calls   those nodes that are calls
     """
 
     order: Order
@@ -231,7 +234,7 @@ class _Body:
 
 
 def use_of_body(order: Order, loop: Loop, depth: int) -> Use | None:
-    """Return what a loop does with one element after the other."""
+    """Return how the body of a loop uses the order of the elements."""
     node = cast("ast.For | ast.AsyncFor", loop.node)
     parts = tuple(within(node.body, ast.AST))
     calls = tuple(within(node.body, ast.Call))
@@ -261,9 +264,9 @@ def is_numbered(body: _Body) -> Use | None:
 
 
 def is_drawn(body: _Body) -> Use | None:
-    """Return the draw of a number from a generator that the program shares.
+    """Return the use if each iteration draws a number from a generator that the program shares.
 
-    Layers draw when they are made, and of those each has weights of its own.
+    A layer that is made in the loop does not count, because each layer has weights of its own.
     """
     for call in body.calls:
         name = body.loop.module.name_of(call.func)
@@ -286,7 +289,7 @@ def is_trained(body: _Body) -> Use | None:
 
 
 def is_kept(body: _Body) -> Use | None:
-    """Elements that are handed on, put somewhere, or collected in a list."""
+    """Return the use if elements are yielded, put into a queue, or collected in a list."""
     for part in body.parts:
         match part:
             case ast.Yield() | ast.YieldFrom():
@@ -325,8 +328,8 @@ def _is_collected(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, grown:
 
 
 def is_used_in_own_functions(body: _Body) -> Use | None:
-    """Return what the user's own functions do that the body of a loop calls: number an element,
-    draw for it, or keep it in an object.
+    """Return the use if a function of the user's that the body calls numbers an element, or keeps
+    it in an object.
     """
     for function in filterfalse(Own.sorts, _called(body)):
         name = function.node.name
@@ -350,16 +353,16 @@ class Own:
 
     @property
     def calls(self) -> list[ast.Call]:
-        """The calls in its body."""
+        """Return the calls in the body of the function."""
         return list(within(self.node.body, ast.Call))
 
     def sorts(self) -> bool:
-        """Return whether one of them sorts."""
+        """Return whether a call in the body sorts."""
         return any(map(_sorts, self.calls))
 
 
 def _called(body: _Body) -> list[Own]:
-    """Return the user's functions that are called in a body, and those that they call."""
+    """Return the user's functions that a body calls, and the functions that these call in turn."""
     functions: dict[int, Own] = {}
     waiting = deque(body.calls)
     while waiting and len(functions) < _MOST_FUNCTIONS:
@@ -373,7 +376,7 @@ def _called(body: _Body) -> list[Own]:
 
 
 def _keeps_in_object(order: Order, function: Own, call: ast.Call) -> bool:
-    """`self.words.append(word)`, where nothing sorts the words."""
+    """Return whether a call fills an attribute that nothing sorts: `self.words.append(word)`."""
     match call.func:
         case ast.Attribute(attr=method, value=ast.Attribute() as target) if method in _GROWS:
             if is_sorted_later(order, order.value_of(target)):
@@ -383,7 +386,7 @@ def _keeps_in_object(order: Order, function: Own, call: ast.Call) -> bool:
 
 
 def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
-    """Return whether the same function, or module for attributes, sorts what has this name."""
+    """Return whether the function (for attributes the module) sorts the target."""
     around: ast.AST = loop.module.tree
     if not isinstance(target, ast.Attribute):
         around = loop.module.function_of(node) or around
@@ -391,7 +394,7 @@ def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
 
 
 def _is_sorted_around(around: ast.AST, target: ast.AST) -> bool:
-    """Return whether there is a `sorted(target)` or `target.sort()`."""
+    """Return whether the code in `around` has a `sorted(target)` or `target.sort()`."""
     wanted = ast.unparse(target)
     for call in filter(_sorts, within(around, ast.Call)):
         match call:
@@ -404,7 +407,9 @@ def _is_sorted_around(around: ast.AST, target: ast.AST) -> bool:
 
 
 def _numbers(parts: tuple[ast.AST, ...]) -> bool:
-    """`index[name] = len(index)`, `index[name] = count` with `count += 1`."""
+    """Return whether nodes number elements: `index[name] = len(index)`, or `index[name] = count`
+    with `count += 1`.
+    """
     counters: set[str] = set()
     for part in parts:
         match part:
@@ -424,13 +429,13 @@ def _numbers(parts: tuple[ast.AST, ...]) -> bool:
 
 
 def _filled(assignment: ast.Assign) -> list[str]:
-    """Return the containers to one of whose items an assignment assigns."""
+    """Return the containers in which an assignment sets an item: `index` of `index[name] = 1`."""
     items = of_kind(assignment.targets, ast.Subscript)
     return [ast.unparse(one.value) for one in items]
 
 
 def is_sorting(module: Module, node: ast.AST) -> bool:
-    """Return whether a node is a call that sorts, or is blind to order otherwise."""
+    """Return whether a node is a call that sorts, or whose result depends on no order."""
     match node:
         case ast.Call() as call:
             return _sorts(call) or module.name_of(call.func) in _BLIND

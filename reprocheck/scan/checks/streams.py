@@ -1,6 +1,4 @@
-"""Which generators an order seeds and draws from, and what is known of a draw: what it is for, and
-whether it matters.
-"""
+"""Find which streams (generators of random numbers) an order of steps seeds and draws from."""
 
 from __future__ import annotations
 
@@ -74,8 +72,9 @@ _TRAINERS = names("training", "whole") + names("training", "parts")
 
 @dataclass(frozen=True, slots=True)
 class Seeding:
-    """A call that seeds some streams; `everything` where its name only lets one guess that it
-    does.
+    """A call that seeds some streams.
+
+    everything  whether only its name suggests that the call seeds, so that it may seed any stream
     """
 
     call: Call
@@ -85,9 +84,10 @@ class Seeding:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A call that draws, or makes something that will.
+    """A call that draws, or makes an object that will draw, as a layer.
 
-    `streams` are those from which it may draw.
+    draws    what the tables say of the call
+    streams  the generators from which it may draw
     """
 
     call: Call
@@ -105,44 +105,44 @@ class Unused:
 
 @kept
 def every(order: Order) -> tuple[Call, ...]:
-    """Return all calls, in order."""
+    """Return all calls of an order, in the order of execution."""
     return tuple(of_kind(order.steps, Call))
 
 
 @kept
 def seedings(order: Order) -> tuple[Seeding, ...]:
-    """Return the calls that seed, in order."""
+    """Return the calls that seed, in the order of execution."""
     return tuple(filter(None, map(_seeding, every(order))))
 
 
 @kept
 def drawings(order: Order) -> tuple[Drawing, ...]:
-    """Return the calls that draw, in order."""
+    """Return the calls that draw, in the order of execution."""
     calls = (call for call in every(order) if not amounts.are_nothing(order, call))
     return tuple(filter(None, map(_drawing, calls)))
 
 
 def seeded_before(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
-    """Return the first call that seeds one of the streams before a step."""
+    """Return the first call before a step that seeds one of the streams; None without one."""
     before = (one for one in seedings_of(order, streams) if order.is_before(one.call, step))
     return next(before, None)
 
 
 def seeded_after(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
-    """Return the first call that seeds one of the streams after a step, guesses left out."""
+    """Return the first call after a step that surely seeds one of the streams; None without one."""
     sure = (one for one in seedings(order) if one.streams & streams)
     return next((one for one in sure if order.is_before(step, one.call)), None)
 
 
 def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
-    """Return the calls that seed one of the streams, in order."""
+    """Return the calls that seed one of the streams, in the order of execution."""
     return [one for one in seedings(order) if one.everything or one.streams & streams]
 
 
 @kept
 def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
-    """Return whether one of the streams is seeded in the order, or may be in a part of the program
-    that the order does not show.
+    """Return whether a step seeds one of the streams, or code of the program may that the scan did
+    not execute.
     """
     if order.cut or seedings_of(order, streams):
         return True
@@ -170,8 +170,10 @@ def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
 
 
 def _only_seeds(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return whether all that a function calls seeds, sets switches, asks or tells, it keeps
-    nothing in what it is given, and gives back nothing else. One for workers is no such function.
+    """Return whether a function does nothing but seed, set switches, ask and print: it keeps and
+    returns nothing.
+
+    Return False for a function that seeds data workers.
     """
     if "worker" in function.name or holds(function, ast.Yield, ast.YieldFrom):
         return False
@@ -195,15 +197,15 @@ _OF_SEEDERS = re.compile(
 
 @kept
 def closure(order: Order) -> tuple[Module, ...]:
-    """Return the modules that belong to a program: those that it imports, directly or not, and
-    those in which its steps stand.
+    """Return the modules of a program: its entry module, and all that this imports, directly or
+    not.
     """
     return imported(order.root)
 
 
 @kept
 def imported(root: Module) -> tuple[Module, ...]:
-    """Return a module and those that it imports, directly or not."""
+    """Return a module and the modules that it imports, directly or not."""
     found = {id(root): root}
     waiting = [root]
     while waiting:
@@ -216,26 +218,26 @@ def imported(root: Module) -> tuple[Module, ...]:
 
 @kept
 def trains(order: Order) -> bool:
-    """Return whether it is the program of a training, and not a listing of shapes, an export or a
-    test.
-    """
+    """Return whether a program trains, and does not only export, test or list shapes."""
     return any(map(is_training, every(order)))
 
 
 def is_training(call: Call) -> bool:
-    """Return whether a call is a part of a training."""
+    """Return whether a call is a part of a training, as `backward` or `fit`."""
     is_agent = call.method == "learn" and call.name.startswith(_AGENTS)
     return is_agent or call.method in _TRAINS or call.named(*_TRAINERS)
 
 
 def is_spawned(call: Call) -> bool:
-    """Return whether it happens in a process that starts anew, without what its parent holds."""
+    """Return whether a call runs in a spawned process, without the parent process's objects."""
     return call.by is not None and call.by.named(*_SPAWNS)
 
 
 def reaches(seed: Call, draw: Call) -> bool:
-    """Return whether a seed is set in the process in which a call draws, as far as that process is
-    a spawned one: it executes the modules again, and nothing below their guards.
+    """Return whether a seed is set in the process in which a call draws.
+
+    A spawned process executes the modules again, without the code below their `__main__` guards,
+    and has no seed of its parent process.
     """
     if not is_spawned(draw) or seed.by is draw.by:
         return True
@@ -245,19 +247,21 @@ def reaches(seed: Call, draw: Call) -> bool:
 
 @kept
 def uses_framework(order: Order) -> bool:
-    """Return whether numbers drawn in it can reach a training at all."""
+    """Return whether the program imports a framework or numpy, so that its draws can reach a
+    training.
+    """
     return any(
         module.uses_package(*FRAMEWORKS, "numpy", "pandas", "datasets") for module in closure(order)
     )
 
 
 def title(streams: frozenset[str]) -> str:
-    """Return the streams in words."""
+    """Return the name of the first of the streams for a message, as `NumPy`."""
     return next((TITLES[name] for name in TITLES if name in streams), "the generator")
 
 
 def short(name: str) -> str:
-    """`nn.Linear` for `torch.nn.Linear`, `np.random.rand` stays as it is documented."""
+    """Return the usual short form of a name: `nn.Linear` for `torch.nn.Linear`."""
     for prefix, brief in _BRIEF.items():
         if name.startswith(prefix):
             return brief + name.removeprefix(prefix)
@@ -271,12 +275,14 @@ _BRIEF = {
 
 
 def at(step: Step, here: Module) -> str:
-    """`line 12`, with the file where it is another."""
+    """Return the line of a step, as `line 12`, with its file if the step is not in the module
+    `here`.
+    """
     return line_at(step.module, step.line, here)
 
 
 def line_at(module: Module, line: int, here: Module) -> str:
-    """Return a line of a module, seen from another one: with the file where it is another."""
+    """Return a line of a module, as `line 12`, with its file if `module` is not `here`."""
     shown = f"line {_shown_line(module, line)}"
     if module is here:
         return shown
@@ -284,7 +290,7 @@ def line_at(module: Module, line: int, here: Module) -> str:
 
 
 def place(step: Step) -> str:
-    """Return the line of a step as an editor shows it, with its cell in a notebook."""
+    """Return the line of a step as an editor shows the line, with the cell number in a notebook."""
     return _shown_line(step.module, step.line)
 
 
@@ -296,9 +302,11 @@ def _shown_line(module: Module, joined_line: int) -> str:
 
 
 def given(call: Call, condition: str, position: int | None = None, *, sure: bool = False) -> bool:
-    """Return whether `NAME` is given and not None or False, or `NAME=VALUE` with this literal.
+    """Return whether a call gets an argument that meets a condition.
 
-    The unknown counts as given, unless it must be sure.
+    condition  `NAME` (the argument is neither None nor False), or `NAME=VALUE` with this literal
+    position   of the argument if it may come without its keyword
+    sure       whether an unknown value does not count as this value
     """
     keyword, _, wanted = condition.partition("=")
     value = call.argument(position, keyword)
@@ -313,7 +321,7 @@ def given(call: Call, condition: str, position: int | None = None, *, sure: bool
 
 
 def spelt(value: Value) -> str | None:
-    """Return a literal as text; None for what is none."""
+    """Return a literal as text; None if the value is no literal."""
     if not isinstance(value, Constant):
         return None
     number = value.value
@@ -323,7 +331,7 @@ def spelt(value: Value) -> str | None:
 
 
 def _seeding(call: Call) -> Seeding | None:
-    """Return what a call seeds; None where it seeds nothing."""
+    """Return which streams a call seeds; None if it seeds none."""
     name = call.name
     match call.receiver:
         case Made(call=Call(name="functools.partial", first=External(dotted=function))):
@@ -348,8 +356,8 @@ _TRAINERS_THAT_SEED = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
 
 
 def _puts_back(call: Call) -> bool:
-    """Return whether a state is set for a block alone, after which the one before it is back, or is
-    one that the program took before.
+    """Return whether a call restores a generator state that the program took before, or sets a
+    state inside of `fork_rng`, which ends with the block.
     """
     if call.method not in ("set_rng_state", "set_rng_state_all"):
         return False
@@ -361,8 +369,8 @@ _STATES = names("streams", "states")
 
 
 def _may_seed(call: Call) -> bool:
-    """Return a function of an unknown library whose name says that it seeds, or an object that is
-    given a seed.
+    """Return whether a call may seed: a function of an unknown library that is named so, or an
+    object that gets a seed.
     """
     package, _, rest = call.name.partition(".")
     last = call.method.lower()
@@ -393,13 +401,13 @@ def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Ca
 
 @kept
 def _seeding_calls(module: Module) -> tuple[ast.Call, ...]:
-    """Return the calls whose last part is that of a function that seeds."""
+    """Return the calls whose last word is the name of a seeding function, as `manual_seed`."""
     words = tables.last_parts()
     return tuple(node for node in module.index.calls if last_word(node.func) in words)
 
 
 def _drawing(call: Call) -> Drawing | None:
-    """Return what a call draws; None where it draws nothing."""
+    """Return what a call draws and from which streams; None if it draws nothing."""
     known = tables.draws().get(call.name)
     if known is not None:
         if _draws(call, known):
@@ -448,8 +456,11 @@ _INITIALISERS = re.compile(
 
 
 def _is_constant(value: Value) -> bool:
-    """Return whether an initialiser is none of those that draw, or has a seed of its own; one that
-    the text does not show counts as a constant, for nothing is claimed of it.
+    """Return whether an initializer surely draws nothing from a global generator: a constant, or an
+    initializer with its own seed.
+
+    Return True as well for an initializer that the text does not show, because nothing is claimed
+    of it.
     """
     if is_none(value):
         return False
@@ -473,8 +484,8 @@ _OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
 
 
 def is_of_tensorflow(module: Module, kind: str) -> bool:
-    """Return whether the Keras that a project asks for draws from TensorFlow's generator: before 3
-    in a dropout, and before 2.10 all the rest, too.
+    """Return whether the Keras of a project draws from TensorFlow's generator: a dropout (`layer`)
+    does before Keras 3, all other kinds of draws before 2.10.
     """
     if kind == "layer":
         return module.is_below("tensorflow", 2, 16) or module.is_below("keras", 3)
@@ -482,9 +493,8 @@ def is_of_tensorflow(module: Module, kind: str) -> bool:
 
 
 def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
-    """Return the generators that a draw of torch may use.
-
-    They are those of the device that it is told; where that is not known, either.
+    """Return the generators that a draw may use: for torch that of the device of the call, or both
+    (CPU and accelerator) if the device is not known.
     """
     if known.stream == "backend":
         return _OF_KERAS

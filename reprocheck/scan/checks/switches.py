@@ -1,4 +1,6 @@
-"""Switches of deterministic mode: misspelt, half set, too late, switched off again."""
+"""Find switches of deterministic mode that are misspelled, incomplete, too late, or switched off
+again.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ _WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 
 @check_orders("RC010")
 def misspelt(order: Order) -> Iterator[Hit]:
-    """Find `torch.backends.cudnn.enable = False`, an attribute that nothing reads."""
+    """Find an assignment to an attribute of cuDNN that nothing reads: `torch.backends.cudnn.enable
+    = False`.
+    """
     for store in order.stores(f"{_CUDNN}*"):
         name = store.name.removeprefix(_CUDNN)
         if "." in name or name in _KNOWN:
@@ -44,7 +48,7 @@ def misspelt(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC706")
 def benchmark(order: Order) -> Iterator[Hit]:
-    """Find cuDNN's benchmark switched on, and not off again, in a program that trains."""
+    """Find cuDNN's benchmark mode switched on, and not off again, in a training program."""
     if order.whole and other_programs.is_without_training(order):
         return
     stores = list(order.stores(f"{_CUDNN}benchmark"))
@@ -72,7 +76,7 @@ _SETTLES = names("switches", "settles")
 
 
 def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:
-    """Return whether the same function sets the switch again afterwards, to what it was before."""
+    """Return whether the same function later sets the switch back to its previous value."""
     function = store.module.function_of(store.node)
     later = filter(partial(order.is_before, store), stores)
     restoring = filter(lambda one: literal(one.value) is None, later)
@@ -81,7 +85,7 @@ def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:
 
 
 def _are_exclusive(one: Step, other: Step) -> bool:
-    """Return whether they stand in the two branches of one `if`."""
+    """Return whether two steps stand in different branches of one `if`."""
     branches = {id(condition.test): condition.taken for condition in one.conditions}
     return any(
         branches.get(id(condition.test), condition.taken) is not condition.taken
@@ -92,7 +96,7 @@ def _are_exclusive(one: Step, other: Step) -> bool:
 # Where deterministic mode is on as well, this is no mistake.
 @check_programs("RC011", unless=(devices.lacks_cuda, devices.is_deterministic))
 def half(order: Order) -> Iterator[Hit]:
-    """Find `cudnn.deterministic` alone: it is for convolutions."""
+    """Find `cudnn.deterministic` without deterministic mode: it only affects convolutions."""
     store = next(_deterministic_convolutions(order), None)
     if store is not None:
         message = (
@@ -104,7 +108,7 @@ def half(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC012")
 def warns_only(order: Order) -> Iterator[Hit]:
-    """Find deterministic mode that goes on with operators that are not."""
+    """Find `warn_only=True`, with which nondeterministic operators still run."""
     for call in filter(_only_warns, _switched_on(order)):
         message = (
             "with `warn_only=True` operators without a deterministic kernel run as before, with"
@@ -119,7 +123,7 @@ def _only_warns(call: Call) -> bool:
 
 @check_programs("RC007")
 def late_workspace(order: Order) -> Iterator[Hit]:
-    """Find CUBLAS_WORKSPACE_CONFIG set when CUDA is already in use."""
+    """Find CUBLAS_WORKSPACE_CONFIG if it is set only after CUDA is used."""
     store = next(order.environment(_WORKSPACE), None)
     used = devices.first_use(order, "cuda", sure=True)
     if store is None or used is None:
@@ -132,13 +136,13 @@ def late_workspace(order: Order) -> Iterator[Hit]:
 
 
 def may_run_on_cpu(order: Order) -> bool:
-    """Return whether nothing is surely put on a GPU."""
+    """Return whether no call surely puts something on a GPU."""
     return devices.first_use(order, "cuda", sure=True) is None
 
 
 @check_programs("RC007", unless=(sets(_WORKSPACE), may_run_on_cpu))
 def missing_workspace(order: Order) -> Iterator[Hit]:
-    """Find CUBLAS_WORKSPACE_CONFIG missing where deterministic mode raises an error without it."""
+    """Find deterministic mode without CUBLAS_WORKSPACE_CONFIG, which raises an error on CUDA."""
     call = next(filterfalse(_only_warns, _switched_on(order)), None)
     if call is not None:
         message = (
@@ -150,7 +154,7 @@ def missing_workspace(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC007", unless=(devices.lacks_cuda, sets(_WORKSPACE)))
 def recurrent(order: Order) -> Iterator[Hit]:
-    """Find recurrent layers on CUDA, which wait for the same variable."""
+    """Find recurrent layers on CUDA, which need CUBLAS_WORKSPACE_CONFIG to be deterministic."""
     # torch's pages on these layers name the variable, for CUDA 10.2 and later.
     layer = next(order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"), None)
     if layer is not None:
@@ -162,15 +166,13 @@ def recurrent(order: Order) -> Iterator[Hit]:
 
 
 def starts_again(order: Order) -> bool:
-    """Return whether a program starts itself again: one that sets the variable before does it
-    right.
-    """
+    """Return whether a program replaces itself by `os.exec*`, to set variables in time."""
     return any(call.name.startswith("os.exec") for call in every(order))
 
 
 @check_orders("RC506", unless=(starts_again,))
 def hash_seed(order: Order) -> Iterator[Hit]:
-    """Find PYTHONHASHSEED set in the process that is already running."""
+    """Find PYTHONHASHSEED set in the running process, which has already read the variable."""
     for store in order.environment("PYTHONHASHSEED"):
         tests = [ast.unparse(condition.test) for condition in store.conditions]
         if "PYTHONHASHSEED" not in " ".join(tests):
@@ -183,7 +185,7 @@ def hash_seed(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC002")
 def threads(order: Order) -> Iterator[Hit]:
-    """Find as many threads as the machine has cores."""
+    """Find a number of threads that is the number of cores of the machine."""
     for call in order.calls(*_THREADS):
         cores = next(call.first.calls(*_CORES), None)
         if cores is None:
@@ -202,7 +204,7 @@ def threads(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC004", unless=(devices.is_deterministic,))
 def autotune(order: Order) -> Iterator[Hit]:
-    """Find a compiler that chooses kernels by timing them."""
+    """Find `torch.compile` in a mode that chooses kernels by timing them."""
     for call in order.calls("torch.compile"):
         mode = str(literal(call.argument(None, "mode")))
         if mode.startswith("max-autotune"):
@@ -215,7 +217,7 @@ def autotune(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC004")
 def autotuned_kernel(order: Order) -> Iterator[Hit]:
-    """Find a kernel of Triton's with several configurations."""
+    """Find a Triton kernel with several configurations, of which the fastest is chosen."""
     for call in order.calls("triton.autotune"):
         configs = call.argument(0, "configs")
         if not (isinstance(configs, Items) and configs.whole and len(configs.items) == 1):
@@ -227,13 +229,13 @@ def autotuned_kernel(order: Order) -> Iterator[Hit]:
 
 
 def _deterministic_convolutions(order: Order) -> Iterator[Store]:
-    """Return what switches it on for convolutions of cuDNN."""
+    """Return the assignments that make cuDNN's convolutions deterministic."""
     stores = order.stores(f"{_CUDNN}deterministic")
     return (store for store in stores if _is(store.value, True))
 
 
 def _switched_on(order: Order) -> Iterator[Call]:
-    """Return what switches it on for all operators."""
+    """Return the calls that switch deterministic mode on for all operators."""
     calls = order.calls(_SWITCH)
     return (call for call in calls if not given(call, "mode=False", 0, sure=True))
 

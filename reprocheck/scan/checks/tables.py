@@ -1,5 +1,5 @@
-"""What the rules know of libraries, as data: calls that seed, calls that draw, values that differ
-in each run.
+"""Know calls of libraries, as data: calls that seed, draw, or return values that differ in each
+run.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ Kind = Literal["weights", "layer", "order", "augmentation", "split", "number", "
 class Seeds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A call that puts generators into a known state.
 
-    streams   the generators
-    keyword   of the number; it is the first argument by position. Empty where the call has none
-    without   what happens without a number: `system`, `fixed`, `required`
+    streams   the generators that it seeds
+    keyword   keyword of the seed, which is also the first argument; empty if the call takes none
+    without   what the call does without a seed: `system` (OS entropy), `fixed` (a constant seed),
+              `required` (an error)
+    calls     full names of the calls, separated by spaces
     """
 
     streams: tuple[str, ...]
@@ -38,12 +40,15 @@ class Seeds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Draws(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A call that draws from a global generator.
 
-    when      `call` where it draws itself, `use` where what it makes draws later
-    unless    arguments with which it does not: NAME (given) or NAME=VALUE; `positions` says where
-              NAME stands without keyword
-    only      arguments without which it does not
-    constant  keywords of initialisers: nothing is drawn where those that are given are constants
-    needed    how many of them must be given for that
+    stream     the generator from which it draws
+    kind       what is drawn, as `number`, `order` or `weights`
+    when       `call` if the call itself draws, `use` if the object that it makes draws later
+    unless     arguments with which the call does not draw: NAME (given) or NAME=VALUE
+    only       arguments without which the call does not draw, in the same form
+    constant   keywords of initializers: nothing is drawn if all given ones are constants
+    needed     how many of the keywords in `constant` must be given for that
+    positions  position of NAME among the arguments, if NAME may come without its keyword
+    calls      full names of the calls, separated by spaces
     """
 
     stream: str
@@ -57,23 +62,23 @@ class Draws(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     calls: str = ""
 
     def position(self, condition: str) -> int | None:
-        """Return where the argument of a condition (NAME or NAME=VALUE) stands without its
-        keyword.
-        """
+        """Return the position of the argument that a condition (NAME or NAME=VALUE) names."""
         keyword, _, _ = condition.partition("=")
         return self.positions.get(keyword)
 
 
 class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A call of a library whose result differs from run to run whatever the global generators hold.
+    """A library call whose result differs from run to run even if all global generators are seeded.
 
-    code       the rule that it breaks
-    cause      why: `own` (a generator of its own), `threads`, `arrival`, `timing`
-    seed       the argument that seeds it; empty where there is none
-    unless     arguments with which it does not differ, as those of `Draws`, and `positions`
-    only       arguments without which it does not
-    options    arguments that may hold those of `unless` in a dict, each with its position
-    fix        what to write, as one sentence; empty where the seed says it
+    code       the rule that the call breaks
+    cause      why it differs: `own` (a generator of its own), `threads`, `arrival`, `timing`
+    seed       the argument that seeds the call; empty if it has none
+    unless     arguments with which the result does not differ: NAME (given) or NAME=VALUE
+    only       arguments without which the result does not differ, in the same form
+    positions  position of NAME among the arguments, if NAME may come without its keyword
+    options    arguments that are dicts and may hold those of `unless`, each with its position
+    fix        what to write, as one sentence; empty if the fix is to give the argument `seed`
+    calls      full names of the calls, separated by spaces
     """
 
     code: str = "RC407"
@@ -88,7 +93,9 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class ByName(Generic[T]):
-    """Values by the name of a call; a name may hold `*` (letters), `**` (anything) and `[123]`."""
+    """A map from the names of calls to values; a name may contain `*` (letters), `**` (anything)
+    and `[123]`.
+    """
 
     def __init__(self, pairs: Iterable[tuple[str, T]]) -> None:
         self._exact: dict[str, T] = {}
@@ -102,7 +109,7 @@ class ByName(Generic[T]):
                 self._exact[canonical(name)] = value
 
     def get(self, name: str) -> T | None:
-        """Return the value of a name; None where there is none."""
+        """Return the value of the first name or pattern that matches; None if none does."""
         if name not in self._known:
             matching = (value for own, value in self._patterns if own.fullmatch(name))
             self._known[name] = self._exact.get(name) or next(matching, None)
@@ -113,7 +120,9 @@ class ByName(Generic[T]):
 
 
 class ByFunction(ByName[T]):
-    """Values by the name of a function, whatever module of its package it is taken from."""
+    """A map from functions to values that ignores from which module of its package a function
+    comes.
+    """
 
     def __init__(self, pairs: Iterable[tuple[str, T]]) -> None:
         super().__init__(pairs)
@@ -122,7 +131,9 @@ class ByFunction(ByName[T]):
             self._paths[_ends(name)].append(name)
 
     def get(self, name: str) -> T | None:
-        """Return the value of a name, else that of the same function on the most similar path."""
+        """Return the value of a name, else that of the function with this name on the most similar
+        path.
+        """
         paths = self._paths.get(_ends(name), ())
         if name in self._known or name in self._exact or "()" in name or not paths:
             return super().get(name)
@@ -132,19 +143,21 @@ class ByFunction(ByName[T]):
 
 
 def _ends(name: str) -> tuple[str, str]:
-    """Return the package that a function comes from, and its own name."""
+    """Return the package and the last word of a dotted name: `torch`, `seed` of
+    `torch.random.seed`.
+    """
     return name.partition(".")[0], name.rpartition(".")[2]
 
 
 @cache
 def seeds() -> ByName[Seeds]:
-    """Return calls that seed."""
+    """Return the table of calls that seed."""
     return ByFunction((name, row) for row in _seeds() for name in row.calls.split())
 
 
 @cache
 def last_parts() -> frozenset[str]:
-    """Return the last parts of the names of calls that seed."""
+    """Return the last words of the names of seeding calls, as `manual_seed`."""
     return frozenset(name.rpartition(".")[2] for row in _seeds() for name in row.calls.split())
 
 
@@ -154,20 +167,20 @@ def _seeds() -> list[Seeds]:
 
 @cache
 def draws() -> ByName[Draws]:
-    """Return calls that draw."""
+    """Return the table of calls that draw."""
     rows = vocabulary.rows("draws", "draw", list[Draws])
     return ByName((name, row) for row in rows for name in row.calls.split())
 
 
 @cache
 def amounts() -> ByName[str]:
-    """Return how much calls draw, by their arguments."""
+    """Return the table of calls whose arguments decide how much they draw."""
     return ByName(vocabulary.by_name("amounts", "takes").items())
 
 
 @cache
 def libraries() -> ByName[Library]:
-    """Return calls of libraries that differ whatever the global generators hold."""
+    """Return the table of library calls that differ even if all global generators are seeded."""
     rows = vocabulary.rows("libraries", "library", list[Library])
     known = ((name, row) for row in rows for name in row.calls.split())
     return ByName((*known, *((name, Library(seed=seed)) for name, seed in _OF_PROJECT)))
@@ -177,8 +190,8 @@ _OF_PROJECT: list[tuple[str, str]] = []
 
 
 def extend(pairs: Iterable[tuple[str, str]]) -> None:
-    """Take the calls of a project's own libraries, each with the argument that seeds it, in place
-    of those that were taken before.
+    """Replace the calls of the project's own libraries: each call's name with the argument that
+    seeds it.
     """
     _OF_PROJECT[:] = pairs
     libraries.cache_clear()
@@ -186,5 +199,5 @@ def extend(pairs: Iterable[tuple[str, str]]) -> None:
 
 @cache
 def calls(subject: str, key: str) -> ByName[str]:
-    """Return a list of names of calls."""
+    """Return a set of call names from the vocabulary, as a map from each name to itself."""
     return ByName((name, name) for name in vocabulary.names(subject, key))

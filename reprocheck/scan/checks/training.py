@@ -1,4 +1,4 @@
-"""The training of a program: whether there is one, and whether a value comes to it."""
+"""Find out whether a program trains, and whether a value reaches that training."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST = 2_000
 
 
 class Ground(IntEnum):
-    """What an order shows of a training: none, one that it may start or try, one in a loop."""
+    """How much of a training a program shows: none, one that may start, or one in a loop."""
 
     NONE = 0
     SOME = 1
@@ -33,7 +33,7 @@ class Ground(IntEnum):
 
 @kept
 def ground(order: Order) -> Ground:
-    """Return what an order shows of a training."""
+    """Return how much of a training an order of steps shows."""
     calls = [call for call in streams.every(order) if not call.own]
     is_updated = True
     if not any(call.method != "backward" and goes_on(call) for call in calls):
@@ -54,8 +54,8 @@ _UPDATES = frozenset({"step", "zero_grad", "backward_step", "clip_grad_norm_"})
 
 
 def _trains_in_text(order: Order) -> bool:
-    """Return whether a program makes an optimizer, and has a function of its own that trains and
-    that a condition kept from being followed.
+    """Return whether a program makes an optimizer, and has a training function that the scan did
+    not enter because of a condition.
     """
     if not streams.trains(order):
         return False
@@ -65,8 +65,8 @@ def _trains_in_text(order: Order) -> bool:
 
 
 def goes_on(call: Call) -> bool:
-    """Return whether a call trains again and again: in a loop, or because a library goes on by
-    itself.
+    """Return whether a call trains repeatedly: in a loop, or because a library has the loop, as
+    `fit`.
     """
     if call.own:
         return False
@@ -93,9 +93,11 @@ _TRAINERS = re.compile(r"trainer|runner|learner|engine|solver|estimator", re.IGN
 def goes_in(
     order: Order, step: Step, ends: Container[str] = (), *, by_function: bool = True
 ) -> bool:
-    """Return whether a value comes to the training: a loader takes it, it is made in the loop that
-    trains or (`by_function`) in a function that does, or a call of the training is given what is
-    made of it. What calls of `ends` give back has nothing more of it.
+    """Return whether the value of a step reaches the training: in the training loop, through a
+    loader, or as an argument of a training call.
+
+    ends         calls whose results are not followed, as `len`
+    by_function  whether a step anywhere in a function that trains counts as well
     """
     if is_for_samples(step) or _is_in_training(order, step, by_function=by_function):
         return True
@@ -115,8 +117,8 @@ def goes_in(
 
 
 def distance(order: Order, step: Step) -> int:
-    """Return how far weights are from an optimizer: 0 where it takes them, 1 where it takes what
-    the functions around them give back, 2 where none is seen.
+    """Return how far weights are from an optimizer: 0 if it takes the weights, 1 if it takes the
+    results of the functions around them, 2 if no optimizer is seen.
     """
     values = list(_values(step))
     if step.by is not None and step.by.method == "apply" and step.by.receiver is not None:
@@ -127,8 +129,8 @@ def distance(order: Order, step: Step) -> int:
 
 
 def _is_optimized(order: Order, values: Iterable[Value]) -> bool:
-    """Return whether an optimizer, or a library that trains, is given what is made of some values,
-    or what they are put into.
+    """Return whether an optimizer or training library takes some values, or a result or container
+    of these values.
     """
     taken = list(islice(chain.from_iterable(map(order.flow, values)), _MOST))
     if any(map(_optimizes, taken)):
@@ -156,8 +158,8 @@ _NEAREST = 2
 
 
 def _handed_back(order: Order, step: Step) -> Iterator[Value]:
-    """Yield what the nearest of the user's functions around a step give back: a draw that is an
-    index or decides a branch goes on in what they make with it.
+    """Yield the results of the user's functions that are nearest around a step, because a draw that
+    is an index or decides a branch affects these.
     """
     for module, node in step.through[-_NEAREST:]:
         calls = of_kind(order.at(module, node), Call)
@@ -165,8 +167,8 @@ def _handed_back(order: Order, step: Step) -> Iterator[Value]:
 
 
 def is_for_samples(step: Step) -> bool:
-    """Return whether it makes samples or weights: the function, the class or the library that calls
-    it says so.
+    """Return whether a step makes samples or weights, by the name of its function, its class, or
+    the loader that calls it.
     """
     if step.function_name in _SAMPLES or _WEIGHTS.search(step.function_name):
         return True
@@ -194,7 +196,7 @@ _LOADERS = re.compile(r"loader|dataset|compose|transform|apply|^map$|generator|^
 
 
 def _values(step: Step) -> tuple[Value, ...]:
-    """Return what a step makes, or what it changes or goes over."""
+    """Return the values that a step makes, changes in place, or loops over."""
     match step:
         case Call(method=method) if method in _IN_PLACE or method.endswith("_"):
             changed = map(Value.origin, step.inputs[:1])
@@ -214,8 +216,8 @@ _TAKES = streams.TRAINING_METHODS | _WHOLE | words("training", "takes")
 
 
 def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:
-    """Return whether it happens in a loop that trains, or (`by_function`) in a function that does,
-    and not in a branch that is for something else now and then.
+    """Return whether a step stands in a loop that trains, or (`by_function`) in a function that
+    trains, and not in a side branch as `if step % 100 == 0:`.
     """
     loops, functions = places(order)
     if any(map(is_beside, step.conditions)):
@@ -229,9 +231,7 @@ def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:
 
 @kept
 def places(order: Order) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the loops in which something is trained, and the functions, by the ids of their
-    nodes.
-    """
+    """Return the ids of the nodes of the loops and functions in which something is trained."""
     trainings = [call for call in streams.every(order) if goes_on(call) or _runs_graph(call)]
     loops = chain.from_iterable(map(_loops, trainings))
     functions = chain.from_iterable(map(reach.functions, trainings))
@@ -239,12 +239,12 @@ def places(order: Order) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _runs_graph(call: Call) -> bool:
-    """`session.run(train_step)` of the first TensorFlow."""
+    """Return whether a call runs a graph of TensorFlow 1: `session.run(train_step)`."""
     return call.method == "run" and "Session()" in call.name
 
 
 def _loops(step: Step) -> Iterator[int]:
-    """Yield the loops around a step, also those around the calls that led there."""
+    """Yield the ids of the loops around a step, and around the calls that led to it."""
     for module, node in step.places:
         yield from (id(one) for one in module.around(node) if isinstance(one, ast.For | ast.While))
 
@@ -255,7 +255,9 @@ BESIDE = re.compile(rf"(^|_)({WORDS})(_|$|\d)")
 
 
 def is_beside(condition: Condition) -> bool:
-    """`if step % 100 == 0:`, `if args.debug:`."""
+    """Return whether a condition is true now and then or for tests only: `step % 100 == 0`,
+    `args.debug`.
+    """
     parts = list(ast.walk(condition.test))
     if any(isinstance(part, ast.Mod) for part in parts):
         return True
@@ -271,5 +273,5 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @kept
 def trains_nets(order: Order) -> bool:
-    """Return whether a program computes gradients: what evaluates may fit a classifier, too."""
+    """Return whether a program trains with gradients; fitting a classifier does not count."""
     return any(goes_on(call) and call.method not in _FITS for call in streams.every(order))

@@ -1,4 +1,4 @@
-"""Draws from a generator that nothing seeds, or that is seeded only later."""
+"""Find draws from a generator that is never seeded, or is seeded only later."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _in_program(order: Order) -> Iterator[Hit]:
 def _goes_without_saying(
     order: Order, drawing: Drawing, kind: str, reported: set[tuple[str, str]]
 ) -> bool:
-    """Return whether a draw reaches no training, or is a matter that is reported already."""
+    """Return whether a draw reaches no training, or its generator is already reported."""
     if other_programs.is_without_training(order):
         # It may write what is drawn, for a program that trains. What torch draws there is given
         # to a model to try it.
@@ -156,10 +156,10 @@ _OF_DATA = frozenset({"numpy", "python"})
 
 
 def _where_it_draws(order: Order, drawing: Drawing) -> Drawing:
-    """Return a drawing with the streams from which it really draws.
+    """Return a drawing with the streams that it really uses.
 
-    A layer of torch draws on the device of what it is given. Where the program uses an accelerator
-    and seeds the CPU's generator alone, the accelerator's is the one without a seed.
+    A layer of torch draws on the device of its input. So if the program uses an accelerator and
+    seeds only the CPU's generator, the layer draws from the unseeded generator of the accelerator.
     """
     if drawing.draws.kind != "layer" or drawing.streams != {"torch"}:
         return drawing
@@ -172,9 +172,7 @@ def _where_it_draws(order: Order, drawing: Drawing) -> Drawing:
 
 
 def is_weight(order: Order, draw: Call) -> bool:
-    """Return whether what is drawn is trained: a parameter, or a tensor that asks for its
-    gradient.
-    """
+    """Return whether the drawn tensor is trained: a parameter, or a tensor with `requires_grad`."""
     if streams.given(draw, "requires_grad=True", sure=True):
         return True
     if draw.method.endswith("_") and _is_of_weight(draw):
@@ -210,8 +208,9 @@ _PURPOSES: dict[Kind, Callable[[Order, Call], bool]] = {
 
 
 def _is_draw_itself(value: Value, draw: Call) -> bool:
-    """Return whether a value is what was drawn, scaled or converted, and not what a model or other
-    numbers made of it: of that the gradient may be asked, and nothing is trained.
+    """Return whether a value is the drawn tensor, perhaps scaled or converted.
+
+    The result of a model is not: its gradient may be wanted without any training.
     """
     for _ in range(_DEEPEST):
         match value:
@@ -230,9 +229,7 @@ def _is_draw_itself(value: Value, draw: Call) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    """Return whether a value is a number by which weights are scaled: a literal, or a root of
-    one.
-    """
+    """Return whether a value is a scale for weights: a literal, or a square root of one."""
     match value:
         case Constant():
             return True
@@ -251,12 +248,12 @@ def _is_of_weight(step: Step) -> bool:
 
 
 def _is_sample(call: Call) -> bool:
-    """Return whether it stands in the code that makes a sample of a data set."""
+    """Return whether a call stands in the method that makes a sample, `__getitem__`."""
     return call.function_name in ("__getitem__", "__getitems__")
 
 
 def _is_open(order: Order, drawing: Drawing) -> bool:
-    """Return whether no seed reaches the draw."""
+    """Return whether no seed of the program reaches a draw."""
     call, wanted = drawing.call, drawing.streams
     if drawing.draws.stream == "private":
         return True
@@ -281,8 +278,8 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
 
 
 def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
-    """Return the call that seeds a draw, if each that does so is made only where an option is given
-    that is None by default.
+    """Return the call that seeds a draw if all such calls depend on an option that is None by
+    default; else None.
     """
     if order.cut:
         return None
@@ -294,7 +291,7 @@ def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
 
 
 def _asks_for_option(order: Order, condition: Condition) -> bool:
-    """`if args.seed is not None:` where `--seed` has no default."""
+    """Return whether a condition asks for an optional option: `args.seed is not None`."""
     asked, taken = condition.test, condition.taken
     match condition.test:
         case ast.Compare(left=left, ops=[operator], comparators=[compared]) if is_none(
@@ -309,8 +306,9 @@ def _asks_for_option(order: Order, condition: Condition) -> bool:
 
 
 def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
-    """Return whether a draw changes a training: numbers for a pause or a port do not, nor does an
-    order that is not used, or what is shown.
+    """Return whether a draw changes a training.
+
+    Numbers for a pause or a port do not, nor does an unused order, or what is only shown.
     """
     call = drawing.call
     if drawing.draws.when == "call" and display_draws.is_tried_out(order, call):
@@ -334,7 +332,7 @@ _TRAINED_PATHS = re.compile(r"reward|value_model|ckpt|checkpoint|output|save|tun
 
 
 def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call) -> Hit:
-    """Return a draw from a generator that is seeded where an option is given alone."""
+    """Return a hit for a draw whose generator is seeded only if the user gives an option."""
     drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, seeding.module)})"
     name = title(drawing.streams)
     message = (
@@ -415,7 +413,9 @@ def _is_of_checkpoint(call: Call) -> bool:
 
 
 def _hint(order: Order, drawing: Drawing) -> str:
-    """Return why a seed that is there does not help."""
+    """Return why an existing seed does not reach the draw, as the end of a message; empty if there
+    is none.
+    """
     for one in streams.seedings(order):
         place = at(one.call, drawing.call.module)
         if one.streams & drawing.streams and not streams.reaches(one.call, drawing.call):

@@ -1,10 +1,12 @@
-"""The abstract execution: statements are gone through as Python would, with both branches of each
-condition that is not known.
+"""Execute programs in the abstract: statement by statement as Python would, but both branches of
+each condition whose value is not known.
 
 The interpreter is one class. Each file adds the methods of a subject: the state (`machine`), then
-attributes, what libraries call, elements, known calls, calls, expressions, imports, statements.
+attributes, functions that libraries call, elements, known calls, calls, expressions, imports,
+statements.
 
-`program(module)` is what happens when a module is executed, `parts(module)` what else begins in it.
+`program(module)` returns the steps of executing a module, `parts(module)` those of its functions
+and classes that no program reaches.
 """
 
 from __future__ import annotations

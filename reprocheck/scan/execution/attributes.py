@@ -1,6 +1,4 @@
-"""Attributes and items: of modules, objects, classes and what libraries made; assignments to them
-and to names.
-"""
+"""Read and assign attributes and items of modules, objects, classes and library objects."""
 
 from __future__ import annotations
 
@@ -29,10 +27,10 @@ from reprocheck.scan.values import (
 
 
 class Attributes(Machine):
-    """Looks attributes up and assigns to targets."""
+    """Reads attributes, and assigns to names, attributes and items."""
 
     def attribute(self, node: ast.AST, whole: Value, name: str) -> Value:
-        """Return an attribute of a value."""
+        """Return the value of the attribute `name` of the value `whole`."""
         known = self._HOLDERS.get(type(whole))
         if known is None:
             return Part(whole, name)
@@ -93,7 +91,7 @@ class Attributes(Machine):
     }
 
     def assign(self, target: ast.expr, value: Value) -> None:
-        """Give a value to a target; what is no target is not assigned to."""
+        """Assign a value to a target expression; ignore any other expression."""
         assigned = self._TARGETS.get(type(target))
         if assigned is not None:
             assigned(self, target, value)
@@ -133,9 +131,8 @@ class Attributes(Machine):
     }
 
     def bind(self, name: str, value: Value) -> None:
-        """Give a value to a name.
-
-        Under a condition, a name of a frame around keeps what it had as well.
+        """Assign a value to a name. Under a condition, a name of an outer scope keeps its old value
+        as an alternative.
         """
         holder = self.frame.holder(name)
         if holder is not self.frame and self.conditions and name in holder.variables:
@@ -143,7 +140,7 @@ class Attributes(Machine):
         holder.variables[name] = value
 
     def set_attribute(self, node: ast.AST, whole: Value, attribute: str, value: Value) -> None:
-        """Give a value to an attribute; of something of a library, that is a step."""
+        """Assign a value to an attribute; for a library object, record this as a step."""
         set_in = self._SETTERS.get(type(whole), Attributes._set_in_library)
         set_in(self, node, whole, attribute, value)
 
@@ -165,7 +162,9 @@ class Attributes(Machine):
         whole.module.body.frame.variables[attribute] = value
 
     def set_in_object(self, node: ast.AST, whole: Instance, attribute: str, value: Value) -> None:
-        """Under a condition, the attribute keeps what it had as well."""
+        """Assign to an attribute of a user's object; under a condition, keep the old value as an
+        alternative.
+        """
         kept = value
         if attribute in whole.attributes and self.conditions:
             kept = either([value, whole.attributes[attribute]])
@@ -181,7 +180,7 @@ class Attributes(Machine):
     }
 
     def _set_item(self, node: ast.AST, whole: Value, key: Value, value: Value) -> None:
-        """Give a value to an item."""
+        """Assign a value to an item: `whole[key] = value`."""
         if isinstance(whole, Items):
             whole.items.append(value)
             if whole.is_dict:
@@ -196,8 +195,8 @@ class Attributes(Machine):
 
 
 def _inherited(of: Class, name: str, whole: Value) -> Value:
-    """Return what a class has of the library class that it descends from; of none it is a part of
-    the whole.
+    """Return the attribute that a class inherits from a library class; without such a base, an
+    unknown part of `whole`.
     """
     for base in of.external_bases():
         return External(f"{base}.{name}")

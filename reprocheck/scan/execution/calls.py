@@ -1,6 +1,4 @@
-"""Calls: those of the user's functions and classes are followed into, those of libraries
-recorded.
-"""
+"""Execute calls: the body of a user's function is executed, a call of a library is recorded."""
 
 from __future__ import annotations
 
@@ -39,10 +37,10 @@ _FIELDS = frozenset({"dataclasses.field", "attr.ib", "attrs.field", "pydantic.Fi
 
 
 class Calls(Known):
-    """Calls what is the user's, and what is a library's."""
+    """Calls functions and classes of the user and of libraries."""
 
     def call_of(self, node: ast.Call) -> Value:
-        """Return what a call gives back, once everything that it does was gone through."""
+        """Return the result of a call expression, after executing everything that the call does."""
         receiver: Value | None = None
         if isinstance(node.func, ast.Attribute):
             receiver = self.evaluate(node.func.value)
@@ -72,7 +70,12 @@ class Calls(Known):
     def called(
         self, node: ast.AST, callee: Value, given: Arguments, receiver: Value | None = None
     ) -> Value:
-        """Return what calling a value gives back; `receiver` is what it was looked up in."""
+        """Return the result of calling a value.
+
+        callee    the value that is called
+        given     the arguments
+        receiver  the object of which `callee` is an attribute; None for a plain name
+        """
         if isinstance(callee, Either):
             return either([self.called(node, one, given, receiver) for one in callee.choices])
         own = self._OWN.get(type(callee))
@@ -90,7 +93,7 @@ class Calls(Known):
         return self._library_called(node, name, receiver, given)
 
     def object_called(self, node: ast.AST, callee: Instance, given: Arguments) -> Value:
-        """Return what calling an object of the user's gives back."""
+        """Return the result of calling a user's object, by its `__call__` or `forward`."""
         for name in CALLED:
             result = self.method_called(node, callee, name, given)
             if result is not None:
@@ -100,8 +103,8 @@ class Calls(Known):
     def _library_called(
         self, node: ast.AST, name: str, receiver: Value | None, given: Arguments
     ) -> Value:
-        """Record a call of a library, and follow what it does with functions and objects of the
-        user's.
+        """Record a call of a library, and execute the user's functions and objects that the library
+        gets.
         """
         call = self.call(node, name, given, receiver=receiver)
         made = Made(call)
@@ -124,7 +127,9 @@ class Calls(Known):
         return made
 
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
-        """Follow a call of the user's function. The call itself is a step, too."""
+        """Execute a call of a user's function, and return its result. The call itself is also a
+        step.
+        """
         if function.is_opaque:
             return self._library_called(node, function.qualified, function.owner, given)
         call = self.call(node, function.qualified, given, receiver=function.owner, own=True)
@@ -144,8 +149,8 @@ class Calls(Known):
     def method_called(
         self, node: ast.AST, value: Value, name: str, given: Arguments = NOTHING
     ) -> Value | None:
-        """Follow a call of a method of an object of the user's; None where it has none of that
-        name.
+        """Execute a call of a method of a user's object; return None if the object has no such
+        method.
         """
         if not isinstance(value, Instance):
             return None
@@ -156,7 +161,7 @@ class Calls(Known):
         return self.inline(node, function.bound_to(value), given)
 
     def _run_function(self, function: Function, given: Arguments) -> Value:
-        """Return what the body of a function gives back."""
+        """Return the result of executing the body of a function with these arguments."""
         inner = Frame(
             module=function.module,
             node=function.node,
@@ -178,11 +183,11 @@ class Calls(Known):
             return either(inner.returns)
 
     def wrap(self, node: ast.AST, decorator: Value, function: Function) -> None:
-        """Call a decorator of the user's with a function: what it gives back, where that is a
-        function around this one, is its wrapper.
+        """Call a user's decorator with a function, and note the function that it returns as the
+        wrapper.
 
-        A library that the decorator gives the function to looks at it, as `functools.wraps` does,
-        and does not call it.
+        Only a function that holds the decorated one is a wrapper. A library that the decorator
+        hands the function to, as `functools.wraps`, does not call it.
         """
         self.decorated.append(function)
         try:
@@ -196,7 +201,7 @@ class Calls(Known):
                 function.wrapper = one
 
     def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Instance:
-        """Return an object of a class of the user's, after its constructor."""
+        """Return a new object of a user's class, after executing its constructor."""
         made = Instance(of, inputs=(*given.positional, *given.named.values()))
         call = self.call(node, of.qualified, given, own=True)
         call.result = made
@@ -206,7 +211,7 @@ class Calls(Known):
         return made
 
     def _fill_fields(self, made: Instance, given: Arguments) -> None:
-        """Do what a dataclass, a named tuple and the like do with their arguments."""
+        """Assign the arguments to the fields of a dataclass, named tuple or similar class."""
         bodies = [base.node.body for base in reversed(made.of.own_line())]
         annotated = of_kind(chain.from_iterable(bodies), ast.AnnAssign)
         names = dict.fromkeys(variables([field.target for field in annotated]))
@@ -235,14 +240,14 @@ class Calls(Known):
 
 
 def _owner(function: Function) -> tuple[Value, ...]:
-    """Return what a method is given before its arguments."""
+    """Return what a method gets before its arguments (`self`); nothing if it is static."""
     if function.owner is None or function.kind == "static":
         return ()
     return (function.owner,)
 
 
 def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> None:
-    """Give each parameter its argument, else its default, else what is unknown."""
+    """Assign each parameter its argument, else its default, else an unknown value."""
     parameters = function.node.args
     positional = [*parameters.posonlyargs, *parameters.args]
     required = len(positional) - len(function.defaults)

@@ -1,4 +1,4 @@
-"""Which way a condition goes, where constants decide it."""
+"""Decide conditions, comparisons and operators whose operands are constants."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _SOMETHING = frozenset(f"builtins.{name}" for name in names("execution", "someth
 
 
 def truth(value: Value) -> bool | None:
-    """Return whether a value is true; None where that is not known."""
+    """Return whether a value is true; None if this is not known."""
     match value:
         case Constant(value=constant):
             return bool(constant)
@@ -77,7 +77,7 @@ def truth(value: Value) -> bool | None:
 
 
 def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
-    """Return the result of a comparison; None where it is not known."""
+    """Return the result of a comparison; None if it is not known."""
     match one, other:
         case Constant(value=left), Constant(value=right) if kind in _COMPARED:
             with suppress(TypeError):
@@ -92,8 +92,9 @@ def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
 
 
 def _differs_from_none(value: Value, kind: type[ast.cmpop]) -> bool:
-    """Return whether a value cannot be None, and no class of the user's decides what it is equal
-    to.
+    """Return whether a value is surely different from None.
+
+    For `==`, an object of a user's class may define equality itself, and so is not sure.
     """
     by_identity = kind in (ast.Is, ast.IsNot)
     has_own = any(isinstance(option, Instance) for option in value.options())
@@ -121,7 +122,7 @@ def _is_something(value: Value) -> bool:
 
 
 def computed(kind: str, one: Value, other: Value) -> Value:
-    """Return the result of an operator: a constant where both sides are, and small."""
+    """Return the result of an operator: a constant if both operands are small constants."""
     match kind, one, other:
         case "Pow", Constant(value=2), Constant(value=31 | 32 as exponent):
             return Constant(2 ** int(exponent))

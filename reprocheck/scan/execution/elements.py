@@ -1,4 +1,4 @@
-"""What a loop gives from one turn to the next."""
+"""Find the value of a loop variable: the elements of containers and other iterables."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ EACH = "[]"
 
 
 class Elements(Pending):
-    """Knows the items of containers."""
+    """Returns the elements of iterables."""
 
     def element(self, node: ast.AST, value: Value) -> Value:
-        """Return what a loop over a value gives: an item of it, the same for all turns.
+        """Return an element of an iterable, one value for all iterations.
 
-        What a library does to get at one happens now.
+        Functions that a library calls to make the element, as `__getitem__` of a loader's data set,
+        are executed now.
         """
         elements: list[Value] = []
         for option in value.options():
@@ -32,7 +33,9 @@ class Elements(Pending):
         return either(elements)
 
     def element_of_made(self, node: ast.AST, value: Made) -> Value:
-        """`enumerate`, `zip`, `items()` and what only changes the order are seen through."""
+        """Return an element of a library's result; `enumerate`, `zip`, `items()` and calls that
+        only reorder give the elements of their arguments.
+        """
         self.run(value)
         call = value.call
         if call.name == "builtins.zip" and not call.open:
@@ -58,9 +61,7 @@ class Elements(Pending):
         return Part(value, None)
 
     def element_of_instance(self, node: ast.AST, value: Instance) -> Value:
-        """Return what a loop over an object of the user's gives: its class says it by one of two
-        methods.
-        """
+        """Return an element of a user's object, by its method `__iter__` or `__getitem__`."""
         given = self.method_called(node, value, "__iter__")
         if given is None:
             index = Arguments((Part(value, "index"),))
@@ -76,8 +77,8 @@ class Elements(Pending):
     }
 
     def spelled_out(self, nodes: list[ast.expr]) -> tuple[list[Value], list[Value]]:
-        """Return the values of some expressions, and those starred ones whose items are not
-        known.
+        """Return the values of expressions in a list, and separately those starred values whose
+        items are not known.
         """
         items: list[Value] = []
         hidden: list[Value] = []

@@ -1,4 +1,4 @@
-"""Expressions: what each stands for, and the steps that evaluating it takes."""
+"""Evaluate expressions: their values, and the steps that the evaluation takes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Expressions(Calls):
     """Evaluates expressions."""
 
     def evaluate(self, node: ast.expr) -> Value:
-        """Return what an expression stands for."""
+        """Return the value of an expression."""
         self.spend()
         value = self._EXPRESSIONS.get(type(node), Expressions.evaluate_of_parts)(self, node)
         self.values[id(node)] = value
@@ -91,8 +91,8 @@ class Expressions(Calls):
         return Derived(type(node.op).__name__, (operand,))
 
     def evaluate_boolean(self, node: ast.BoolOp) -> Value:
-        """`and` and `or`: parts after the first are under its condition, and left out where a
-        constant decides.
+        """Evaluate `and` or `or`: later operands run under the condition of the earlier ones, or
+        not at all if a constant decides.
         """
         stop = isinstance(node.op, ast.Or)
         values: list[Value] = []
@@ -236,7 +236,7 @@ class Expressions(Calls):
         return either(items)
 
     def _item(self, node: ast.AST, whole: Value, key: Value) -> Value:
-        """`whole[key]`."""
+        """Return the item `whole[key]`."""
         if whole.name == "os.environ":
             return self.called(node, External("os.environ.get"), Arguments((key,)))
         if isinstance(whole, Items):
@@ -254,7 +254,7 @@ class Expressions(Calls):
     def function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str
     ) -> Function:
-        """Return a function as it is defined: defaults are evaluated now."""
+        """Return the function that a definition or lambda makes, after evaluating its defaults."""
         frame = self.frame
         defaults = tuple(map(self.evaluate, node.args.defaults))
         by_keyword = (self.evaluate(one) if one else None for one in node.args.kw_defaults)
@@ -301,7 +301,7 @@ class Expressions(Calls):
 
 
 def combined(kind: str, one: Value, other: Value) -> Value:
-    """Return the result of an operator."""
+    """Return the result of a binary operator; two lists that are added give one list."""
     match kind, one, other:
         case "Add", Items(), Items() if one.kind == other.kind:
             items = [*one.items, *other.items]

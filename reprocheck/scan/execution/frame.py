@@ -1,4 +1,4 @@
-"""The variables of a module, class or function while it is executed in the abstract."""
+"""Hold the variables of a module, class or function during the abstract execution."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """A scope at work.
+    """A scope that is being executed.
 
-    around     the frame in which its code was defined: its variables are visible here
-    outer      names that `global` and `nonlocal` leave to a frame around it
-    stars      packages of `from ... import *`, of a module
-    of_class   the class whose method it is; `receiver` is what it is bound to
-    returns, yields   the values that were given back
+    module     the module of the code
+    node       the module, class, function or lambda that is executed
+    around     the frame in which the code was defined: its variables are visible here
+    qualified  qualified name of the function or class
+    variables  values by name
+    outer      names that `global` (True) and `nonlocal` (False) assign in an outer frame
+    stars      packages of `from ... import *` in a module
+    of_class   the class of the method that is executed
+    receiver   the object on which the method is called
+    returns, yields   the values that the function has returned and yielded
+    generator  whether the function yields
     """
 
     module: Module
@@ -40,31 +46,31 @@ class Frame:
 
     @property
     def is_class(self) -> bool:
-        """Return whether it is the body of a class, which methods do not see."""
+        """Return whether the frame is the body of a class, whose names methods do not see."""
         return isinstance(self.node, ast.ClassDef)
 
     @property
     def top(self) -> Frame:
-        """The frame of the module."""
+        """Return the frame of the module."""
         *_, top = self.outward()
         return top
 
     def outward(self) -> Iterator[Frame]:
-        """Yield the frame and those around it, up to that of the module."""
+        """Yield this frame and the frames around it, up to that of the module."""
         frame: Frame | None = self
         while frame is not None:
             yield frame
             frame = frame.around
 
     def chain(self) -> Iterator[Frame]:
-        """Yield the frames in which a name is looked up."""
+        """Yield the frames in which Python looks up a name, the innermost first."""
         yield self
         for frame in islice(self.outward(), 1, None):
             if not frame.is_class:
                 yield frame
 
     def holder(self, name: str) -> Frame:
-        """Return the frame to which an assignment of a name goes."""
+        """Return the frame in which an assignment to a name takes place."""
         if name not in self.outer:
             return self
         if self.outer[name]:
@@ -74,12 +80,14 @@ class Frame:
         return next((frame for frame in functions if name in frame.variables), self)
 
     def name_of(self, name: str) -> str:
-        """Return the qualified name of something defined here."""
+        """Return the qualified name of a function or class that is defined in this frame."""
         return ".".join(filter(None, (self.qualified, name)))
 
 
 def merged(one: dict[str, Value], other: dict[str, Value]) -> dict[str, Value]:
-    """Return the variables after two branches."""
+    """Return the variables after two branches; a variable that differs has both values as
+    alternatives.
+    """
     joined = dict(one)
     for name, value in other.items():
         if name not in joined:

@@ -1,4 +1,4 @@
-"""Imports: modules of the user are executed, libraries are names."""
+"""Execute imports: the user's modules are executed, a library stays a name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Imports(Expressions):
-    """Imports modules and what stands in them."""
+    """Imports modules, and names from modules."""
 
     def import_whole(self, node: ast.Import) -> None:
-        """`import a.b`, `import a.b as c`."""
+        """Execute `import a.b` or `import a.b as c`."""
         for alias in node.names:
             own = self._load(node, alias.name)
             if alias.asname:
@@ -53,7 +53,9 @@ class Imports(Expressions):
             )
 
     def _load(self, node: ast.stmt, name: str) -> Package | None:
-        """Execute a module of the user and the packages around it; records the import of any."""
+        """Execute a user's module and the packages around it, and return it; None for a library,
+        whose import is recorded.
+        """
         here = self.frame.module
         module = here.project.module(name, here)
         if module is None:
@@ -76,7 +78,7 @@ class Imports(Expressions):
 
 
 def _may_be(value: Value | None, module: Module) -> bool:
-    """Return whether what a package has under a name may be its module of that name."""
+    """Return whether an attribute of a package may be the package's module of that name."""
     match value:
         case Package():
             return value.module is module

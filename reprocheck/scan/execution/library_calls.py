@@ -1,5 +1,5 @@
-"""What is known of calls of libraries beyond their names: containers, `super`, `partial`,
-`getattr`, parsers, the environment, wrappers.
+"""Return what is known of library calls beyond their names: containers, `super`, `partial`,
+`getattr`, argument parsers, environment variables, wrappers.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ _COMPILERS = words("execution", "compilers")
 
 
 class Known(Elements):
-    """Knows what calls of libraries give back."""
+    """Returns the results of known library calls."""
 
     def known_result(self, call: Call) -> Value | None:
-        """Return what a call gives back, where more is known than that it was made by the call."""
+        """Return the result of a library call if more is known than that this call made it; else
+        None.
+        """
         by_name = self._BY_NAME.get(call.name)
         if by_name is not None:
             return by_name(self, call)
@@ -62,13 +64,13 @@ class Known(Elements):
         return None
 
     def add_item(self, items: Items, call: Call) -> Value | None:
-        """`append`, `add` and the like."""
+        """Execute `append`, `add` or the like on a container."""
         items.items.append(call.arguments[-1])
         items.whole = items.whole and call.method == "append" and not self.loops
         return Constant(None)
 
     def add_items(self, items: Items, call: Call) -> Value | None:
-        """`extend`, `update` and the like."""
+        """Execute `extend`, `update` or the like on a container."""
         added = call.arguments[0]
         is_whole = False
         if isinstance(added, Items):
@@ -84,7 +86,7 @@ class Known(Elements):
         return Constant(None)
 
     def look_up(self, items: Items, call: Call) -> Value | None:
-        """`get`, `pop` and `setdefault` of a dict."""
+        """Return the result of `get`, `pop` or `setdefault` on a dict."""
         if not items.is_dict:
             return None
         return items.get(call.first) or _missing(call, items, call.first)
@@ -96,15 +98,15 @@ class Known(Elements):
     }
 
     def default_dict(self, call: Call) -> Value | None:
-        """`defaultdict(set)`: one set stands for those of all keys."""
+        """Return the result of `defaultdict(set)`: one set stands for the sets of all keys."""
         factory = call.argument(0)
         if factory is None or factory.name not in ("builtins.set", "builtins.frozenset"):
             return None
         return _with_facts(call, {EACH: Items("set", [], whole=False)})
 
     def new_container(self, call: Call) -> Value | None:
-        """Return an empty container, or one with the given names; one made of something else stays
-        a call, so that what it was can be seen.
+        """Return an empty container, or a dict with the given keywords; None if it is made of
+        another value, whose call must stay visible.
         """
         if call.arguments or call.open:
             return None
@@ -113,7 +115,7 @@ class Known(Elements):
         return Items(call.method, list(call.keywords.values()), keys, whole=is_whole)
 
     def map_or_filter(self, call: Call) -> Value | None:
-        """`map` and `filter`: the function is called with an element."""
+        """Return the result of `map` or `filter`, after calling the function with one element."""
         if len(call.arguments) < 2 or not isinstance(call.first, Function | Class):
             return None
         items = tuple(self.element(call.node, one) for one in call.arguments[1:])
@@ -175,7 +177,7 @@ class Known(Elements):
         return None
 
     def update_environment(self, call: Call) -> Value | None:
-        """`os.environ.update(...)` is an assignment as well."""
+        """Record `os.environ.update(...)` as assignments to environment variables."""
         for name, value in call.keywords.items():
             self._set_variable(call, Constant(name), value)
         for given in of_kind(call.arguments, Items):
@@ -220,14 +222,14 @@ class Known(Elements):
 
 
 def _with_facts(call: Call, facts: Mapping[str, Value]) -> Value | None:
-    """Return what a call made, of which something is known."""
+    """Return the result of a call, with attributes or elements of the result that are known."""
     assert isinstance(call.result, Made)
     call.result.facts |= facts
     return call.result
 
 
 def _missing(call: Call, items: Items, key: Value) -> Value | None:
-    """Return what a dict gives for a key that it was not seen to hold."""
+    """Return the result of looking up a key that a dict was not seen to hold."""
     default = call.argument(1)
     match default:
         case Items(kind="set" | "list" | "dict") if call.method == "setdefault":
@@ -283,8 +285,9 @@ def add_argument(parser: Made, call: Call) -> Value | None:
 
 
 def _argument(default: Value) -> Value:
-    """Return the value of an argument: its default where that is a number or a text; a flag, and
-    what is None by default, may be given or not.
+    """Return the value of a command-line argument: its default if that is a number or text.
+
+    A flag is unknown, and an argument that is None by default may be None or unknown.
     """
     match default:
         case Constant(value=None):

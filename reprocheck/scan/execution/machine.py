@@ -1,6 +1,4 @@
-"""The state of an abstract execution: what was recorded so far, under what conditions, and how much
-more is allowed.
-"""
+"""Hold the state of an abstract execution: recorded steps, current conditions, remaining limits."""
 
 from __future__ import annotations
 
@@ -41,12 +39,12 @@ A count, and no time: findings must not depend on how fast a machine is.
 
 
 class TooMuchError(Exception):
-    """More was to be evaluated than is allowed: the execution ends where it is."""
+    """The limit of evaluated expressions is reached, so that the execution stops."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What a call passes; `open` where `*args` or `**kwargs` hide some."""
+    """The arguments of a call; `open` tells whether `*args` or `**kwargs` hide some of them."""
 
     positional: tuple[Value, ...] = ()
     named: Mapping[str, Value] = field(default_factory=dict)
@@ -57,7 +55,7 @@ NOTHING = Arguments()
 
 
 class _Surroundings(TypedDict):
-    """The fields of a step that say where it stands, as `Step` has them."""
+    """The fields of `Step` that say where and under what conditions a step happens."""
 
     node: ast.AST
     module: Module
@@ -70,17 +68,17 @@ class _Surroundings(TypedDict):
 
 @dataclass(eq=False)
 class Machine(ABC):
-    """One abstract execution. It holds steps and values as they come.
+    """The state and limits of one abstract execution, which records steps and values.
 
-    The interpreter is this class with what its subclasses add, a subject each. They call one
-    another in a circle, as parts of Python do: an attribute may be a property, whose body is
-    executed. What is called from below has its name here.
+    The interpreter is this class with what its subclasses add, a subject each. The subclasses call
+    one another in a circle, as parts of Python do: an attribute may be a property, whose body is
+    executed. So methods that this class needs of its subclasses are abstract here.
 
-    frame     the scope at work
-    program   whether it is that of a whole program: then what imported modules do at their top
-              level is part of it
-    most_calls  how many calls of the user's functions are followed
-    evaluated  how many expressions were evaluated so far, also by those that share its limit
+    frame       the scope that is executed
+    program     whether a whole program is executed, so that steps of imported modules belong to it
+    most_calls  how many calls of the user's functions are executed at most
+    evaluated   how many expressions were evaluated so far, those of executions that share the limit
+                included
     """
 
     frame: Frame
@@ -110,46 +108,42 @@ class Machine(ABC):
 
     @abstractmethod
     def evaluate(self, node: ast.expr) -> Value:
-        """Return what an expression stands for."""
+        """Return the value of an expression."""
 
     @abstractmethod
     def block(self, body: list[ast.stmt]) -> int:
-        """Statements one after the other, until one of them leaves."""
+        """Execute statements in order, until one of them leaves the block."""
 
     @abstractmethod
     def called(self, node: ast.AST, callee: Value, given: Arguments) -> Value:
-        """Return what calling a value gives back."""
+        """Return the result of calling a value with these arguments."""
 
     @abstractmethod
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
-        """Follow a call of the user's function. The call itself is a step, too."""
+        """Execute a call of a user's function, and return its result. The call itself is also a
+        step.
+        """
 
     @abstractmethod
     def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Instance:
-        """Return an object of a class of the user's, after its constructor."""
+        """Return a new object of a user's class, after executing its constructor."""
 
     @abstractmethod
     def method_called(
         self, node: ast.AST, value: Value, name: str, given: Arguments = NOTHING
     ) -> Value | None:
-        """Follow a call of a method of an object of the user's; None where it has none of that
-        name.
+        """Execute a call of a method of a user's object; return None if the object has no such
+        method.
         """
 
     def spend(self) -> None:
-        """Count an expression that is evaluated.
-
-        Raises TooMuchError where that was the last one allowed.
-        """
+        """Count one evaluated expression. Raises TooMuchError if the limit is exceeded."""
         self.evaluated += 1
         if self.evaluated > MOST_EXPRESSIONS:
             raise TooMuchError
 
     def record(self, step: Step) -> None:
-        """Add a step, as long as there is room.
-
-        What stands in the module itself always has room.
-        """
+        """Add a step unless the limit is reached; top-level steps are always added."""
         if self.silent:
             return
         if len(self.steps) >= MOST_STEPS and self.through:
@@ -180,28 +174,28 @@ class Machine(ABC):
         return call
 
     def store(self, node: ast.AST, name: str, value: Value, target: Value | None = None) -> None:
-        """Record an assignment to something of a library."""
+        """Record an assignment to an attribute or item of a library object."""
         self.record(Store(**self._here(node), name=name, value=value, target=target))
 
     def loop(self, node: ast.AST, value: Value) -> None:
-        """Record that a loop begins."""
+        """Record that a loop over a value begins."""
         self.record(Loop(**self._here(node), value=value))
 
     def imports(self, node: ast.AST, name: str, own: Module | None = None) -> None:
-        """Record an import, if it is the first of that module."""
+        """Record the import of a module, if it is the first import of that module."""
         if name in self.imported:
             return
         self.imported.add(name)
         self.record(Import(**self._here(node), name=name, own=own))
 
     def executes(self, node: ast.AST, module: Module) -> None:
-        """Record the import of a module of the user's, and what that does."""
+        """Record the import of a user's module, and the steps of its top level."""
         self.imports(node, module.name, module)
         self._replay(module)
 
     def _replay(self, module: Module) -> None:
-        """Add the steps of the body of a module that a program imports, and of what it imports, the
-        first time.
+        """Add the steps of an imported module's top level to those of the program, the first time
+        only.
         """
         if not self.program or id(module) in self.replayed:
             return
@@ -225,7 +219,7 @@ class Machine(ABC):
                     self._replay(step.own)
 
     def _here(self, node: ast.AST) -> _Surroundings:
-        """Return what every step that is recorded now has in common."""
+        """Return the fields that all steps recorded at this point have in common."""
         return {
             "node": node,
             "module": self.frame.module,
@@ -238,7 +232,7 @@ class Machine(ABC):
 
     @contextmanager
     def _holding(self, field: str, value: object) -> Iterator[None]:
-        """Give a field that says where a step stands a value for as long as this lasts."""
+        """Set a field of the machine for the duration of a `with` block."""
         before = getattr(self, field)
         setattr(self, field, value)
         try:
@@ -247,34 +241,34 @@ class Machine(ABC):
             setattr(self, field, before)
 
     def within(self, frame: Frame) -> AbstractContextManager[None]:
-        """Return what happens in another scope."""
+        """Return a context in which code runs in another frame."""
         return self._holding("frame", frame)
 
     def under(self, condition: Condition) -> AbstractContextManager[None]:
-        """Return what happens in a branch."""
+        """Return a context in which code runs under one more condition."""
         return self._holding("conditions", (*self.conditions, condition))
 
     def inside(self, contexts: tuple[Value, ...]) -> AbstractContextManager[None]:
-        """Return what happens in a `with`."""
+        """Return a context in which code runs inside of a `with` statement."""
         return self._holding("contexts", (*self.contexts, *contexts))
 
     def left_to(self, call: Call) -> AbstractContextManager[None]:
-        """Return what a library does with a function or object that it was given."""
+        """Return a context in which a library call runs the user's functions."""
         return self._holding("by", call)
 
     @contextmanager
     def looping(self) -> Iterator[None]:
-        """Take what happens within this for the body of a loop."""
+        """Count one more loop around the code for the duration of a `with` block."""
         with self._holding("loops", self.loops + 1), self._holding("conditions", self.conditions):
             yield
 
     def times(self, function: Function) -> int:
-        """Return how often a function was followed so far."""
+        """Return how often the body of a function was executed so far."""
         return self._times[id(function.node)]
 
     def follow(self, function: Function, node: ast.AST, body: Callable[[], Value]) -> Value:
-        """Execute the body of a function, unless it is under way already, too deep, or was often
-        enough.
+        """Execute the body of a function, unless it is already running, nested too deeply, or was
+        executed often enough.
         """
         key = id(function.node)
         self.reached.add(function.place)

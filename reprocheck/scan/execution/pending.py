@@ -1,8 +1,8 @@
-"""Functions and objects of the user's that a library is given, and that it calls: now, or once what
-it made of them is used.
+"""Execute the user's functions and objects that a library gets and calls: at once, or when the
+library's object is used.
 
-A loader reads its dataset when it is gone over, a thread runs its target when it is started;
-`model.apply(f)` calls `f` at once.
+A loader reads its data set when the program loops over the loader, a thread runs its target when it
+is started; `model.apply(f)` calls `f` at once.
 """
 
 from __future__ import annotations
@@ -41,10 +41,12 @@ DEEPEST = 3
 
 
 class Pending(Attributes):
-    """Calls what libraries were given."""
+    """Calls the user's functions and objects that libraries get."""
 
     def give(self, call: Call, made: Made) -> None:
-        """Execute what follows from giving a library functions and objects."""
+        """Execute or put off the user's functions and objects among the arguments of a library
+        call.
+        """
         by_init = [value for name, value in call.keywords.items() if "init" in name]
         others = filterfalse(by_init.__contains__, call.keywords.values())
         found = _held((*by_init, *call.arguments, *others))
@@ -64,7 +66,9 @@ class Pending(Attributes):
             self._use(call, value)
 
     def run(self, made: Made) -> None:
-        """Do what a library object does with what it was given, when it is used: once."""
+        """Execute, once, the user's functions that a library object got, because the object is now
+        used.
+        """
         waiting, made.pending = made.pending, []
         for value in waiting:
             self._use(made.call, value)
@@ -73,8 +77,8 @@ class Pending(Attributes):
             self.run(source)
 
     def run_rest(self) -> None:
-        """Execute what was never used until the end, and functions inside of functions that
-        nobody called.
+        """Execute, at the end, functions of unused library objects, and inner functions that nobody
+        called.
         """
         for made in filter(attrgetter("pending"), list(self.waiting)):
             self.run(made)
@@ -86,7 +90,7 @@ class Pending(Attributes):
                     self.inline(function.node, function)
 
     def run_methods(self, node: ast.AST, value: Instance, *, skip: Collection[Place] = ()) -> None:
-        """Run the methods of an object that nothing called so far."""
+        """Execute the methods of an object that nothing has called so far."""
 
         def is_wanted(name: str, method: Function) -> bool:
             return method.place not in skip and method.place not in self.reached
@@ -94,7 +98,7 @@ class Pending(Attributes):
         self._run_methods(node, value, is_wanted)
 
     def _use(self, call: Call, value: Value) -> None:
-        """Run a function, or the methods of an object, as a library calls them."""
+        """Execute a function, or the methods of an object, as the library call `call` does."""
         use = self._USES.get(type(value))
         if use is None:
             return
@@ -108,9 +112,10 @@ class Pending(Attributes):
         self._run_methods(call.node, value, self._is_for_others)
 
     def _is_for_others(self, name: str, method: Function) -> bool:
-        """Return whether what a library is given an object for may be this method: of Python's own
-        those alone that give items or results, and of others those that the program does not call
-        itself.
+        """Return whether a library may call a method of an object that it gets.
+
+        It may call those special methods that give items or results, as `__getitem__`, and methods
+        that the program does not call itself.
         """
         if name in _INSIDE:
             return True
@@ -119,8 +124,8 @@ class Pending(Attributes):
     def _run_methods(
         self, node: ast.AST, value: Instance, is_wanted: Callable[[str, Function], bool]
     ) -> None:
-        """Those methods of an object that did not run so far, and that are wanted when it is their
-        turn.
+        """Execute the methods of an object that did not run yet, if `is_wanted` says so when their
+        turn comes.
         """
         methods: dict[str, Function] = {}  # of the class itself, or of a base of the user's
         for base in value.of.own_line():
@@ -133,8 +138,8 @@ class Pending(Attributes):
                 self.inline(node, method.bound_to(value))
 
     def call_with(self, call: Call, function: Function) -> None:
-        """`Thread(target=f, args=(...))` and `spawn(f, args=(...))` say with what; else nothing is
-        known of the arguments.
+        """Execute a function as a library does: with the arguments of `Thread(target=f,
+        args=(...))`, else with unknown ones.
         """
         args = call.argument(None, "args")
         if args is None or not is_row(args):
@@ -157,8 +162,8 @@ class Pending(Attributes):
 
 
 def _held(values: tuple[Value, ...]) -> Iterator[Value]:
-    """Yield functions and objects of the user's in arguments, also in lists, and what a library
-    made of them and did not use so far.
+    """Yield the user's functions and objects among the arguments, also in lists, and library
+    objects that still hold uncalled functions.
     """
     waiting = [(value, 0) for value in values]
     while waiting:

@@ -1,5 +1,5 @@
-"""Where executions begin: the body of a module, as a program or imported, and the functions and
-classes that no program reaches.
+"""Start executions: of a module as a program or an import, and of functions that no program
+reaches.
 """
 
 from __future__ import annotations
@@ -31,16 +31,15 @@ Definition = tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The body of a module as it is executed when the module is imported."""
+    """The frame and machine of a module after its import."""
 
     frame: Frame
     machine: Interpreter
 
 
 def body(module: Module) -> Body:
-    """Return the body of a module, executed.
-
-    While that is under way, what there is of it: modules may import one another.
+    """Return the executed body of a module; if the execution is still going on, because modules
+    import one another, the incomplete body.
     """
     loading = module.project.loading
     if id(module) not in loading:
@@ -52,7 +51,7 @@ def body(module: Module) -> Body:
 
 
 def program(module: Module) -> Order:
-    """Return what happens when a module is executed: as a program where it is one, else as an
+    """Return the order of executing a module: as a program if it is an entry module, else as an
     import.
     """
     if not module.is_entry:
@@ -78,9 +77,7 @@ def program(module: Module) -> Order:
 
 
 def parts(module: Module) -> tuple[Order, ...]:
-    """Return what begins in a module besides its own execution: each function and class that
-    neither it nor another program reaches.
-    """
+    """Return an order for each function and class of a module that no program reaches."""
     executed = module.project.executed
     unreached = [one for one in _beginning(module) if place(module, one[0]) not in executed]
     if not unreached:
@@ -110,16 +107,17 @@ def parts(module: Module) -> tuple[Order, ...]:
 
 
 def _leaves_body(module: Module) -> bool:
-    """Return whether the variables of a program are those of its module: nobody imports it, or it
-    does the same when it is imported.
+    """Return whether executing a module as a program leaves the same variables as importing it, or
+    nobody imports it.
     """
     is_imported = id(module) in module.project.imported
     return not is_imported or not any(map(is_guard, module.tree.body))
 
 
 def _beginning(module: Module) -> Iterator[Definition]:
-    """Top-level functions, and classes by their first method; those that the module itself does not
-    mention come first, then those behind others: what calls mostly stands below what it calls.
+    """Yield the functions and methods at which to start: first functions that their module does not
+    mention, then methods of classes, then other functions from the bottom up, because callers
+    mostly stand below what they call.
     """
     mentioned = {node.id for node in module.index.of(ast.Name) if isinstance(node.ctx, ast.Load)}
     tops = [node for node in module.index.functions if _at_top(module, node)]
@@ -131,14 +129,16 @@ def _beginning(module: Module) -> Iterator[Definition]:
 
 
 def _constructor_first(node: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Return the methods of a class."""
+    """Return the methods of a class, `__init__` first."""
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef)
     methods = [one for one in node.body if isinstance(one, definitions)]
     return sorted(methods, key=lambda method: method.name != "__init__")
 
 
 def _at_top(module: Module, node: ast.AST) -> bool:
-    """Return whether a definition stands at the top level, under branches at most."""
+    """Return whether a definition stands at the top level of its module, perhaps in an `if` or
+    `try`.
+    """
     at = module.parent(node)
     while isinstance(at, ast.If | ast.Try | ast.With | ast.ExceptHandler):
         at = module.parent(at)
@@ -148,7 +148,7 @@ def _at_top(module: Module, node: ast.AST) -> bool:
 def _start(
     machine: Interpreter, value: Value | None, function: ast.AST, reached: Set[Place]
 ) -> None:
-    """Execute one function with unknown arguments, or a class: an object of it, and then the
+    """Execute a function with unknown arguments; for a class, make an object and execute all its
     methods that nothing reached.
     """
     options = (value or UNKNOWN).options()
@@ -190,7 +190,9 @@ def _order(module: Module, machine: Interpreter, *, whole: bool, function: str =
 
 
 def _executed(machine: Interpreter, run: Callable[[], object]) -> None:
-    """Run, with room for deep expressions; what is deeper or more than that cuts the order."""
+    """Run an execution with a raised recursion limit; mark the machine as cut if a limit is
+    exceeded.
+    """
     with deep():
         try:
             run()

@@ -1,4 +1,4 @@
-"""Statements, in the order of execution, and with them the whole interpreter."""
+"""Execute statements in order; the interpreter as a whole."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OF_PROPERTIES = ("setter", "deleter", "getter")
 
 
 class Flow(IntEnum):
-    """How a statement is left."""
+    """How a statement ends: go on, jump (`break`, `continue`), return, or raise."""
 
     NEXT = 0
     JUMP = 1
@@ -50,7 +50,7 @@ class Interpreter(Imports):
     """Executes statements."""
 
     def block(self, body: list[ast.stmt]) -> Flow:
-        """Statements one after the other, until one of them leaves."""
+        """Execute statements in order, until one of them leaves the block."""
         for statement in body:
             execute = self._STATEMENTS.get(type(statement))
             flow = execute and execute(self, statement)

@@ -1,4 +1,4 @@
-"""A result as text: each format is a pure function of it."""
+"""Render the result of a scan as text; each format is a pure function of the result."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def render(result: Result, name: str) -> str:
 
 
 def counted(number: int, word: str) -> str:
-    """`1 finding`, `2 findings`."""
+    """Return a number with its noun: `1 finding`, `2 findings`."""
     if number == 1:
         return f"1 {word}"
     return f"{number:,} {word}s"
 
 
 def sentence(finding: Finding) -> str:
-    """Return what is wrong, as a sentence."""
+    """Return the message of a finding as a sentence."""
     return f"{capital(finding.message)}."
 
 
 def summary(result: Result) -> str:
-    """Return one sentence: how many of which severity, in how many files."""
+    """Return a sentence with the number of findings by severity, and of files and lines."""
     read = f"{counted(result.files, 'file')}, {counted(result.lines, 'line')}"
     if not result.findings:
         return f"No findings in {read}."
@@ -47,7 +47,7 @@ def summary(result: Result) -> str:
 
 
 def can_be_fixed(result: Result) -> str:
-    """Return how many of them `--fix` can fix; empty for none."""
+    """Return a sentence with the number of findings that `--fix` can fix; empty for none."""
     number = sum(one.patchable for one in result.findings)
     if not number:
         return ""

@@ -1,4 +1,4 @@
-"""For GitHub Actions: workflow commands that annotate the lines of a pull request."""
+"""Render a result for GitHub Actions: workflow commands that annotate lines of a pull request."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(result: Result) -> str:
-    """Return a command a finding and one for each file that was left out, then the sentence that
-    counts them.
-    """
+    """Return a workflow command for each finding and each file left out, then the summary."""
     rows = [_finding(finding) for finding in result.findings]
     rows += [_left_out(one) for one in result.unreadable]
     return "\n".join([*rows, summary(result)]) + "\n"

@@ -1,4 +1,4 @@
-"""For programs: every finding with all that is known of it."""
+"""Render a result as JSON, for programs: every finding with all its fields."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ VERSION = 1
 
 
 def render(result: Result) -> str:
-    """Return one object: findings that are new, answered, known or gone, files that could not be
-    read, and how much was.
-    """
+    """Return a JSON object: new, suppressed, known and gone findings, and unreadable files."""
     table = {
         "schema_version": VERSION,
         "findings": [_row(finding) for finding in result.findings],

@@ -1,5 +1,5 @@
-"""SARIF 2.1.0, as code scanning services take it: rules with their help, results with places and
-fingerprints that outlive moved lines.
+"""Render a result as SARIF 2.1.0 for code scanning services: rules with help texts, results with
+places and fingerprints that survive moved lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Table = dict[str, Any]
 
 
 def render(result: Result) -> str:
-    """Return one run of one tool."""
+    """Return the result as a SARIF log with one run."""
     findings = (*result.findings, *result.suppressed)
     codes = sorted({finding.code for finding in findings})
     run: Table = {

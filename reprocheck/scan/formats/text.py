@@ -1,4 +1,4 @@
-"""For the terminal: place, code, the line with a caret, what is wrong and what to do."""
+"""Render a result for the terminal: place, code, the line with a caret, message and fix."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Row = tuple[Part, ...]
 
 
 def render(result: Result, width: int = WIDTH) -> str:
-    """Return all findings, files that were left out, and a sentence that counts them."""
+    """Return all findings, the files left out, and the summary, wrapped at `width` columns."""
     return "".join(f"{''.join(map(_text, row))}\n" for row in rows(result, width))
 
 
 def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
-    """Yield the rows of `render`, with their styles."""
+    """Yield the rows that `render` joins; a row is a sequence of texts with their styles."""
     for finding in result.findings:
         yield from _finding(finding, width)
         yield ()
@@ -39,7 +39,7 @@ def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
 
 
 def counts_beside(result: Result, width: int = WIDTH) -> Iterator[Row]:
-    """Yield how many findings are not shown, and why."""
+    """Yield how many findings are not shown, due to ignore comments or the baseline."""
     if result.suppressed:
         yield (f"{len(result.suppressed):,} more answered by comments.",)
     if result.known:
@@ -48,7 +48,7 @@ def counts_beside(result: Result, width: int = WIDTH) -> Iterator[Row]:
 
 
 def gone(result: Result) -> str:
-    """Return how many findings of the baseline there are no more, and where; empty for none."""
+    """Return how many findings of the baseline no longer occur, and where; empty for none."""
     number = sum(one.count for one in result.gone)
     if not number:
         return ""
@@ -68,9 +68,9 @@ def _text(part: Part) -> str:
 
 
 def left_out(result: Result) -> Iterator[str]:
-    """Yield which files were left out or scanned in part, and why.
+    """Yield a sentence for each file left out or scanned in part, with the reason.
 
-    Many that were scanned in part, for one reason, are one sentence.
+    Files that were scanned in part for the same reason share one sentence.
     """
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for one in result.unreadable:
@@ -87,7 +87,7 @@ def left_out(result: Result) -> Iterator[str]:
 
 
 def beyond(result: Result) -> Iterator[str]:
-    """Yield what is imported and was not scanned."""
+    """Yield how many imported files were read only for signatures, or not at all."""
     if result.outside:
         read = counted(result.outside, "file")
         yield f"Read for signatures and seeding only: {read} outside of what was asked."
@@ -97,7 +97,11 @@ def beyond(result: Result) -> Iterator[str]:
 
 
 def _first_of(names: Sequence[str], others: str, where: str = "") -> str:
-    """Return the first of some names, and how many more there are."""
+    """Return the first names of a list, and the number of further ones.
+
+    others  the noun for the further ones, as `more place`
+    where   words to put after this number
+    """
     named = ", ".join(names[:MOST_NAMED])
     rest = len(names) - MOST_NAMED
     if rest <= 0:
@@ -122,7 +126,7 @@ def _finding(finding: Finding, width: int) -> Iterator[Row]:
 
 
 def _excerpt(finding: Finding, width: int) -> Iterator[Row]:
-    """Yield the line and a caret below the part that is meant; a long line is cut around it."""
+    """Yield the source line and a caret below the part of the finding; a long line is cut."""
     text = finding.text.rstrip()
     if not text.strip():
         return
@@ -151,8 +155,10 @@ def _printable(character: str) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str, *, hanging: int = 0) -> list[Row]:
-    """Return the lines of a text; those after the first are indented by more where that is
-    wanted.
+    """Return the rows of a text that is wrapped at `width` columns.
+
+    indent   text before each row
+    hanging  how many more spaces to put before all rows but the first
     """
     rows = textwrap.wrap(
         text,
