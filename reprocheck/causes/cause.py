@@ -1,5 +1,5 @@
-"""Why the runs differ: entries of the catalogue that fit what the ladder shows, best first, each
-with its evidence and a fix.
+"""Why the runs differ: entries of the catalogue that fit what the ladder shows, the best first,
+each with evidence and a fix.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ MOST = 5
 
 
 def causes_of(check: Check, folder: str | Path) -> tuple[Cause, ...]:
-    """Return the causes of a check whose ladder is there, best first; none where the ladder is
-    equal on all rungs.
+    """Return the causes of a check with a ladder, the best first; none if no rung differs.
 
-    Without a ladder: what the error of a failed script says, and files that run 1 left for run 2.
+    Without a ladder, the error of a failed script and files that run 1 left for run 2 are the
+    causes.
     """
     code = UserCode(check, Path(folder))
     frameworks = of_place(check, code)
@@ -97,8 +97,9 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
 
 
 def stated_once(first: Cause, again: Cause) -> tuple[Statement | str, ...]:
-    """Return what speaks for either of two causes, each once: statements that hold recorded values
-    cannot be hashed.
+    """Return the statements of two causes without repetition.
+
+    Statements are compared one by one, because those with recorded values cannot be hashed.
     """
     new = (one for one in again.statements if one not in first.statements)
     return (*first.statements, *new)

@@ -1,5 +1,5 @@
-"""The cells of a notebook that ran as one program, which is how the scan reads them, and what was
-recorded of them as lines of that.
+"""Treat the cells of a notebook as one program, as the scan does, and map recorded lines of cells
+to lines of that program.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from reprocheck.trace.executed_code import Ran
 
 
 def as_notebook(sources: Sources) -> str | None:
-    """Return the notebook of a check with the code of its cells alone, each at its number; None
-    where it is not known.
+    """Return the notebook of a check as JSON, with only its code cells, each at its number.
+
+    None if the text of a cell is not known.
     """
     cells = {numbered(name)[1]: sources.text(name) for name in sources.cells}
     if not cells or None in cells.values():
@@ -29,11 +30,13 @@ def as_notebook(sources: Sources) -> str | None:
 
 
 def joined(ran: Sequence[Ran], notebook: str, cells: Sequence[Cell]) -> Sequence[Ran]:
-    """Return what ran, with the lines of the joined cells in place of those of a cell."""
+    """Return what ran, with lines of cells replaced by lines of the joined program."""
     before = {f"{notebook}{CELL}{cell.number}": cell.first_line - 1 for cell in cells}
 
     def place(name: str, line: int) -> tuple[str, int]:
-        """Return a line of a cell as one of the program; any other as it is."""
+        """Return a line of a cell as a line of the joined program; a line of another file
+        unchanged.
+        """
         if name not in before:
             return name, line
         return notebook, before[name] + line

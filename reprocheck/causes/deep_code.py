@@ -1,4 +1,4 @@
-"""What the deeper runs of a check say of the code that ran."""
+"""Which code ran, by the record of the deeper runs of a check."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from reprocheck.trace.executed_code import Ran, read_reached
 
 
 def by_trace(check: Recorded, folder: Path) -> Mapping[str, Sequence[Ran]]:
-    """Return what ran, by the names of the traces of the first deeper run; those that say
-    nothing are left out.
+    """Return trace name -> the code that ran, for the traces of the first deeper run.
+
+    Traces that recorded nothing of that are left out.
     """
     pairs = sorted(check.record.deeper, key=lambda pair: pair.level != "module")
     runs = next((pair.runs for pair in pairs), ())
@@ -25,12 +26,15 @@ def by_trace(check: Recorded, folder: Path) -> Mapping[str, Sequence[Ran]]:
 
 
 def imported(check: Recorded, folder: Path) -> tuple[str, ...]:
-    """Return the files of the user's that these runs imported, in the order in which they did."""
+    """Return the user's files that the first deeper run imported, in the order of import."""
     ran = chain.from_iterable(by_trace(check, folder).values())
     return tuple(dict.fromkeys(chain.from_iterable(one.files for one in ran)))
 
 
 @lru_cache(maxsize=4096)
 def _read(path: Path, size: int) -> tuple[Ran, ...]:
-    """Return a trace as long as it is; the drawings of one check read it again and again."""
+    """Return the code that ran by a trace; cached, because each report of a check reads it again.
+
+    `size` is the size of the file in bytes, so that a trace that has grown is read again.
+    """
     return read_reached(path)

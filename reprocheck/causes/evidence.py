@@ -1,6 +1,6 @@
-"""What both runs recorded of one thing, and how sure a cause is that rests on it.
+"""Decide how sure a cause is, by what both runs recorded of one thing, such as one generator.
 
-This is the one place that decides *observed*.
+This is the only module that decides whether a cause is *observed*.
 """
 
 from __future__ import annotations
@@ -54,9 +54,11 @@ about the number of draws.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recorded:
-    """A fact in the record of the runs.
+    """A recorded fact that supports a cause.
 
-    `of` names the thing; facts that support one cause are facts of one thing.
+    kind  what was recorded, such as `state differs`
+    of    the name of the thing, such as a generator; facts support a cause together only if they
+          are of the same thing
     """
 
     kind: Kind
@@ -122,8 +124,9 @@ An entry that is not here is never observed.
 
 
 def confidence(entry: str, facts: Iterable[Recorded]) -> Confidence:
-    """*observed* where one thing has all the facts that show the entry, else *suspected*: a line of
-    the source is no fact.
+    """Return *observed* if one thing has all the facts that show the entry, else *suspected*.
+
+    A line of the source is no fact.
     """
     kinds_of: dict[str, set[Kind]] = {}
     for fact in facts:

@@ -1,5 +1,5 @@
-"""Whether a line was executed, as far as the recorded runs show it: from the lines that were seen
-under way and the functions that ran.
+"""Decide whether a line was executed, from the lines that were seen running and the functions that
+ended.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ _PUT_OFF: Mapping[type, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a line stands: the innermost function (None: the top level), and the blocks from there
-    on, outermost first.
+    """Where a line stands in the syntax tree.
 
-    blocks        of each block that holds the line: its id, and which of its statements
-    conditional   whether it may be passed over although the function runs
+    function     the innermost function; None for the top level
+    blocks       (id of the block, index of the statement) for each block that holds the line,
+                 outermost first, from the function on
+    conditional  whether the line may be skipped although the function runs
     """
 
     function: _Function | None
@@ -46,7 +47,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A block of statements, what it belongs to, and as what of it."""
+    """A block of statements.
+
+    statements  the statements
+    owner       the node that the block belongs to
+    name        the field of the owner that holds the block, such as `orelse`
+    """
 
     statements: list[ast.stmt]
     owner: ast.AST | None = None
@@ -54,17 +60,19 @@ class _Block:
 
     @property
     def conditional(self) -> bool:
-        """Return whether its owner may run without it."""
+        """Return whether the owner of the block may run without the block."""
         return self.name == "orelse" or isinstance(self.owner, _CONDITIONAL)
 
     @property
     def guarded(self) -> bool:
-        """Return whether an error in it is caught, so that the rest of it may be passed over."""
+        """Return whether an error in the block is caught, so that the rest of the block may be
+        skipped.
+        """
         return self.name == "body" and isinstance(self.owner, ast.Try) and bool(self.owner.handlers)
 
 
 def place(tree: ast.Module, line: int) -> Place:
-    """Return where a line of a file stands."""
+    """Return the place of a line in the syntax tree of its file."""
     function: _Function | None = None
     blocks: list[tuple[int, int]] = []
     conditional = False
@@ -96,11 +104,11 @@ def executed(
     script: bool,
     offset: int | None = None,
 ) -> tuple[Executed, int | None]:
-    """Return whether a line of a file was executed, and the offset in the trace by which it was.
+    """Return whether a line was executed, and the offset in the trace at which that was known.
 
-    script   whether it is a line of the program itself
-    offset   where in the line the expression begins that is meant, in bytes: its statement may run
-             without it
+    script  whether the file is the program itself
+    offset  column in bytes at which the expression in question begins, because its statement may
+            run without it
     """
     state, at = _executed(tree, file, line, ran, script=script)
     if state == "executed" and offset is not None and _is_put_off(tree, line, offset):
@@ -134,17 +142,15 @@ def _executed(
 
 
 def _is_left(one: Ran, file: str, function: _Function | None, *, script: bool) -> bool:
-    """Return whether an event says that a function ran to its end, or the whole file where it is
-    None.
-    """
+    """Return whether an event shows that a function ran to its end; for None, the whole file."""
     if function is None:
         return not script and file in one.files
     return (file, _first(function)) in one.done and not _shares_its_line(function)
 
 
 def _left_out(tree: ast.Module, line: int, other: int) -> bool:
-    """Return whether a line cannot run where another was under way: it is in the other branch of an
-    `if` that runs once.
+    """Return whether a line cannot run if another line runs, because it is in the other branch of
+    an `if` that runs once.
     """
     mine = theirs = tree.body
     while mine and mine is theirs:
@@ -157,17 +163,19 @@ def _left_out(tree: ast.Module, line: int, other: int) -> bool:
 
 
 def _holding(body: Sequence[ast.stmt], line: int) -> ast.stmt | None:
-    """Return the statement of a block that a line stands in."""
+    """Return the statement of a block that holds a line; None if there is none."""
     return next((one for one in body if line in _lines(one, one)), None)
 
 
 def _holding_one(blocks: Sequence[list[ast.stmt]], line: int) -> list[ast.stmt]:
-    """Return the block that a line stands in; empty where it is none of them, as in a condition."""
+    """Return the block that holds a line; empty if no block does, as for the condition of an
+    `if`.
+    """
     return next((block for block in blocks if _holding(block, line)), [])
 
 
 def _lines(first: ast.stmt, last: ast.stmt) -> range:
-    """Return the lines from the beginning of a statement to the end of another."""
+    """Return the lines from the beginning of the first statement to the end of the last."""
     return range(_first(first), (last.end_lineno or last.lineno) + 1)
 
 
@@ -177,8 +185,8 @@ def _parts(node: ast.AST | None, names: Mapping[type, tuple[str, ...]]) -> list[
 
 
 def _passed(here: Place, there: Place) -> bool:
-    """Return whether the statement at `here` was begun when the one at `there` is: it stands before
-    it in a block that both share.
+    """Return whether the statement at `here` began before the one at `there`: it is earlier in a
+    shared block, or the same.
     """
     if not here.blocks:
         return False
@@ -187,14 +195,14 @@ def _passed(here: Place, there: Place) -> bool:
 
 
 def _first(node: ast.AST) -> int:
-    """Return the first line of a statement, decorators counted."""
+    """Return the first line of a statement, including its decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", None) or []
     line: int = getattr(node, "lineno", 0)
     return min([line, *(one.lineno for one in decorators)])
 
 
 def _inner(statement: ast.stmt) -> Iterator[_Block]:
-    """Yield the blocks right inside a statement that hold anything."""
+    """Yield the non-empty blocks directly inside a statement."""
     handlers = getattr(statement, "handlers", ())
     for owner in (statement, *handlers, *getattr(statement, "cases", ())):
         for name in _BLOCKS:
@@ -203,7 +211,7 @@ def _inner(statement: ast.stmt) -> Iterator[_Block]:
 
 
 def _leaves(statement: ast.stmt) -> bool:
-    """Return whether a function may end within a statement before its end."""
+    """Return whether a statement holds a `return` or `raise` that may end the function early."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
@@ -215,8 +223,9 @@ def _leaves(statement: ast.stmt) -> bool:
 
 
 def _shares_its_line(function: _Function) -> bool:
-    """Return whether other code begins on the first line of a function, in its decorators or
-    defaults: what ran is known by that line alone.
+    """Return whether a lambda or comprehension begins on the first line of a function.
+
+    Code that ran is known by its first line alone, so the two cannot be told apart.
     """
     first = _first(function)
     around = [*function.decorator_list, function.args]
@@ -225,8 +234,9 @@ def _shares_its_line(function: _Function) -> bool:
 
 
 def _is_put_off(tree: ast.Module, line: int, offset: int) -> bool:
-    """Return whether an expression is not evaluated whenever its statement is: in a lambda, a
-    branch, a generator that is kept, or behind `and` and `or`.
+    """Return whether an expression may not be evaluated when its statement runs.
+
+    For example, in a lambda, a conditional expression, a stored generator, or after `and` and `or`.
     """
     at: ast.AST = tree
     while (child := _child_at(at, line, offset)) is not None:
@@ -248,7 +258,7 @@ def _child_at(node: ast.AST, line: int, offset: int) -> ast.AST | None:
 def _holds(node: ast.AST, line: int, offset: int) -> bool:
     """Return whether an expression begins in a node.
 
-    What has no place of its own, as arguments and parts of comprehensions, is looked into.
+    Nodes without a position, such as arguments and parts of comprehensions, are searched inside.
     """
     end_line = getattr(node, "end_lineno", None)
     if end_line is None:

@@ -1,5 +1,5 @@
-"""What the scan finds in the files of a check that differs, and whether the recorded runs passed
-these places.
+"""What the scan finds in the files of a check that differs, and whether the recorded runs executed
+those lines.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from reprocheck.trace.executed_code import Ran
 
 
 def scanned(check: Check, folder: Path) -> StaticScan | None:
-    """Return the findings in the script and in what it imported of the user's.
+    """Return the findings in the script and in the user's modules that it imported.
 
-    None where nothing was recorded below the loss or differs, and no series differs that a rule
-    names.
+    None if no rung of the ladder differs, and no series that makes the check fail.
     """
     rung = check.first_rung
     if rung is None and check.verdict.failing_series(check.record.fail_on) is None:
@@ -66,8 +65,9 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
 
 
 def _ran(check: Check, folder: Path, rung: Rung | None) -> Sequence[Ran]:
-    """Return what ran in the process that recorded the first difference; in the first that recorded
-    anything where that is not known.
+    """Return the code that ran in the process that recorded the first difference.
+
+    If that process is not known, in the first process that recorded anything.
     """
     traces = by_trace(check, folder)
     ran = next(iter(traces.values()), ())
@@ -77,8 +77,8 @@ def _ran(check: Check, folder: Path, rung: Rung | None) -> Sequence[Ran]:
 
 
 def _before(rung: Rung | None, ran: Sequence[Ran]) -> int | None:
-    """Return the offset in the trace by which the first difference was recorded; None where the
-    trace does not show it.
+    """Return the offset in the trace at which the first difference was recorded; None if it is not
+    known.
     """
     if rung is None:
         return None
@@ -91,9 +91,13 @@ def _before(rung: Rung | None, ran: Sequence[Ran]) -> int | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Seen:
-    """The files that were scanned, and what was seen of them.
+    """The scanned files, and which of their lines ran.
 
-    before  the offset in the trace by which the first difference was recorded, where it is known
+    modules  path -> scanned file
+    sources  texts of the user's files
+    ran      the code that ran
+    before   the offset in the trace at which the first difference was recorded; None if it is not
+             known
     """
 
     modules: Mapping[str, Module]
@@ -102,7 +106,9 @@ class _Seen:
     before: int | None
 
     def finding(self, one: Finding) -> StaticFinding:
-        """Return a finding with what was seen of its line."""
+        """Return a finding with whether its line was executed, and whether before the first
+        difference.
+        """
         module = self.modules[one.path]
         script = one.path in (self.sources.script, self.sources.notebook)
         offset = len(module.source.line(one.joined_line)[: one.column - 1].encode())

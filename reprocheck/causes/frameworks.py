@@ -1,9 +1,9 @@
-"""To which frameworks a difference belongs: fixes and titles are chosen for the first of them that
-has one.
+"""The frameworks of a check in order: titles and fixes are chosen for the first framework that has
+one.
 
-A library may import another framework (tensorboard imports JAX), so those that the user's own code
-uses come first, the most used one foremost. A program whose losses are said by itself, and that
-uses none of them, belongs to no framework: `python`.
+A library may import another framework (tensorboard imports JAX), so the frameworks that the user's
+own code uses come first, the most used one foremost. A program that reports its losses itself and
+uses no framework belongs to `python`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BELONGS_TO = {
 
 
 def of_place(check: Check, code: UserCode) -> tuple[str, ...]:
-    """Return the frameworks of a check, the one to which its fixes should belong first."""
+    """Return the frameworks of a check; the first one decides which fixes are shown."""
     uses: Counter[str] = Counter()
     for package, count in code.uses.items():
         uses[_BELONGS_TO.get(package, package)] += count
@@ -47,7 +47,7 @@ def of_place(check: Check, code: UserCode) -> tuple[str, ...]:
 
 
 def _recorded(check: Check) -> tuple[str, ...]:
-    """Return those of run 1: first of the processes that train, then of all."""
+    """Return the frameworks of run 1: first of the training processes, then of all processes."""
     first = next(iter(check.runs), None)
     if first is None:
         return ()

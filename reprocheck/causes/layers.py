@@ -1,8 +1,7 @@
-"""The line that makes a layer which draws from a generator that nothing seeded, where neither the
-record nor the scan gives one.
+"""Find the line that makes an unseeded layer if neither the record nor the scan gives a line.
 
-The scan cannot tell on which device a layer draws: a seed for the CPU alone looks to it as if it
-reached the layers of an accelerator.
+The scan cannot tell on which device a layer draws: it takes a seed for the CPU to reach layers on
+an accelerator, too.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _NAME = "unseeded-layer"
 
 
 def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
-    """Return the causes of a check, an unseeded layer with the one line of the user's that makes a
+    """Return the causes of a check; an unseeded layer gets the only line of the user's that makes a
     layer of its class.
     """
     rung = check.first_rung
@@ -50,8 +49,8 @@ def _lacks_line(cause: Cause) -> bool:
 
 
 def _calls(tree: ast.AST, name: str) -> list[int]:
-    """Return the lines that call something of that name, whatever module it is of or is called
-    there.
+    """Return the lines that call something of that name, whatever module it is in or alias it
+    has.
     """
     # `Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`
     names = {one.asname: name for one in within(tree, ast.alias) if one.name == name}

@@ -1,5 +1,5 @@
-"""The program of a check as the scan reads it: what its lines are fed by, and what makes the
-numbers that become seeds.
+"""The program of a check as the scan reads it: what feeds its lines, and what makes the numbers
+that become seeds.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ MOST_FILES, MOST_LINES = 60, 20_000
 class SeedNumber:
     """A number that becomes a seed.
 
-    taken  the call that takes it
-    made   the call that makes it, the same one where the number is made in its arguments
-    of     all calls of what it is made of
+    taken  the call that takes the number as a seed
+    made   the call that makes the number; the same as `taken` if its own arguments make the number
+    of     all calls that the number is computed from
     """
 
     taken: Call
@@ -38,9 +38,9 @@ class SeedNumber:
 
 
 def program_of(sources: Sources, names: Iterable[str]) -> ScannedProgram:
-    """Return the program of a check whose files have these names, with its script or notebook.
+    """Return the program of a check from the files of these names, with its script or notebook.
 
-    Empty where they are too many to be scanned beside a run.
+    Empty if the program is too large to be scanned beside a run.
     """
     program = sources.script or sources.notebook
     texts: dict[str, str] = {}
@@ -63,7 +63,7 @@ def program_of(sources: Sources, names: Iterable[str]) -> ScannedProgram:
 
 
 def feeding(program: ScannedProgram, line: SourceLine) -> tuple[int, ...]:
-    """Return what a line is fed by, the nearest first: ids of nodes."""
+    """Return the ids of the nodes that make what a line reads, the nearest first."""
     file, cell = numbered(line.file)
     module = program.modules.get(file)
     if module is None:
@@ -75,7 +75,7 @@ def feeding(program: ScannedProgram, line: SourceLine) -> tuple[int, ...]:
 
 
 def seeds(program: ScannedProgram) -> Iterator[SeedNumber]:
-    """Yield the numbers that become seeds."""
+    """Yield the numbers that the program uses as seeds."""
     for order in program.orders:
         for call in order.calls():
             given = (*call.arguments, *call.keywords.values())
@@ -92,7 +92,7 @@ def seeds(program: ScannedProgram) -> Iterator[SeedNumber]:
 
 
 def _makers(value: Value) -> Iterator[Call]:
-    """Yield the calls that give a number, or a part of what it is computed from."""
+    """Yield the calls that return a number, or a part of what the number is computed from."""
     for option in value.options():
         if isinstance(option, Made):
             yield option.call
@@ -101,7 +101,7 @@ def _makers(value: Value) -> Iterator[Call]:
 
 
 def shown_line(module: Module, joined_line: int, sources: Sources) -> SourceLine:
-    """Return a line of the text that was scanned, as a report names it, with its text."""
+    """Return a line of the scanned text with the file name that reports use, and with its text."""
     cell, line = module.source.place(joined_line)
     file = module.shown
     if cell is not None:

@@ -1,5 +1,5 @@
-"""Errors that a framework raises because the script asked for deterministic operators: the operator
-and the user's line, from stderr.
+"""Errors that a framework raises because deterministic operators are required: the operator and the
+user's line, read from stderr.
 """
 
 from __future__ import annotations
@@ -53,8 +53,13 @@ _FOREIGN = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """One error: the entry of the catalogue, the operator as the message names it, and the
-    innermost line of the user's.
+    """An error that a framework raises in deterministic mode.
+
+    name       the name of the catalogue entry
+    operator   the operator as the message names it; "" if the message names none
+    framework  the framework that raised the error
+    message    the first sentence of the error
+    source     the innermost line of the user's code in the traceback; None if there is none
     """
 
     name: str
@@ -64,7 +69,7 @@ class Refusal:
     source: SourceLine | None
 
     def statements(self, run: int) -> tuple[Statement, ...]:
-        """Return what it speaks of, where a run of that number ended with it."""
+        """Return the statements on this error, which ended the run of the given number."""
         statements: list[Statement] = [EndedWith(run=run, message=self.message)]
         if self.operator:
             at = self.source.at if self.source else ""
@@ -78,7 +83,7 @@ class Refusal:
 
 
 def refusal(check: Check) -> tuple[Run, Refusal] | None:
-    """Return the first run that ended with such an error, and the error."""
+    """Return the first run that ended with an error of deterministic mode, and the error."""
     for run in check.runs:
         if run.record.ended == "failed" and (found := of_run(run)):
             return run, found
@@ -86,7 +91,9 @@ def refusal(check: Check) -> tuple[Run, Refusal] | None:
 
 
 def of_run(run: Run) -> Refusal | None:
-    """Return the refusal that a run ended with, its file named as a report names it."""
+    """Return the error of deterministic mode that ended a run, with the file named as in
+    reports.
+    """
     found = parse(run.stderr_tail)
     if found is None or found.source is None:
         return found
@@ -94,8 +101,8 @@ def of_run(run: Run) -> Refusal | None:
 
 
 def parse(text: str) -> Refusal | None:
-    """Return the refusal in the last lines of stderr; None where the script failed for another
-    reason.
+    """Return the error of deterministic mode in the last lines of stderr; None for any other
+    error.
     """
     for pattern, name, framework in _PATTERNS:
         errors = list(pattern.finditer(text))

@@ -1,5 +1,5 @@
-"""Findings of the scan as causes; the lines and the fixes that they give to other causes; and which
-cause leads then.
+"""Use findings of the scan as causes, and for the lines and fixes of other causes; then choose the
+leading cause.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ _precedes = attrgetter("precedes")
 
 
 def with_scan(check: Check, folder: Path) -> Check:
-    """Return a check with its causes after what the scan finds in its files; what it says alone
-    becomes a cause only where no other names a line.
+    """Return a check with findings of the scan added to its causes.
+
+    A finding alone becomes a cause only if no other cause names a line.
     """
     check = replace(check, scan=scanned(check, folder))
     check = replace(check, causes=suspected(check))
@@ -45,10 +46,10 @@ def with_scan(check: Check, folder: Path) -> Check:
 
 
 def suspected(check: Check) -> tuple[Cause, ...]:
-    """Return the causes of a check, with the line that the scan found for one without, and those
-    first that the scan adds.
+    """Return the causes of a check, with lines and causes that the scan adds; added causes come
+    first.
 
-    A finding of the scan is never more than suspected.
+    A cause from the scan alone is never more than suspected.
     """
     scan, rung = check.scan, check.first_rung
     if scan is None or rung is None or check.record.compared:
@@ -68,7 +69,7 @@ def suspected(check: Check) -> tuple[Cause, ...]:
 
 
 def cause_of(check: Check, one: StaticFinding) -> Cause:
-    """Return the cause that a finding speaks for, on its line."""
+    """Return the suspected cause that a finding shows, on the line of the finding."""
     cause = Cause(
         code=one.code,
         title=entry(one.name).title,
@@ -80,9 +81,11 @@ def cause_of(check: Check, one: StaticFinding) -> Cause:
 
 
 def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> tuple[Cause, ...]:
-    """Return the causes as a search leaves them, where `controls` remove the difference: a
-    confirmed one without a line gets that which the scan knows, if one alone can be meant, and each
-    the fix that the scan has for its line.
+    """Return the causes after a search in which `controls` remove the difference, with lines and
+    fixes of the scan.
+
+    A confirmed cause without a line gets the line that the scan knows, if only one line can be
+    meant.
     """
     scan = check.scanned
     grave = [one for one in scan.possible if one.may_change_results]
@@ -114,10 +117,9 @@ def _kind(cause: Cause, scan: StaticScan) -> _Kind:
 def _added(
     check: Check, scan: StaticScan, causes: Sequence[Cause], rung: Rung
 ) -> Iterator[StaticFinding]:
-    """Yield what the scan found on the way to the first difference, or in code of which that is not
-    known; nothing where a cause names a line.
+    """Yield findings on the way to the first difference, or in code that may have run.
 
-    Beside mere hints it adds what it is sure of alone.
+    Nothing if a cause names a line; only sure findings if the causes are mere hints.
     """
     kinds = {_kind(cause, scan) for cause in causes}
     if "named" in kinds:
@@ -143,8 +145,10 @@ def _added(
 
 
 def _fits(one: StaticFinding, rung: Rung) -> bool:
-    """Return whether a finding is of the kind that shows on the first differing rung, stands on its
-    line, or is an error that draws before it.
+    """Return whether a finding fits the first differing rung.
+
+    It does if its kind shows on that rung, if it is on the line of the rung, or if it is an error
+    that draws before.
     """
     shown_on = entry(one.name).rung
     shows = shown_on == rung.rung or is_at(one.source, rung.source)
@@ -155,12 +159,12 @@ def _fits(one: StaticFinding, rung: Rung) -> bool:
 
 
 def _may_reach(one: StaticFinding, rung: Rung) -> bool:
-    """Return whether a finding is a source of randomness that may reach the first differing rung on
-    a way that nothing recorded.
+    """Return whether a source of randomness may reach the first differing rung in a way that
+    nothing recorded.
 
-    No draw makes a difference of rounding alone. What the rungs above say does not acquit it:
-    weights that are built late, or numbers that a module draws as it is imported, are in none of
-    their records. What a generator draws may become anything, initial weights too.
+    No draw makes a difference of rounding alone. Agreeing rungs above do not exclude a finding:
+    they hold no record of weights that are built late, or of numbers that a module draws at its
+    import. What a generator draws may become anything, initial weights too.
     """
     if is_vague(one) or rung.size == "rounding":
         return False
@@ -169,25 +173,26 @@ def _may_reach(one: StaticFinding, rung: Rung) -> bool:
 
 
 def _down_to(rung: Rung) -> frozenset[RungName]:
-    """Return the rung, and those above it."""
+    """Return the rungs of the ladder from the top down to this one."""
     return frozenset(RUNGS[: RUNGS.index(rung.rung) + 1])
 
 
 def found_by_scan(cause: Cause, scan: StaticScan | None) -> bool:
-    """Return whether a cause is suspected, and the scan finds the same on its line."""
+    """Return whether a cause is suspected, and the scan finds the same cause on its line."""
     if scan is None or cause.confidence != "suspected":
         return False
     return any(one.is_for(cause) for one in scan.possible)
 
 
 def _is_bare(cause: Cause, _: StaticScan) -> bool:
-    """Return whether a cause is suspected, and for no line."""
+    """Return whether a cause is suspected and has no line."""
     return cause.confidence == "suspected" and cause.source is None
 
 
 def _is_mere_hint(cause: Cause, scan: StaticScan) -> bool:
-    """Return whether a cause is suspected for a line, and the scan, which has a rule for it, finds
-    it nowhere, and nothing on that line.
+    """Return whether a cause is suspected for a line, but the scan does not confirm it.
+
+    The scan has a rule for the cause, finds it nowhere, and finds nothing on that line.
     """
     if cause.source is None or cause.confidence != "suspected":
         return False
@@ -198,22 +203,20 @@ def _is_mere_hint(cause: Cause, scan: StaticScan) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Leads:
-    """A row of the order: causes of one kind lead over the first of another kind, and over what
-    stands behind that.
-    """
+    """A rule of the order of causes: `strong` causes are moved before the first `weak` one."""
 
     strong: Callable[[Cause, StaticScan], bool]
     weak: Callable[[Cause, StaticScan], bool]
 
     def applied(self, causes: Sequence[Cause], scan: StaticScan) -> tuple[Cause, ...]:
-        """Return the causes with the strong ones before the first weak one."""
+        """Return the causes with the strong ones moved before the first weak one."""
         before = tuple(takewhile(lambda cause: not self.weak(cause, scan), causes))
         behind = causes[len(before) :]
         return (*before, *sorted(behind, key=lambda cause: not self.strong(cause, scan)))
 
 
 def _passed_in_time(cause: Cause, scan: StaticScan) -> bool:
-    """Return whether the scan finds more than a note at the line of a cause, and the runs passed it
+    """Return whether the scan finds more than a note on the line of a cause, and the line ran
     before the first difference.
     """
     grave = [one for one in scan.preceding if one.may_change_results]
@@ -228,16 +231,16 @@ _ORDER = (
 
 
 def _like(cause: Cause, scan: StaticScan) -> list[StaticFinding]:
-    """Return where the scan finds the same as a cause: in lines that were executed in time, else in
-    those that may have been.
+    """Return the findings with the code of a cause: on lines that ran before the first difference,
+    else on lines that may have run.
     """
     like = [one for one in scan.possible if one.code == cause.code]
     return list(filter(_precedes, like)) or like
 
 
 def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
-    """Return a cause with the line and the fix of a finding, where it has no line and they name one
-    line alone.
+    """Return a cause with the line and the fix of findings, if it has no line and the findings
+    share one.
     """
     if cause.source is not None or len({one.source.at for one in found}) != 1:
         return cause
@@ -245,9 +248,7 @@ def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
 
 
 def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
-    """Return a cause that stands where a number is set as a seed, with the line that makes the
-    number.
-    """
+    """Return a cause on the line that sets a seed, moved to the line that makes the number."""
     found = [one for one in scan.possible if cause.at in one.seeds_at]
     if len(found) != 1:
         return cause
@@ -255,7 +256,9 @@ def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
 
 
 def _at(cause: Cause, one: StaticFinding, line: SourceLine, shown: Statement) -> Cause:
-    """Return a cause with a line and the fix of a finding, and what speaks for them."""
+    """Return a cause with a line, the fix of a finding, and the statement that supports the
+    line.
+    """
     return _with_fix_of(replace(cause, source=line, statements=(*cause.statements, shown)), one)
 
 
@@ -264,11 +267,11 @@ def _found(one: StaticFinding) -> FoundByScan:
 
 
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
-    """Return a cause with what the scan would change as the fix: in its line, else in the few
-    others where it finds the same cause.
+    """Return a cause with the patch of the scan as its fix: for its own line, else for the few
+    other lines of the same cause.
 
-    What the scan says of the line where it cannot change it is still nearer than what the catalogue
-    has for every program.
+    If the scan has no patch for the line, its advice still fits better than the general fix of the
+    catalogue.
     """
     told = list(filter(_tells_fix, scan.findings))
     patched = list(filter(_patchable, told))
@@ -294,9 +297,9 @@ def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
 
 
 def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
-    """Return a cause with the fix of other lines, where it has a line and these are few.
+    """Return a cause with the fix of other lines, if it has a line and the others are few.
 
-    Where it is one line, that leads, and no longer one that only fits: the user is to change it.
+    If there is one other line, it replaces a line that only fits, because the user is to change it.
     """
     few = range(1, MOST_LINES_FIXED + 1)
     if cause.source is None or len(found) not in few:
@@ -311,8 +314,8 @@ def _at_lines(found: Sequence[StaticFinding]) -> AtLines:
 
 
 def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:
-    """Return a cause with what a finding says to do; with its own where that is only where to read
-    it.
+    """Return a cause with the fix of a finding; with its own fix if the finding only says where to
+    read more.
     """
     if not one.tells_fix:
         return cause

@@ -1,5 +1,5 @@
-"""What a start gives a training anew each time: whether that is what differs, and the line that
-makes it.
+"""Values that a start gives to a training and that are new each time, such as `--seed $RANDOM`:
+whether they explain the difference, and the line that makes them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from reprocheck.model.statements.given import Given
 
 
 def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | None:
-    """Return where a shell script or a Makefile makes the argument or the variable that differs.
+    """Return where a shell script or a Makefile makes the differing argument or variable.
 
-    `read` gives the text of a file, None where there is none.
+    `read` returns the text of a file; None if there is no such file.
     """
     given = _first(check)
     if given is None or not isinstance(given.first, str):
@@ -27,10 +27,11 @@ def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | Non
 
 
 def is_what_differs(check: Check, folder: Path) -> bool:
-    """Return whether what differs first in the training is as far apart as what the start gave.
+    """Return whether the first difference of the training is as large as that of the values given
+    at the start.
 
-    These are seeds, or a hyper-parameter. The ladder is that of the runs that were recorded again,
-    which were given numbers of their own.
+    The compared numbers are seeds or a hyper-parameter. The ladder shows deeper runs, which were
+    given numbers of their own.
     """
     given = _first(check)
     if given is None:
@@ -53,7 +54,7 @@ def is_what_differs(check: Check, folder: Path) -> bool:
 
 
 def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
-    """Return what the starts of the runs behind the ladder did not give alike."""
+    """Return the arguments and variables that differ between the deeper runs of the ladder."""
     from reprocheck.trace import read_run
 
     by_module = (pair.runs for pair in check.record.deeper if pair.level == "module")
@@ -65,7 +66,9 @@ def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
 
 
 def _first(check: Check) -> Given | None:
-    """Return the argument or variable that the ladder names first; None for two recordings."""
+    """Return the differing argument or variable on the first rung; None for two separate
+    recordings.
+    """
     rung = check.first_rung
     if rung is None or check.record.compared:
         return None
@@ -78,9 +81,9 @@ def _first(check: Check) -> Given | None:
 
 
 def _apart(first: object, second: object) -> float | None:
-    """Return how far two numbers are apart; None for what is no number, or equal.
+    """Return the difference of two numbers; None if they are equal or no numbers.
 
-    What is added to both, such as a rank, does not matter.
+    A constant that is added to both, such as a rank, does not matter.
     """
     try:
         return float(str(second)) - float(str(first)) or None

@@ -1,4 +1,4 @@
-"""A short look at the user's own files: the hints in them, and the lines that the ladder names."""
+"""A short look at the user's own files: hints in them, and the lines that the ladder names."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ WIDER = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hint:
-    """A line that fits.
+    """A line of the user's code that may explain a difference.
 
-    kind  of the place, as `scan.places` names it
-    name  of what is called there
-    node  the id of its node in the program
-    of    the expression on the line that is to be written otherwise, where that is known
-    one   whether it draws one of several things, and no order
+    kind    the kind of the place, as `scan.places` names it
+    name    the name of what is called there
+    source  the line
+    node    the id of its node in the scanned program
+    of      the expression on the line that should be replaced; "" if it is not known
+    one     whether the call draws one single thing, and no order
     """
 
     kind: str
@@ -52,13 +53,13 @@ class Hint:
     one: bool = False
 
     def is_of(self, *kinds: str) -> bool:
-        """Return whether it is of one of these kinds."""
+        """Return whether the hint is of one of these kinds."""
         return self.kind in kinds or not WIDER.get(self.kind, frozenset()).isdisjoint(kinds)
 
 
 class UserCode:
-    """The files of a check that are the user's own: the entry script, what it imports from beside
-    itself, and what the ladder names.
+    """The user's own files of a check: the script, the modules beside it that it imports, and files
+    that the ladder names.
     """
 
     def __init__(self, check: Recorded, folder: Path) -> None:
@@ -70,13 +71,14 @@ class UserCode:
     def program(self) -> ScannedProgram:
         """The program as the scan reads it.
 
-        What was not imported did nothing: its files are left out where that was recorded.
+        If imports were recorded, files that were not imported are left out, because they did
+        nothing.
         """
         return program_of(self.sources, (*self._named, *(self._recorded or self.trees)))
 
     @cached_property
     def hints(self) -> tuple[Hint, ...]:
-        """All hints, file by file, those of the files that the ladder names first."""
+        """All hints by file; files that the ladder names come first."""
         found = [
             Hint(
                 kind=place.kind,
@@ -92,38 +94,41 @@ class UserCode:
         return tuple(sorted(found, key=lambda hint: rank.get(hint.source.file, len(rank))))
 
     def of(self, *kinds: str, near: SourceLine | None = None) -> Hint | None:
-        """Return the first hint of the first of these kinds; with `near` the one in that file whose
-        line is nearest.
+        """Return the first hint of the first kind that has one; with `near`, the hint nearest to
+        that line.
         """
         by_kind = ([hint for hint in self.hints if hint.is_of(kind)] for kind in kinds)
         found = next(filter(None, by_kind), [])
         return min(found, key=lambda hint: _distance(hint.source, near), default=None)
 
     def on(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """Return a hint of these kinds on that very line or next to it, where a statement of
-        several lines begins or ends.
+        """Return a hint of these kinds on a line, or on the line before or after it, because a
+        statement may take several lines.
         """
         fitting = [hint for hint in self.hints if hint.is_of(*kinds)]
         near = [hint for hint in fitting if _distance(hint.source, line) <= 1]
         return min(near, key=lambda hint: _distance(hint.source, line), default=None)
 
     def feeding(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """Return a hint of these kinds on that line, or on one that makes what it reads: the
-        nearest of them.
+        """Return the nearest hint of these kinds on a line, or on a line that makes what it
+        reads.
         """
         if line is None:
             return None
         return next((hint for hint in self._that_feed(line) if hint.is_of(*kinds)), None)
 
     def seed_taken(self, line: SourceLine | None) -> SourceLine | None:
-        """Return the line that makes the number which a line takes as a seed; the line itself where
-        it makes the number, or where that is not known.
+        """Return the line that makes the number which a given line takes as a seed.
+
+        The given line itself if it makes the number, or if that is not known.
         """
         made = (one.made for one in seeds(self.program) if is_at(self._of_call(one.taken), line))
         return next(map(self._of_call, made), line)
 
     def seed_made_of(self, line: SourceLine) -> SourceLine | None:
-        """Return the line that makes a seed of what is called on a line; None where none does."""
+        """Return the line that makes a seed from what is called on a line; None if there is
+        none.
+        """
         for one in seeds(self.program):
             if any(is_at(self._of_call(call), line) for call in one.of):
                 return line if one.made is one.taken else self._of_call(one.made)
@@ -133,7 +138,7 @@ class UserCode:
         return shown_line(call.module, call.line, self.sources)
 
     def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
-        """Return the hints in the function around a line: those first that feed the line."""
+        """Return the hints in the function around a line; hints that feed the line come first."""
         if line is None or line.file not in self.trees:
             return ()
         lines = _function(self.trees[line.file], line.line)
@@ -143,13 +148,15 @@ class UserCode:
         return tuple(dict.fromkeys((*fed, *inside)))
 
     def _that_feed(self, line: SourceLine) -> Iterator[Hint]:
-        """Yield the hints on a line, and on those that make what it reads, the nearest first."""
+        """Yield the hints on a line, then those on lines that make what it reads, the nearest
+        first.
+        """
         yield from (hint for hint in self.hints if is_at(hint.source, line))
         for node in feeding(self.program, line):
             yield from (hint for hint in self.hints if hint.node == node)
 
     def assigned(self, place: str) -> SourceLine | None:
-        """Return the line that gives a variable its value, where only one line does."""
+        """Return the only line that assigns to a variable; None if there are several or none."""
         name = place.partition("[")[0]
         found = [
             self.line(file, line)
@@ -161,7 +168,7 @@ class UserCode:
         return found[0]
 
     def defines(self, name: str) -> bool:
-        """Return whether a class of that name is the user's own."""
+        """Return whether the user's code defines a class of that name."""
         nodes = chain.from_iterable(map(ast.walk, self.trees.values()))
         return any(isinstance(node, ast.ClassDef) and node.name == name for node in nodes)
 
@@ -170,7 +177,7 @@ class UserCode:
         return self.sources.with_text(line)
 
     def keep(self) -> None:
-        """Keep the files in the report folder, so that it is drawn again from them."""
+        """Copy the files into the report folder, so that later reports show the same text."""
         self.sources.keep()
 
     def line(self, name: str, line: int) -> SourceLine:
@@ -181,20 +188,18 @@ class UserCode:
 
     @cached_property
     def imports(self) -> frozenset[str]:
-        """The packages that the files import, by their first names."""
+        """The top-level packages that the files import."""
         found = chain.from_iterable(map(modules, self.trees.values()))
         return frozenset(name.partition(".")[0] for level, name in found if not level)
 
     @cached_property
     def module_names(self) -> Mapping[str, str]:
-        """The modules that the files import, with the names that they give them."""
+        """The imported modules, with the names that the files use for them."""
         return module_names(self.trees.values())
 
     @cached_property
     def uses(self) -> Mapping[str, int]:
-        """Return how often the files use something of a package that they import, by the first name
-        of the package.
-        """
+        """Return top-level package -> how often the files use a name that comes from it."""
         counts: Counter[str] = Counter()
         for tree in self.trees.values():
             packages = bound_to(tree)
@@ -203,15 +208,15 @@ class UserCode:
         return counts
 
     def tree(self, file: str) -> ast.Module:
-        """Return the syntax tree of a file; an empty one where its text is not known."""
+        """Return the syntax tree of a file; an empty one if its text is not known."""
         with suppress(SyntaxError, ValueError, RecursionError):
             return self.trees.get(file) or ast.parse(self.sources.text(file) or "")
         return ast.Module(body=[], type_ignores=[])
 
     @cached_property
     def trees(self) -> dict[str, ast.Module]:
-        """Name -> syntax tree, the files named first, then the script, what it was seen to import,
-        and what its text imports.
+        """Return file name -> syntax tree: files of the ladder, then the script, then imported
+        files.
         """
         found: dict[str, ast.Module] = {}
         seen: set[str] = set()
@@ -235,7 +240,7 @@ class UserCode:
         return found
 
     def _imported(self, tree: ast.Module, name: str) -> Iterator[str]:
-        """Yield the files of the user's that this one imports."""
+        """Yield the user's files that a file imports."""
         program = self.sources.script or name
         for level, module in dict.fromkeys(modules(tree)):
             by_folder = map(self._that_exist, places(level, module, name, program))
@@ -246,7 +251,7 @@ class UserCode:
 
 
 def _named_by(ladder: Ladder | None) -> tuple[str, ...]:
-    """Return the files that a ladder names, in its order."""
+    """Return the files that the rungs of a ladder name, in the order of the rungs."""
     if ladder is None:
         return ()
     sources = filter(None, (rung.source for rung in ladder.rungs))
@@ -254,9 +259,7 @@ def _named_by(ladder: Ladder | None) -> tuple[str, ...]:
 
 
 def keep_sources(check: Recorded, folder: Path) -> None:
-    """Keep the user's own files in the folder of a recording, as far as they can be found: for
-    those who read it elsewhere.
-    """
+    """Copy the user's own files into the folder of a recording, for readers on other machines."""
     code = UserCode(check, folder)
     if code.imports or code.sources.script:
         code.keep()
@@ -264,7 +267,7 @@ def keep_sources(check: Recorded, folder: Path) -> None:
 
 
 def is_at(one: SourceLine, other: SourceLine | None) -> bool:
-    """Return whether two lines are the same, whatever text is known of them."""
+    """Return whether two source lines have the same file and number."""
     return other is not None and (one.file, one.line) == (other.file, other.line)
 
 
@@ -275,7 +278,7 @@ def _distance(line: SourceLine, near: SourceLine | None) -> int:
 
 
 def _assignments(tree: ast.AST, name: str) -> Iterator[int]:
-    """Yield the lines that give a variable, or an attribute of that name, a value."""
+    """Yield the lines that assign to a variable, or an attribute, of that name."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=targets, lineno=line) if name in map(_last_name, targets):
@@ -285,14 +288,12 @@ def _assignments(tree: ast.AST, name: str) -> Iterator[int]:
 
 
 def _last_name(target: ast.expr) -> str:
-    """`weight` of `self.layer.weight`."""
+    """Return the last name of an assignment target: `weight` of `self.layer.weight`."""
     return ast.unparse(target).rpartition(".")[2]
 
 
 def _function(tree: ast.Module, line: int) -> range:
-    """Return the lines of the innermost function around a line; none where it stands in no
-    function.
-    """
+    """Return the lines of the innermost function around a line; empty at the top level."""
     functions = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
     around = [range(one.lineno, (one.end_lineno or one.lineno) + 1) for one in functions]
     holding = [lines for lines in around if line in lines]

@@ -1,4 +1,4 @@
-"""The rungs on which no difference stands: the runs agree there, or nothing was recorded."""
+"""The rungs without a difference: the runs agree there, or nothing was recorded."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def agreeing(name: RungName, ranks: Sequence[Rank]) -> Rung:
 
 
 def _compared(name: RungName, kept: Sequence[Kept]) -> Rung:
-    """Return a rung as equal, if anything of it was recorded."""
+    """Return a rung as equal if anything on it was recorded, else as not recorded."""
     if any(name in one.recorded for one in kept):
         return Rung(rung=name, status="equal")
     return Rung(rung=name, status="not_recorded", statement=_why_not(name, kept))
 
 
 def _why_not(name: RungName, kept: Sequence[Kept]) -> NotCompared | None:
-    """Return why nothing of a rung could be compared, as far as that is known."""
+    """Return why nothing on a rung could be compared, as far as that is known."""
     if (name, len(kept)) == ("reduced gradient", 1):
         return NotCompared(why="one rank")
     algorithms = next(filter(None, map(attrgetter("algorithms"), kept)), None)
@@ -59,13 +59,14 @@ def _why_not(name: RungName, kept: Sequence[Kept]) -> NotCompared | None:
 
 
 def other_algorithms(algorithms: Algorithms) -> NotCompared:
-    """Return that two traces hash with these algorithms."""
+    """Return the statement that two traces hash with different algorithms."""
     return NotCompared(why="other algorithms", names=(algorithms.first, algorithms.second))
 
 
 def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
-    """Return the rung of the generators, where nothing draws from one whose state differs;
-    `for_weights`: those that stood otherwise when weights were made.
+    """Return the rung of the generators if nothing draws from a generator whose state differs.
+
+    `for_weights` names the generators whose states differed when weights were made.
     """
     if not any(map(attrgetter("states"), kept)):
         return Rung(rung="RNG state", status="not_recorded")

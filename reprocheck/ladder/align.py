@@ -1,10 +1,10 @@
-"""Two streams of facts of one rank side by side, although one may hold calls, batches or iterations
-that the other does not.
+"""Align two streams of facts of one rank, although one may hold calls, batches or iterations that
+the other lacks.
 
-A fact is known by its kind, its place and its count within the iteration. Where both streams name
-the same facts in the same order, which is the rule, aligning is one pass. Where they part, the
-stretch between is aligned by the facts that occur once in each (the longest increasing sequence of
-them); small stretches by what repeats as well.
+A fact is known by its kind, its place (such as a module path) and its count within the iteration.
+If both streams name the same facts in the same order, which is the rule, aligning is one pass.
+Otherwise the differing stretch is aligned by facts that occur once in each stream (their longest
+increasing subsequence); a small stretch also by facts that repeat.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ their count are anchors.
 class Step(NamedTuple):
     """One fact in both runs, or in one of them.
 
-    `number` counts the steps of the merged order from 0.
-
-    seen   the fact in run 1, else in run 2
-    moved  both runs have the fact, at different places in the order
+    number  the place in the merged order, from 0
+    first   the fact in run 1, or None
+    second  the fact in run 2, or None
+    seen    the fact in run 1, else in run 2
+    moved   whether both runs have the fact, at different places in their order
     """
 
     number: int
@@ -45,12 +46,12 @@ class Step(NamedTuple):
 
     @property
     def both(self) -> bool:
-        """Return whether both runs have it."""
+        """Return whether both runs have the fact."""
         return self.facts is not None
 
     @property
     def facts(self) -> tuple[Seen, Seen] | None:
-        """The fact in run 1 and in run 2; None where only one of them has it."""
+        """The fact in run 1 and in run 2; None if only one of the runs has it."""
         if self.first is None or self.second is None:
             return None
         return self.first, self.second
@@ -62,13 +63,14 @@ class Step(NamedTuple):
 
 
 def of_run_1(steps: Iterable[Step]) -> list[Seen]:
-    """Return the facts of run 1."""
+    """Return the facts of run 1 in these steps."""
     return [step.first for step in steps if step.first is not None]
 
 
 def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
-    """Return each fact of both streams once, in an order that keeps that of run 1, and that of run
-    2 where nothing moved.
+    """Return each fact of both streams once, in the order of run 1.
+
+    Facts that did not move are in the order of run 2, too.
     """
     pairs = list(_pairs(list(map(_key, first)), list(map(_key, second))))
     of_first = [a for a, b in pairs if b == _ALONE]
@@ -97,9 +99,9 @@ def _key(seen: Seen) -> _Key:
 
 
 def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
-    """Yield the indexes of both, aligned.
+    """Yield pairs of indexes of aligned keys in both streams.
 
-    What is the same at the start and at the end is taken first; between, iteration by iteration.
+    The common beginning and end are aligned first; the rest iteration by iteration.
     """
     start = _same(a, b)
     yield from zip(range(start), range(start), strict=True)
@@ -122,7 +124,7 @@ def _same(a: Sequence[_Key], b: Sequence[_Key]) -> int:
 def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, int]]:
     """Return iteration -> half-open range of its keys.
 
-    An iteration that comes again (it should not) is joined with what is between.
+    An iteration that comes twice, which should not happen, is joined with all between.
     """
     spans: dict[int, tuple[int, int]] = {}
     place, highest = start, -1
@@ -137,7 +139,7 @@ def _spans(keys: Sequence[_Key], start: int, end: int) -> dict[int, tuple[int, i
 def _stretch(
     a: Sequence[_Key], b: Sequence[_Key], span: tuple[int, int], other: tuple[int, int]
 ) -> Iterator[_Pair]:
-    """Yield the indexes of the keys of one iteration in both, aligned by its anchors."""
+    """Yield pairs of indexes of the keys of one iteration, aligned by anchors."""
     (start_a, end_a), (start_b, end_b) = span, other
     done_a, done_b = start_a, start_b
     for x, y in _anchors(a[start_a:end_a], b[start_b:end_b]):
@@ -154,7 +156,7 @@ def _each_alone(a: range, b: range) -> Iterator[_Pair]:
 
 
 def _anchors(a: Sequence[_Key], b: Sequence[_Key]) -> list[tuple[int, int]]:
-    """Return places that go together, increasing in both."""
+    """Return pairs of indexes of equal keys, increasing in both streams."""
     names_a, names_b = [key[1:3] for key in a], [key[1:3] for key in b]
     counts = Counter(names_b)
     comparisons = sum(counts[name] for name in names_a)
@@ -172,7 +174,7 @@ def _anchors(a: Sequence[_Key], b: Sequence[_Key]) -> list[tuple[int, int]]:
 
 
 def _once(keys: Sequence[Hashable]) -> dict[Hashable, int]:
-    """Return place of each key that occurs once, in order."""
+    """Return key -> index, for each key that occurs once, in order."""
     counts = Counter(keys)
     return {key: place for place, key in enumerate(keys) if counts[key] == 1}
 

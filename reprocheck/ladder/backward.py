@@ -1,4 +1,4 @@
-"""The rungs behind the loss: gradients in backward order, reduced gradients, updates."""
+"""The rungs after the loss: gradients in backward order, reduced gradients, updates."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _of_output(pair: Pair, difference: Difference) -> Finding:
-    """Return the gradient of a module's output: made by the backward of what used that output."""
+    """Return the finding for the gradient of a module's output, which the backward pass of later
+    operations made.
+    """
     seen = difference.seen
     calls = _leaf_calls(pair, seen.iteration)
     inner = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
@@ -94,8 +96,10 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
 
 
 def _of_parameter(pair: Pair, difference: Difference) -> Finding:
-    """Return the gradient of a parameter: of its module's own backward, or of a hook on it, where
-    the gradient that came in agrees.
+    """Return the finding for the gradient of a parameter.
+
+    The backward pass of its own module, or a hook, made the difference if the incoming gradient
+    agrees.
     """
     seen = difference.seen
     nodes = _nodes(pair, difference)
@@ -147,11 +151,11 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]]) -> Finding:
-    """Return what the ranks, of which there are several, say together of a reduction: replicas hold
-    one gradient after it, unless something changes it on a rank alone. `of_place` gives the traces
-    of each rank of one place, up to the end of an iteration.
+    """Return the finding with what all ranks together say of a reduction (such as all-reduce).
 
-    Where weights are sharded, every rank holds another part, and nothing is said.
+    After a reduction all replicas hold the same gradient, unless something changes it on one rank
+    alone. `of_place` gives the traces of each rank for one place, up to the end of an iteration. If
+    weights are sharded, every rank holds another part, and nothing is added.
     """
     if not isinstance(first.evidence, ReducedDiffers) or first.iteration is None:
         return first
@@ -175,7 +179,7 @@ def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]])
 
 
 def _hashes(steps: Iterable[Step]) -> tuple[str, str]:
-    """Return the hashes of the first of several facts in both runs; "" where there is none."""
+    """Return the hashes of the first of several facts in run 1 and run 2; "" if a run has none."""
     for step in steps:
         return compare.first_output(step.first).hash, compare.first_output(step.second).hash
     return "", ""
@@ -202,8 +206,9 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _written(pair: Pair, difference: Difference) -> Finding:
-    """Return a weight that something else than the optimizer wrote to, between an update and the
-    forward pass that follows.
+    """Return the finding for a weight that changed between an update and the next forward pass.
+
+    Something other than the optimizer wrote to the weight.
     """
     seen, number = difference.seen, difference.step.number
     iterations = (step.seen.iteration for step in pair.before(number, "update"))
@@ -225,7 +230,7 @@ def _behind(
     difference: Difference,
     evidence: ChangedAfterBackward | ReducedDiffers | UpdateDiffers,
 ) -> Finding:
-    """Return the finding that something differs behind the backward pass."""
+    """Return the finding for a difference after the backward pass."""
     seen = difference.seen
     statement = BehindBackward(evidence=evidence, place=seen.place, iteration=seen.iteration)
     return _finding(pair, difference, statement, evidence)
@@ -257,14 +262,12 @@ def _finding(
 
 
 def _loss_agrees(pair: Pair, difference: Difference) -> bool:
-    """Return whether everything agrees up to the loss, as far as it was recorded."""
+    """Return whether batch, forward pass and loss agree, as far as they were recorded."""
     return {"forward", "loss", "batch"}.isdisjoint(pair.rungs_before(difference.step.number))
 
 
 def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
-    """Return the calls of modules that called no other, each once, in the order of the forward
-    pass.
-    """
+    """Return the calls of modules without inner modules, each module once, in forward order."""
     calls: dict[str, Seen] = {}
     for call in pair.calls(iteration):
         calls.setdefault(call.place, call)
@@ -277,8 +280,8 @@ def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
 
 
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
-    """Return the operations recorded between the last module and the loss, that of the loss
-    first.
+    """Return the operations recorded between the last module and the loss, the one nearest to the
+    loss first.
     """
     between = pair.before_in_iteration(difference.step, "between")
     return list(dict.fromkeys(step.seen.place for step in between))

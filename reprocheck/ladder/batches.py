@@ -1,4 +1,4 @@
-"""The batch rung: the same samples in another order, with other content, or other samples."""
+"""The batch rung: the same samples in another order or with other content, or other samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reprocheck.trace.deep import Seen
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Loader:
-    """What is known of a loader where its batches differ."""
+    """What is known of a data loader whose batches differ."""
 
     difference: Difference
     """The first difference: of a batch, or of an order of samples."""
@@ -37,7 +37,7 @@ class _Loader:
 
 
 def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Return the first batch, or order of samples, that differs."""
+    """Return the finding for the first batch, or the first order of samples, that differs."""
     loader = _loader(pair, differences)
     difference, content = loader.difference, loader.content
     number, worker = difference.step.number, content.seen.worker
@@ -105,7 +105,10 @@ def _loader(pair: Pair, differences: Sequence[Difference]) -> _Loader:
 
 
 def _change(loader: _Loader) -> BatchDiffers:
-    """Return what is not the same about the samples, by the first that shows it."""
+    """Return how the samples differ: in order, in content, or as a set.
+
+    The first evidence counts: the data set, then the order of the epoch, then the batches.
+    """
     if loader.difference.structural:
         return BatchDiffers()
     a, b = loader.epoch
@@ -128,18 +131,18 @@ def _change(loader: _Loader) -> BatchDiffers:
 
 
 def _unequal_subsets(epoch: tuple[Seen, Seen]) -> bool:
-    """Return whether both runs say which samples a subset takes, and not the same."""
+    """Return whether both runs recorded which samples a subset takes, and these differ."""
     a, b = epoch
     return _told_apart(a.subset, b.subset)
 
 
 def _told_apart(a: str, b: str) -> bool:
-    """Return whether both runs say something of a data set, as a hash, and not the same."""
+    """Return whether both runs recorded a hash of a data set, and the hashes differ."""
     return "" not in (a, b) and a != b
 
 
 def _by_content(loader: _Loader) -> BatchDiffers:
-    """Return how batches differ by their samples, without an order of the epoch that differs."""
+    """Return how the samples of batches differ if the recorded order of the epoch does not."""
     content = loader.content
     if content.step.facts is None:
         return BatchDiffers()
@@ -165,7 +168,10 @@ def _by_content(loader: _Loader) -> BatchDiffers:
 
 
 def _by_all_batches(batches: Sequence[tuple[Seen, Seen]]) -> BatchDiffers | None:
-    """Return, by the samples of all batches seen, whether they are the same ones."""
+    """Return whether all batches together hold the same samples in another order, or other samples.
+
+    None if that is not known.
+    """
     shown = BatchDiffers(samples="other order", shown_by="all batches")
     by_index = _count_together([(a.indices, b.indices) for a, b in batches])
     by_hash = _count_together([(a.samples, b.samples) for a, b in batches])
@@ -184,8 +190,9 @@ def _by_all_batches(batches: Sequence[tuple[Seen, Seen]]) -> BatchDiffers | None
 def _count_together(
     samples: Sequence[tuple[Sequence[object] | None, Sequence[object] | None]],
 ) -> tuple[Counter[Hashable], Counter[Hashable]] | None:
-    """Return how often each sample comes in all batches of each run; None where that is not known
-    of one batch, or there is none.
+    """Return how often each sample occurs in all batches of run 1 and of run 2.
+
+    None if there is no batch, or the samples of one batch are not known.
     """
     first, second = Counter[Hashable](), Counter[Hashable]()
     for both in samples:
@@ -200,11 +207,13 @@ def _count_together(
 
 
 def _unequal_samples(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many samples of a batch are not the same, place by place."""
+    """Return at how many positions of a batch the samples differ."""
     return sum(x != y for x, y in zip(one, other, strict=False))
 
 
 def _count(values: Iterable[object] | None) -> Counter[Hashable]:
-    """Return how often each sample comes; indices may be lists."""
+    """Return how often each sample occurs; a sample may be a list of indices, which is counted by
+    its `repr`.
+    """
     each = values or ()
     return Counter(value if isinstance(value, Hashable) else repr(value) for value in each)

@@ -1,5 +1,5 @@
-"""The rungs that the check itself shows, beside the runs that were recorded again: its environment,
-and losses behind their last iteration.
+"""The rungs that the check itself shows, without deeper runs: its environment, and losses after the
+last deeply recorded iteration.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reprocheck.model.statements.ladder import LaterLosses
 
 
 def environment(check: Check) -> Rung:
-    """Return what of the environment is not the same in run 2, or else in a later run."""
+    """Return the rung of the environment: what differs in run 2, else in a later run."""
     differences = of_libraries(check.environment_differences)
     different = [one for one in differences if one.run == 2] or differences
     if check.record.compared:
@@ -36,8 +36,9 @@ def environment(check: Check) -> Rung:
 
 
 def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
-    """Return losses beyond the iterations that were recorded deeply, as the first pair has them;
-    `only_here`: nothing differs up to there.
+    """Return the rung of losses after the last deeply recorded iteration, by the first two runs.
+
+    `only_here` says that nothing differs up to that iteration.
     """
     recorded, unequal = False, None
     pairs = rank_by_rank(*check.runs[:2]) if len(check.runs) > 1 else ()

@@ -1,6 +1,6 @@
-"""What differs within one fact: leaf by leaf.
+"""Compare one fact of two runs, leaf by leaf; a leaf is one tensor or value.
 
-Hashes of different algorithms are not comparable; they never count as a difference.
+Hashes of different algorithms cannot be compared, and never count as a difference.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Algorithms:
 
 
 def algorithms(first: DeepTrace, second: DeepTrace) -> Algorithms:
-    """Return those of two traces."""
+    """Return the hash algorithms of two traces."""
     return Algorithms(first=first.algorithm, second=second.algorithm)
 
 
 def equal(a: Leaf, b: Leaf, algorithms: Algorithms) -> bool | None:
-    """Return whether two leaves are equal in every bit; None where that cannot be said."""
+    """Return whether two leaves are equal in every bit; None if that cannot be said."""
     if (a.shape, a.dtype) != (b.shape, b.dtype):
         return False
     if "" not in (a.hash, b.hash) and algorithms.comparable(a, b):
@@ -52,9 +52,7 @@ def equal(a: Leaf, b: Leaf, algorithms: Algorithms) -> bool | None:
 
 
 def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
-    """Return paths of the leaves that differ, in order; those that only one side has are among
-    them.
-    """
+    """Return the paths of the leaves that differ, or that only one side has, in order."""
     # most facts agree, and are compared in one step
     if a == b:
         return ()
@@ -67,7 +65,7 @@ def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
 
 
 def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:
-    """Return whether any leaf of the two could be compared."""
+    """Return whether any leaf of the two sides could be compared."""
     ones, others = dict(a), dict(b)
     return any(
         equal(ones[path], others[path], algorithms) is not None
@@ -89,21 +87,23 @@ def outputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
 
 
 def states(step: Step) -> tuple[str, ...]:
-    """Return the generators drawn from in both runs whose states before differ."""
+    """Return the generators that both runs draw from in a step, and whose states before it
+    differ.
+    """
     first, second = _facts(step)
     drawn = first.after.keys() | second.after.keys()
     return tuple(name for name in unequal_states(first.before, second.before) if name in drawn)
 
 
 def unequal_states(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
-    """Return, of generators, or what else has a name, those that both runs know, and whose
-    states are not the same.
+    """Return the names whose states differ, of generators or other named things, if both runs know
+    them.
     """
     return [name for name, state in first.items() if second.get(name, state) != state]
 
 
 def _facts(step: Step) -> tuple[Seen, Seen]:
-    """Return the fact in both runs; of what only one of them has, nothing is compared."""
+    """Return the fact in both runs; two empty facts if only one run has it."""
     return step.facts or NO_FACTS
 
 
@@ -113,14 +113,14 @@ def leaf(leaves: Leaves, path: str) -> Leaf | None:
 
 
 def first_output(seen: Seen | None) -> Leaf:
-    """Return the first leaf that came out of a fact; one that says nothing where none did."""
+    """Return the first output leaf of a fact; an empty leaf if there is none."""
     if seen is None or not seen.outputs:
         return Leaf()
     return seen.outputs[0][1]
 
 
 def values(a: Leaf | None, b: Leaf | None) -> tuple[object, object] | None:
-    """Return the values of both leaves, where both carry them."""
+    """Return the values of two leaves; None unless both carry one."""
     if a is None or b is None:
         return None
     both = a.value, b.value

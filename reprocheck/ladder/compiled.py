@@ -1,5 +1,5 @@
-"""A forward pass that ran inside a compiled function, so that nothing of it was recorded, and what
-lets it be seen.
+"""A forward pass that ran inside a compiled function, so that nothing of it was recorded, and the
+option that shows it.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from reprocheck.ladder.pair import Pair
 
 
 def shown_by(pair: Pair) -> str:
-    """Return what shows the forward pass that a compiled function hides; "" where none does, or
-    something of it was recorded.
+    """Return the option that shows a forward pass hidden in a compiled function; "" if nothing is
+    hidden.
     """
     # what the recorder names as the place of what it could not record inside a function that
     # TensorFlow compiled

@@ -1,4 +1,4 @@
-"""The kind of device that a check ran on, by what was recorded of it: `cpu`, `cuda`, `npu`."""
+"""The kind of device that a check ran on (`cpu`, `cuda`, `npu`), by the record."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _TARGET = "mindspore.device_target"
 
 
 def kind(name: object) -> str:
-    """Return the kind of a device by the name that a framework has for it: `cuda:0`, `Ascend`,
-    `GPU`.
+    """Return the kind of a device from the name that a framework uses: `cuda` for `cuda:0` or
+    `GPU`, `npu` for `Ascend`.
     """
     plain = str(name or CPU).lower().partition(":")[0]
     return plain.replace("ascend", "npu").replace("gpu", "cuda")
 
 
 def device_of(check: Check) -> str:
-    """Return the accelerator that a run used, else the CPU."""
+    """Return the kind of accelerator that a run used; `cpu` if none was used."""
     return next((name for name in _used(check) if name != CPU), CPU)
 
 

@@ -1,5 +1,5 @@
-"""Draws that are no facts of their own: by the script itself, or by a module around the call that
-gets something else.
+"""Draws of random numbers that are not recorded as facts: by the script itself, or by a module
+around the call that differs.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _WITH_STATES = (*LOOKS, "seed", *DRAWERS)
 
 
 def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> Finding | None:
-    """Return draws by a module around, or by the script itself, asked for where the first
-    difference has no producer that was recorded.
+    """Return a draw by a module around, or by the script itself, if nothing recorded made the first
+    difference.
     """
     first = min(findings.values(), key=lambda finding: finding.order, default=None)
     if first is None or first.number != end or first.rung not in _OF_RUNGS:
@@ -44,8 +44,8 @@ def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> 
 def _has_no_producer(evidence: Evidence) -> bool:
     """Return whether what differs may have been made by something that was not recorded.
 
-    Another order of the same samples is drawn by the loader; all else that it hands out can have
-    been made before it.
+    If only the order of samples differs, the loader drew it; all else may have been made before the
+    loader.
     """
     if not isinstance(evidence, BatchDiffers):
         return isinstance(evidence, InputsDiffer)
@@ -55,10 +55,10 @@ def _has_no_producer(evidence: Evidence) -> bool:
 
 
 def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
-    """Return the module around a call that gets something else, where it draws itself from a
-    generator whose state differs (`functional.dropout`).
+    """Return the draw of a module around a differing call, from a generator whose state differs.
 
-    It returns, and its draw is known, behind that call.
+    For example, a module that calls `functional.dropout`. Its draw is recorded when it returns,
+    after the call.
     """
     seen, number = difference.seen, difference.step.number
     if seen.kind != "call":
@@ -71,8 +71,10 @@ def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
 
 
 def _own_draws(pair: Pair, around: Step) -> list[str]:
-    """Return the generators whose states differ that a module draws from itself: before the first
-    module inside it that draws from them, their states are no longer those at its beginning.
+    """Return the generators with differing states that a module draws from itself.
+
+    Their states change between the beginning of the module and the first inner module that draws
+    from them.
     """
     names = compare.states(around)
     if not names:
@@ -87,11 +89,11 @@ def _own_draws(pair: Pair, around: Step) -> list[str]:
 
 
 def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Finding | None:
-    """Return the script itself draws from a generator whose state differs, outside of modules and
-    loaders, before a difference without producer.
+    """Return the draw of the script itself, outside of modules and loaders, from a generator whose
+    state differs.
 
-    Such a draw shows where a generator is found in a state in which nothing recorded has left it:
-    it has `moved`.
+    Such a draw is known from a generator that has `moved`: its state is not the one after the last
+    recorded draw.
     """
     names = [name for name in unequal_states(pair, difference.step.number) if name in moved]
     if not names:
@@ -111,8 +113,8 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
 
 
 def _moved_outside(pair: Pair, number: int) -> set[str]:
-    """Return generators that had moved, in run 1, when they were looked at next after a step,
-    although nothing recorded drew from them.
+    """Return generators whose state changed in run 1 by the next look after a step, without a
+    recorded draw.
     """
     looks = (step.number for step in pair.after(number, "rng") if step.first is not None)
     states: dict[str, set[str]] = {}
@@ -130,8 +132,8 @@ def _moved_outside(pair: Pair, number: int) -> set[str]:
 
 
 def _moved_around(pair: Pair, number: int) -> set[str]:
-    """Return generators that stand elsewhere, in run 1, where they are seen next after a step than
-    where they were seen last before it.
+    """Return generators whose state in run 1 differs between the last look before a step and the
+    first after it.
     """
     before: dict[str, str] = {}
     for seen in of_run_1(pair.up_to(number - 1, *_WITH_STATES)):

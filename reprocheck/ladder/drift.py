@@ -1,5 +1,5 @@
-"""Two recordings that were made apart: which differences of the environment stand between them, and
-what was to be expected of those.
+"""Two separate recordings: which differences of the environment lie between them, and what effect
+such differences can have.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ def of_libraries(differences: Sequence[EnvironmentDifference]) -> list[Environme
 
 
 def classes(differences: Sequence[EnvironmentDifference]) -> tuple[Drift, ...]:
-    """Return the differences by class, in the order of the table; what both sides have comes before
-    what one lacks, packages last.
+    """Return the differences by class, in the order of the table.
+
+    Within a class, what both sides have comes before what one side lacks, and packages come last.
     """
 
     def order(difference: EnvironmentDifference) -> tuple[bool, bool, bool]:

@@ -1,5 +1,5 @@
-"""What two runs were given from outside: arguments and environment variables of the processes that
-train, and the files that they read.
+"""What two runs were given from outside: arguments and environment variables of the training
+processes, and the files that they read.
 """
 
 from __future__ import annotations
@@ -45,12 +45,15 @@ differ.
 
 
 def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Given, ...]:
-    """Return what two runs were not given alike: arguments first, then variables, then files, but
-    last what only names the run; nothing where there is no second run.
+    """Return the input that differs between the first two runs: arguments, then variables, then
+    files.
 
-    `below` is the first rung of the training that differs. What a run makes itself may hold a date,
-    and leads there only where a training begins with what it read. `loaded`, the file that this
-    rung names as loaded with other weights, is named there.
+    Input that only names the run, such as `--run-name`, comes last. Empty if there is no second
+    run.
+
+    below   the first rung of the training that differs; files that each run makes itself may hold a
+            date, so they are left out unless that rung may hold what is read from files
+    loaded  the file that this rung names as loaded with other weights; it is never left out
     """
     if len(check.runs) < 2:
         return ()
@@ -69,26 +72,22 @@ def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Gi
 
 
 def given_at_start(first: Run, second: Run) -> tuple[Given, ...]:
-    """Return what the commands that start two runs did not give alike: arguments first, then
-    variables.
-    """
+    """Return the arguments, then the variables, that differ between the starts of two runs."""
     return tuple(dict.fromkeys([*_arguments(first, second), *_variables(first, second)]))
 
 
 def of_the_user(key: str, *values: object) -> bool:
-    """Return whether a fact of the environment is a variable that the user's own script may read,
-    and nothing else does.
+    """Return whether a fact of the environment is a variable that only the user's own script may
+    read.
     """
     name = key.removeprefix(VARIABLE)
     return name != key and any(is_number_of_the_user(name, str(value)) for value in values)
 
 
 def made_by_each_run(check: Check, path: str) -> bool:
-    """Return whether a file that both runs loaded, and in which they found other things, is the
-    work of each of them.
+    """Return whether each of two runs made a file itself that both runs loaded.
 
-    Run 1 made it, and run 2 replaced it, or made it too where each had a copy of the working
-    directory.
+    Run 1 made the file, and run 2 replaced it, or made it in its own copy of the working directory.
     """
     if len(check.runs) < 2:
         return False
@@ -97,21 +96,22 @@ def made_by_each_run(check: Check, path: str) -> bool:
 
 
 def _arguments(first: Run, second: Run) -> Iterator[Given]:
-    """Yield each difference once, rank by rank."""
+    """Yield the arguments that differ, rank by rank."""
     for trace, other in rank_by_rank(first, second):
         unequal = _unequal_words(_words(first, trace), _words(second, other))
         yield from filterfalse(_is_harmless, unequal)
 
 
 def rank_by_rank(first: Run, second: Run) -> Iterator[tuple[Trace, Trace]]:
-    """Return the traces of the ranks that both runs have."""
+    """Return pairs of traces of the same rank, for the ranks that both runs have."""
     others = {trace.rank: trace for trace in second.traces}
     return ((trace, others[trace.rank]) for trace in first.traces if trace.rank in others)
 
 
 def _words(run: Run, trace: Trace) -> list[str]:
-    """Return what follows the program on the command line of a process that trains, or of the one
-    that spawned it.
+    """Return the arguments after the program on the command line of a training process.
+
+    For a spawned process, those of the process that spawned it.
     """
     process = trace.process
     by_pid = {one.pid: one for one in run.processes}
@@ -158,8 +158,9 @@ def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
 def _named(
     before: str, word: str | None, another: str | None, number: int
 ) -> tuple[str, str | None, str | None]:
-    """Return (name, values) of an argument: `--seed 3`, `--seed=3`, `seed=3`, or the word at a
-    place.
+    """Return the name of an argument and its value in each run.
+
+    Known forms are `--seed 3`, `--seed=3` and `seed=3`; another word is named by its position.
     """
     if word is None or another is None:
         return f"{BY_NUMBER}{number}", word, another
@@ -185,8 +186,9 @@ def _is_harmless(argument: Given) -> bool:
 
 
 def names_the_run(name: str) -> bool:
-    """Return whether an argument or a variable says what the run is called or where its results
-    go, which changes no number by itself.
+    """Return whether an argument or variable only names the run or the place of its results.
+
+    Such a value changes no number by itself.
     """
     *before, last = _parts(name)
     joined = "_".join([*before, last])
@@ -202,9 +204,10 @@ def _parts(name: str) -> list[str]:
 
 
 def _variables(first: Run, second: Run) -> Iterator[Given]:
-    """Yield environment variables that hold numbers, rank by rank.
+    """Yield the environment variables with numbers that differ, rank by rank.
 
-    A rank that the program starts has those, too, that the program set: they are no input.
+    Variables that the program sets itself for the ranks that it starts are no input, and are left
+    out.
     """
     own = first.own_variables.keys() | second.own_variables.keys()
     for trace, other in rank_by_rank(first, second):
@@ -228,8 +231,9 @@ def _variables(first: Run, second: Run) -> Iterator[Given]:
 
 
 def _files(first: Run, second: Run) -> Iterator[Given]:
-    """Yield files that both read and that were not the same; what one of the runs left is named as
-    such elsewhere.
+    """Yield the files that both runs read with different content.
+
+    Files that one of the runs left are skipped, unless both runs made them.
     """
     of_runs = (run.record.files for run in (first, second))
     left = set(chain.from_iterable((*files.created, *files.changed) for files in of_runs))
@@ -252,7 +256,7 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
 
 
 def _state(file: InputFile, other: InputFile) -> FileState:
-    """Return what tells a file from the other."""
+    """Return what distinguishes a file from the other: its size, else hash and time."""
     if file.size != other.size:
         return FileState(size=file.size)
     return FileState(size=file.size, hash=file.hash[:8], time=file.time or None)

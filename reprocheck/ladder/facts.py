@@ -1,4 +1,4 @@
-"""What a statement names of a recorded fact."""
+"""The part of a recorded fact that statements name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reprocheck.trace.deep import Seen
 
 
 def fact_of(seen: Seen) -> Fact:
-    """Return what is named of a fact of one run."""
+    """Return the part of a fact of one run that statements name."""
     return Fact(
         kind=seen.kind,
         place=seen.place,
@@ -22,7 +22,7 @@ def fact_of(seen: Seen) -> Fact:
 
 
 def fact_of_step(step: Step) -> Fact:
-    """Return what is named of a fact, with the run that alone has it."""
+    """Return the part of a fact that statements name, with the run if only one run has the fact."""
     fact = fact_of(step.seen)
     if step.both:
         return fact
@@ -30,7 +30,7 @@ def fact_of_step(step: Step) -> Fact:
 
 
 def place_of(seen: Seen, class_: str = "") -> str:
-    """Return the place of a rung: the path of a module; the class where it is the model itself,
-    which has none.
+    """Return the place of a rung: the path of a module; for the model itself, which has no path,
+    its class.
     """
     return seen.place or seen.class_ or class_ or THE_MODEL

@@ -1,5 +1,5 @@
-"""The rung of files and arguments: what run 1 left behind, and what the runs were given
-otherwise.
+"""The rung of files and arguments: files that run 1 left, and input that differs between the
+runs.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from reprocheck.model.statements.given import LeftFiles, LeftWithoutEffect, NotG
 
 
 def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:
-    """Return what run 1 left and run 2 read before the first difference, else what the runs were
-    given.
+    """Return the rung: files that run 1 left and run 2 read before the first difference, else
+    differing input.
     """
     evidence: Evidence | None = None
     below = ""
@@ -65,9 +65,10 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
 
 
 def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
-    """Return the finding that the runs had other arguments, or read files that were not the
-    same; of two recordings, that they ran other code. See `given_otherwise` for `below` and
-    `loaded`.
+    """Return the rung for differing arguments or files; for two separate recordings, also for other
+    code.
+
+    See `given_otherwise` for `below` and `loaded`. None if no input differs.
     """
     code: Sequence[SourceDifference] = ()
     if check.between is not None:
@@ -96,7 +97,7 @@ def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
 def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:
     """Return whether run 2 opened a file before the first difference.
 
-    Where the deeper runs do not show when, it is taken to have.
+    True if the deeper runs do not show when.
     """
     if first is None or lead is None:
         return True

@@ -1,4 +1,4 @@
-"""What is found out of one rung of one rank, and the measures that go with it."""
+"""The first difference on one rung of one rank, with its size."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _HUGE, _TINY = 1e18, 1e-30
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """An operator that makes a difference itself: its call in run 1, and those of its inputs that
-    are memory which nothing has filled.
+    """An operator that makes a difference itself.
+
+    seen      its call in run 1
+    unfilled  paths of its inputs that are uninitialized memory
     """
 
     seen: Seen
@@ -35,7 +37,9 @@ class Operation:
 class Finding(Rung):
     """The first difference on a rung of one rank.
 
-    `number` is its step in the merged order, -1 for what was there before the first iteration.
+    number  its step in the merged order of both runs; -1 for a difference before the first
+            iteration
+    rank    the rank that recorded it
     """
 
     status: RungStatus = "differs"
@@ -48,20 +52,21 @@ class Finding(Rung):
 
     @property
     def order(self) -> tuple[int, int]:
-        """Order of execution; on one step, the order of the ladder."""
+        """A sort key by the order of execution; at one step, by the order of the rungs."""
         return self.number, RUNGS.index(self.rung)
 
     @property
     def when(self) -> tuple[int, int]:
-        """Its iteration, 0 before the first, and its rung: what is known of the order across
-        ranks.
+        """A sort key across ranks: the iteration (0 before the first) and the rung.
+
+        The order of execution is not known across ranks.
         """
         return self.iteration or 0, RUNGS.index(self.rung)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
-    """How far two leaves are apart, and what they are."""
+    """How far two leaves are apart, and what they are; a leaf is one tensor or value."""
 
     size: Size | None = None
     relative: float | None = None
@@ -81,8 +86,10 @@ def found(
     operations: Sequence[str] = (),
     inside: str = "",
 ) -> Finding:
-    """Return the finding that a fact of a pair is not the same on a rung; `place` where it is not
-    that of the fact, `line` as `file:line`.
+    """Return the finding for a fact that differs on a rung.
+
+    place  the place, if it is not that of the fact
+    line   the line of the user's code, as `file:line`
     """
     seen, measured = step.seen, measured or Measure()
     # a module that has no class is known by its place alone
@@ -104,9 +111,7 @@ def found(
 
 
 def step_number(pair: Pair, finding: Finding) -> int:
-    """Return the step of a finding in its pair, also of what was there before the first
-    iteration.
-    """
+    """Return the number of the step of a finding, also if it is before the first iteration."""
     if finding.number >= 0:
         return finding.number
     steps = (one.step.number for one in pair.differences if one.rung == finding.rung)
@@ -118,7 +123,9 @@ _INPUTS, _OUTPUTS = 0, 1
 
 
 def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Measure:
-    """Return size and kind of the first leaf that differs, among what came out or what went in."""
+    """Return size and kind of the first differing output; with `inputs`, of the first differing
+    input.
+    """
     side = {True: _INPUTS, False: _OUTPUTS}[inputs]
     paths = (difference.inputs, difference.outputs)[side]
     facts = difference.step.facts
@@ -164,7 +171,7 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
 
 
 def _norms(leaf: Leaf) -> list[float]:
-    """Return the norm of a leaf, and the sizes of its elements where they are known."""
+    """Return the norm of a leaf and the magnitudes of its elements, as far as they are known."""
     values: list[float] = []
     if leaf.dtype.startswith(("float", "bfloat")):
         values = compare.numbers(leaf.value) or []
@@ -173,7 +180,7 @@ def _norms(leaf: Leaf) -> list[float]:
 
 
 def _number(leaf: Leaf) -> float | None:
-    """Return the number that a leaf is; None where it is something else."""
+    """Return the value of a leaf that is a single number; None for any other leaf."""
     if isinstance(leaf.value, list):
         return None
     return next(iter(compare.numbers(leaf.value) or ()), None)

@@ -1,7 +1,7 @@
-"""Work on many items, shared among forked processes.
+"""Process many items in forked processes.
 
-The first share is done here. What a process does not answer, for whatever reason, is done here too:
-a process that fails costs time alone.
+The first share of items is processed in this process. If a fork gives no answer, for whatever
+reason, this process does its share, too: a failed fork costs only time.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ _Result = TypeVar("_Result")
 def shared(
     work: Callable[[_Item], _Result], items: Sequence[_Item], *, much: bool
 ) -> list[_Result]:
-    """Return what `work` makes of each item, in their order; by several processes where there is
-    much to do.
-    """
+    """Return the result of `work` for each item, in their order; in several processes if `much`."""
     count = 1
     if much and _can_fork():
         count = min(len(os.sched_getaffinity(0)), _MOST, len(items))
@@ -48,19 +46,21 @@ def shared(
 
 
 def _can_fork() -> bool:
-    """Return whether no thread can leave a lock to a fork that nobody will release."""
+    """Return whether a fork is safe: no other thread could hold a lock that the fork never gets
+    released.
+    """
     return sys.platform == "linux" and threading.active_count() == 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Fork:
-    """A process at work, and the pipe that it writes its answer to."""
+    """A forked process, and the pipe that it writes its results to."""
 
     pid: int
     pipe: BinaryIO
 
     def answer(self) -> dict[Any, Any]:
-        """Return what it made of each item of its share; empty where it failed."""
+        """Return item -> result for the share of the fork; empty if the fork failed."""
         try:
             results = pickle.load(self.pipe)  # it comes from a fork of this process
         except (EOFError, OSError, pickle.UnpicklingError):
@@ -69,7 +69,7 @@ class _Fork:
         return results
 
     def end(self) -> None:
-        """Leave no process behind, whatever it is doing."""
+        """Kill the fork and wait for its end."""
         self.pipe.close()
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)

@@ -1,6 +1,4 @@
-"""The forward and the loss rung: culprit or victim, module by module in the order in which they
-return.
-"""
+"""The forward and the loss rung: which module makes the difference, and which only passes it on."""
 
 from __future__ import annotations
 
@@ -40,7 +38,9 @@ _LOSS = re.compile(r".*Loss|.*Criterion|CrossEntropy|SoftmaxCrossEntropyWithLogi
 
 
 def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Return the first call of a module to return with a difference: the innermost one."""
+    """Return the finding for the first module call that returns with a difference: the innermost
+    one.
+    """
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
@@ -89,8 +89,9 @@ def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _own(pair: Pair, difference: Difference) -> Finding:
-    """Return a module that returns something else for equal inputs: the module itself, or what lies
-    between its last child and its output, makes the difference.
+    """Return the finding for a module that returns another output for equal inputs.
+
+    The module itself, or code between its last child and its output, makes the difference.
     """
     seen, step = difference.seen, difference.step
     drawn = Generators()
@@ -114,9 +115,7 @@ def _own(pair: Pair, difference: Difference) -> Finding:
 
 
 def _children(pair: Pair, step: Step) -> Iterator[Seen]:
-    """Yield the calls that a call made, the last first: those that returned before it, down to the
-    end of its previous call.
-    """
+    """Yield the calls made inside a call, the last first."""
     seen = step.seen
     for before in pair.before(step.number, "call", "batch"):
         other = before.seen
@@ -127,8 +126,8 @@ def _children(pair: Pair, step: Step) -> Iterator[Seen]:
 
 
 def _is_loss(pair: Pair, step: Step) -> bool:
-    """Return whether a call is that of a loss: its one output is what the backward pass starts
-    from, or its class says so.
+    """Return whether a call computes the loss: its only output starts the backward pass, or its
+    class is that of a loss.
     """
     seen = step.seen
     scalars = [leaf for _, leaf in seen.outputs if _is_single(leaf)]
@@ -148,7 +147,9 @@ def _is_single(leaf: Leaf) -> bool:
 
 
 def _agreed(pair: Pair) -> Agreed:
-    """Return what agrees up to the loss, as far as it was recorded."""
+    """Return what agrees up to the loss: weights, generator states, batches, outputs, as far as
+    recorded.
+    """
     unseen = bool(unseen_weights(pair))
     return Agreed(
         weights="initial weights" in pair.recorded and not unseen,
@@ -160,7 +161,7 @@ def _agreed(pair: Pair) -> Agreed:
 
 
 def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Return the loss, or what goes into it behind the last module."""
+    """Return the finding for the loss, or for its input after the last module."""
     first = differences[0]
     if first.structural:
         return structure(pair, first)
@@ -207,8 +208,8 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _label_names(difference: Difference) -> list[str]:
-    """Return the differing inputs of a loss that are labels by name, or integers that a loss
-    takes.
+    """Return the paths of differing inputs of a loss that are labels, by name or because they are
+    integers.
     """
     named = [path for path in difference.inputs if path in _LABELS]
     if named or "Loss" not in difference.seen.place:
@@ -221,7 +222,7 @@ def _label_names(difference: Difference) -> list[str]:
 
 
 def structure(pair: Pair, difference: Difference) -> Finding:
-    """Return what only one run does."""
+    """Return the finding for something that only one run does."""
     return found(
         pair,
         difference.step,

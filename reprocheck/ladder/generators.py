@@ -1,4 +1,6 @@
-"""The rung of the process-wide random generators: who draws from one whose state differs."""
+"""The rung of the process-wide random generators: who draws from a generator whose state
+differs.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,10 @@ LOOKS = ("found", "rng")
 
 
 def drawn(pair: Pair, end: int) -> Finding | None:
-    """Return the first module or loader, up to step `end`, that draws from a generator whose state
+    """Return the first draw of a module or loader, up to step `end`, from a generator whose state
     differs.
 
-    Each loader draws a seed for its workers. Where all that it hands out agrees, nothing follows
-    from that.
+    A loader whose batches all agree does not count: it only draws a seed for its workers.
     """
     drawers = list(pair.up_to(end, *DRAWERS))
     at_end = {step.seen.place for step in drawers if step.number == end}
@@ -41,8 +42,8 @@ def drawn(pair: Pair, end: int) -> Finding | None:
 
 
 def unequal_states(pair: Pair, end: int) -> list[str]:
-    """Return generators whose states were seen to differ at any point up to a step, or when they
-    were looked at next.
+    """Return generators whose states were seen to differ up to a step, or at the next look after
+    it.
     """
     looks = [step for step in pair.of_kind("rng") if step.both]
     next_one = sum(step.number <= end for step in looks)
@@ -51,24 +52,22 @@ def unequal_states(pair: Pair, end: int) -> list[str]:
 
 
 def unused(pair: Pair, end: int, used: Sequence[str] = ()) -> list[str]:
-    """Return generators whose states were seen to differ before step `end`, and that no module drew
-    from.
-    """
+    """Return generators whose states differ before step `end`, and that no module drew from."""
     drawn_from = {name for step in pair.up_to(end, "call") for name in step.seen.after}
     drawn_from |= set(used)
     return [name for name in unequal_states(pair, end) if name not in drawn_from]
 
 
 def unused_and_moving(pair: Pair, end: int) -> list[str]:
-    """Return the unused generators that have several states in run 1: something draws from them
-    that was not recorded.
+    """Return the unused generators whose state changes in run 1: something that was not recorded
+    draws from them.
     """
     states = counted_states(pair)
     return [name for name in unused(pair, end) if states[name] > 1]
 
 
 def counted_states(pair: Pair) -> Counter[str]:
-    """Return in how many states each generator was seen when run 1 looked at it."""
+    """Return generator -> the number of different states seen in run 1."""
     looks = of_run_1(pair.of_kind(*LOOKS))
     states = set(chain.from_iterable(look.before.items() for look in looks))
     return Counter(name for name, _ in states)

@@ -1,5 +1,5 @@
-"""What a later run says in its own log of a state that it found, and run 1 does not: cited as
-evidence, never decided upon.
+"""Lines in the log of a later run, but not of run 1, on state that the run found: cited as
+evidence, but never decisive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ LONGEST = 120
 
 
 def of_found_state(check: Check) -> FoundState | None:
-    """Return the first such line of a later run; None where there is none."""
+    """Return the first log line of a later run on found state that run 1 lacks; None if there is
+    none.
+    """
     if check.folder is None or len(check.runs) < 2:
         return None
     before = set(_lines(check.runs[0].record, check.folder))

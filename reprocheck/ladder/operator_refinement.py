@@ -1,4 +1,4 @@
-"""What the operators say of the first difference, where they were recorded."""
+"""Refine the first difference by the operators, if they were recorded."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _BACKWARD = {"RNG state": False, "forward": False, "loss": False, "gradient": Tr
 
 
 def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
-    """Return the first difference, with the first operator that differs; `pair` is that of its
-    rank.
+    """Return the first difference with the first operator that differs.
+
+    `pair` holds the traces of the rank of the first difference.
     """
     if first.rung not in _BACKWARD:
         return first

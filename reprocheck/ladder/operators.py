@@ -1,4 +1,6 @@
-"""Level `op`: the operator that makes the difference which a rung names by module."""
+"""Level `op` of recording: the operator that makes the difference for which a rung names only a
+module.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,9 @@ class Operator:
 
 
 def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | None:
-    """Return the first operator whose output differs; `backward` asks for those of the backward or
-    of the forward pass alone.
+    """Return the first operator whose output differs.
+
+    `backward` limits the search to the backward pass (True) or the forward pass (False).
     """
     unfilled: set[str] = set()
     for step in pair.operators:
@@ -116,9 +119,9 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
 def _unequal_inputs(
     pair: Pair, step: Step, unfilled: set[str]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the inputs that differ, and others that are memory which nothing has filled.
+    """Return the paths of differing inputs, and of inputs that are uninitialized memory.
 
-    What was in `self` does not matter to an operator that fills it.
+    The old content of `self` is left out for an operator that fills `self`.
     """
     leaves = dict(step.seen.inputs)
     fills = _base(step.seen.place) in FILLS
@@ -132,6 +135,6 @@ def _unequal_inputs(
 
 
 def _base(name: str) -> str:
-    """Return the name of an operator alone: `empty_like` of `aten.empty_like.default`."""
+    """Return the plain name of an operator: `empty_like` of `aten.empty_like.default`."""
     parts = name.replace("::", ".").split(".")
     return parts[:2][-1]

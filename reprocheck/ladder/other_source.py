@@ -1,4 +1,4 @@
-"""Two recordings whose files of the user are not the same: what of them differs, line by line."""
+"""Compare the user's files of two separate recordings, line by line."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _TEXT = 160
 
 
 def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
-    """Return the files that differ between the two sides of a check, those whose code differs
-    first; none where a side keeps no files.
+    """Return the files that differ between the two recordings, those with differing code first.
+
+    Empty if one of the recordings holds no files.
     """
     if not all(side.sources for side in check.record.compared):
         return ()

@@ -1,4 +1,4 @@
-"""Two traces of one rank side by side, and every place where they differ."""
+"""Align two traces of one rank, and find every place where they differ."""
 
 from __future__ import annotations
 
@@ -41,11 +41,14 @@ Operators refine what modules say; seeds, states and loads are evidence.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """A fact that is not the same in both runs: the paths of what went in and of what came out that
-    differ.
+    """A fact that differs between the runs, with the paths of its differing inputs and outputs.
 
-    Both are empty where only one run has the fact, where the fact is the order of samples, and
-    where samples stand in another order.
+    step     the fact in both runs
+    rung     the rung of the ladder
+    inputs   paths of the inputs that differ
+    outputs  paths of the outputs that differ
+
+    Both are empty if only one run has the fact, or if only the order of samples differs.
     """
 
     step: Step
@@ -55,12 +58,12 @@ class Difference:
 
     @property
     def seen(self) -> Seen:
-        """The fact in run 1, else in run 2."""
+        """The fact in run 1; in run 2 if run 1 lacks it."""
         return self.step.seen
 
     @property
     def samples(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The hashes of the samples of a batch in both runs; none where they are not known."""
+        """The hashes of the samples of a batch in both runs; empty if they are not known."""
         if self.step.facts is None:
             return (), ()
         first, second = self.step.facts
@@ -68,12 +71,12 @@ class Difference:
 
     @property
     def structural(self) -> bool:
-        """Return whether only one run has it."""
+        """Return whether only one run has the fact."""
         return not self.step.both
 
 
 class Pair:
-    """Two traces of one rank, aligned."""
+    """Two traces of one rank, aligned fact by fact."""
 
     def __init__(
         self,
@@ -98,7 +101,7 @@ class Pair:
 
     @property
     def rank(self) -> int:
-        """The rank that recorded them."""
+        """The rank that recorded the traces."""
         return self.first.rank
 
     @cached_property
@@ -129,10 +132,9 @@ class Pair:
         return len({self.first.algorithm, self.second.algorithm} - {""}) > 1
 
     def rung_of(self, step: Step) -> RungName:
-        """Return the rung of a fact that stands on one.
+        """Return the rung of a fact whose kind has a rung.
 
-        One rank reduces nothing: what changes its gradient before the update belongs to the
-        gradient.
+        With one rank nothing is reduced: a change before the update belongs to the gradient.
         """
         rung = RUNG_OF[step.seen.kind]
         if rung == "reduced gradient" and self.ranks < 2:
@@ -148,7 +150,7 @@ class Pair:
         return [step for step in self.of_kind(*kinds) if step.seen.place == place]
 
     def tells(self, step: Step) -> bool:
-        """Return whether a fact says anything: only one run has it, or something of it can be
+        """Return whether a fact says anything: only one run has it, or a part of it can be
         compared.
         """
         return not step.both or self.comparable(step)
@@ -162,7 +164,7 @@ class Pair:
         return _of_kinds(self.steps[self.position(number + 1) :], kinds)
 
     def up_to(self, number: int, *kinds: str) -> Iterator[Step]:
-        """Return the facts of these kinds up to a step, itself included, in order."""
+        """Return the facts of these kinds up to and including a step, in order."""
         return _of_kinds(self.steps[: self.position(number + 1)], kinds)
 
     def before_in_iteration(self, step: Step, *kinds: str) -> Iterator[Step]:
@@ -178,12 +180,12 @@ class Pair:
         return [step.seen for step in _of_iteration(self.of_kind("call"), iteration)]
 
     def position(self, number: int) -> int:
-        """Return the index of the first step that is not before step `number`."""
+        """Return the index of the first step whose number is at least `number`."""
         return bisect_left(self.steps, number, key=attrgetter("number"))
 
     @property
     def last(self) -> int:
-        """The number of the last step; -1 where there is none."""
+        """The number of the last step; -1 if there are no steps."""
         return max((step.number for step in self.steps), default=-1)
 
     def differs(self, step: Step) -> bool:
@@ -203,7 +205,7 @@ class Pair:
         return frozenset(difference.step.number for difference in self.differences)
 
     def comparable(self, step: Step) -> bool:
-        """Return whether both runs have the fact, and anything in it that can be compared."""
+        """Return whether both runs have a fact, and some part of it can be compared."""
         if step.facts is None:
             return False
         a, b = step.facts
@@ -213,10 +215,10 @@ class Pair:
         return by_outputs or compare.known(a.inputs, b.inputs, self.algorithms)
 
     def _end(self) -> int:
-        """Return the last step to look at: behind the last that both runs have, one run has gone on
-        alone.
+        """Return the number of the last step to look at: the last that both runs have.
 
-        That says something only where the other one came to its own end.
+        The step after it is included if the shorter run came to its own end, because then the other
+        run really went on alone.
         """
         last = max((step.number for step in self.steps if step.both), default=-1)
         rest = self.steps[self.position(last + 1) :]
@@ -230,8 +232,8 @@ class Pair:
         return rest[0].number
 
     def _other_samples(self, step: Step) -> bool:
-        """Return whether a loader gives its samples otherwise, although the batch may agree in
-        every tensor.
+        """Return whether a loader gives other samples or another order, even if the tensors of the
+        batch agree.
         """
         if step.facts is None:
             return False
@@ -252,15 +254,15 @@ def _of_iteration(steps: Iterable[Step], iteration: int) -> Iterator[Step]:
 
 
 def module_around(places: Sequence[str]) -> str:
-    """Return the innermost module that holds all these places."""
+    """Return the innermost module that contains all these places."""
     parents = [place.split(".")[:-1] for place in places]
     levels = takewhile(lambda names: len(set(names)) == 1, zip(*parents, strict=False))
     return ".".join(names[0] for names in levels)
 
 
 def is_inside(place: str, module: str) -> bool:
-    """Return whether a module lies in another one; in the model itself, which has no path, all
-    others do.
+    """Return whether a module lies inside another one; all modules lie inside the model itself
+    ("").
     """
     prefix = f"{module}."
     if not module:

@@ -1,8 +1,8 @@
-"""Two traces of one rank read side by side: only the facts from which it follows where they first
-differ on each rung.
+"""Read two traces of one rank side by side, and keep only the facts that show the first difference
+on each rung.
 
-Most of what many ranks record is the same in both runs, or follows from a difference before it.
-Such lines are passed over as they are, without being decoded.
+Most facts of many ranks are equal in both runs, or follow from an earlier difference. Their lines
+are skipped without being decoded.
 """
 
 from __future__ import annotations
@@ -41,9 +41,12 @@ _AGAIN_DECODER: msgspec.json.Decoder[Again] = msgspec.json.Decoder(Again)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Skimmed:
-    """Two files with the facts that were kept of them.
+    """Two trace files with the facts that were kept.
 
-    known   weights with such facts, whose first values were recorded and may have been passed over
+    first   the trace of run 1
+    second  the trace of run 2
+    known   weights with kept facts whose first values were recorded, although the fact with these
+            values may have been skipped
     """
 
     first: DeepFile
@@ -52,11 +55,11 @@ class Skimmed:
 
 
 def skimmed(first: Path, second: Path) -> Skimmed | None:
-    """Return the two files with the facts that matter: of each kind the first that differs, and all
-    that draws from generators.
+    """Return two trace files with the facts that matter: of each kind the first that differs, and
+    all draws from generators.
 
-    None where the runs do not record the same facts in the same order, or a file cannot be read:
-    then both are to be read whole.
+    None if the runs do not record the same facts in the same order, or a file cannot be read: then
+    both files must be read whole.
     """
     skim = _Skim(DeepFile(path=first), DeepFile(path=second))
     try:
@@ -72,7 +75,7 @@ def skimmed(first: Path, second: Path) -> Skimmed | None:
 
 
 def _read(skim: _Skim) -> bool:
-    """Read both files to their ends. False where they do not record the same facts."""
+    """Read both files to their ends; return False if they do not record the same facts."""
     with begun(skim.first) as first, begun(skim.second) as second:
         one, other = _Source(skim.first, first), _Source(skim.second, second)
         pairs = zip_longest(one.lines, other.lines, fillvalue=b"")
@@ -87,7 +90,7 @@ def _read(skim: _Skim) -> bool:
 
 @dataclass(slots=True)
 class _Source:
-    """A file, and what follows of its lines."""
+    """A trace file, and an iterator over its lines."""
 
     file: DeepFile
     stream: BinaryIO
@@ -97,8 +100,9 @@ class _Source:
         self.lines = whole_lines(self.stream)
 
     def fact(self, line: bytes) -> _Line | None:
-        """Return the fact in the line that was read last, or else the next one; what the lines
-        before it say is taken at once. None where no fact is left.
+        """Return the fact in the given line, or else the next fact; None if no fact is left.
+
+        Lines before that fact, which hold other events, are processed.
         """
         while line:
             at = self.stream.tell() - len(line)
@@ -112,10 +116,10 @@ class _Source:
 
 @dataclass(slots=True)
 class _Skim:
-    """Two files while they are read.
+    """Two trace files while they are read.
 
-    told    kinds of which a fact was kept that can be compared
-    differ  kinds of which a fact was kept that differs
+    told    kinds of facts of which a comparable one was kept
+    differ  kinds of facts of which a differing one was kept
     known   weights whose first values were recorded
     """
 
@@ -126,10 +130,10 @@ class _Skim:
     known: set[bytes] = field(default_factory=set)
 
     def passed_over(self, pairs: Iterator[tuple[bytes, bytes]]) -> tuple[bytes, bytes] | None:
-        """Pass over the lines of both that hold the same fact, which is not to be kept. The first
-        two that are not passed over; None at the end.
+        """Skip pairs of lines that hold the same fact, which need not be kept.
 
-        It decides as `take` does, for most lines in fewer steps.
+        Returns the first pair that is not skipped; None at the end. Decides as `take` does, but in
+        fewer steps for most lines.
         """
         head = b"\0"  # no line of a fact begins with it
         for a, b in pairs:
@@ -153,9 +157,9 @@ class _Skim:
         return None
 
     def take(self, one: _Line, other: _Line) -> bool:
-        """Keep a fact of both runs, or pass over it. False where that cannot be said of it.
+        """Keep or skip a fact of both runs; return False if the lines do not hold the same fact.
 
-        It is asked of each line, so it looks at bytes alone.
+        Called for every line, so it looks at bytes alone.
         """
         a, b = one[1], other[1]
         kind = _kind(a)
@@ -176,20 +180,22 @@ class _Skim:
         return True
 
     def _is_needed(self, kind: bytes, a: bytes, b: bytes, place: bytes) -> bool:
-        """Return whether a fact says something beside its values, or belongs to a weight whose
-        first values were not recorded.
+        """Return whether a fact says more than its values, or is of a weight without recorded first
+        values.
         """
         if kind in _OF_WEIGHTS:
             return self._is_unknown(place)
         return kind in _SAYS_MORE and self._says_more(kind, a, b, place)
 
     def _is_unknown(self, place: bytes) -> bool:
-        """Return whether no first values were recorded of a weight."""
+        """Return whether the first values of a weight were not recorded."""
         # a colon stands in the name of what an optimizer keeps of a weight
         return place.find(b":") < 0 and place not in self.known
 
     def _says_more(self, kind: bytes, a: bytes, b: bytes, place: bytes) -> bool:
-        """Return whether a fact says something beside its values."""
+        """Return whether a fact says more than its values, such as a call that drew random
+        numbers.
+        """
         more = _SAYS_MORE[kind]
         # `in` takes five times as long: it tries the bytes as a number before
         if a.find(more) >= 0 or (a != b and b.find(more) >= 0):
@@ -199,7 +205,7 @@ class _Skim:
         return False
 
     def _keep(self, one: _Line, other: _Line, kind: bytes) -> bool:
-        """Decode a fact and keep it. False where a line holds none."""
+        """Decode and keep a fact of both runs; return False if a line holds no fact."""
         a, b = _taken(self.first, one), _taken(self.second, other)
         if a is None or b is None:
             return False
@@ -221,8 +227,9 @@ class _Skim:
         return True
 
     def _take_again(self, one: _Line, other: _Line) -> bool:
-        """Keep of several facts with the values of earlier ones those whose values were kept. Of
-        all others, the values agree, or follow from what differs.
+        """Keep, of facts that repeat earlier values, those whose earlier values were kept.
+
+        The values of the others agree, or follow from a difference that is known.
         """
         (at, a), (other_at, b) = one, other
         if a != b:
@@ -245,7 +252,7 @@ class _Skim:
 
 
 def _taken(file: DeepFile, line: _Line) -> Seen | None:
-    """Return the fact in a line, which is kept from now on; None where there is none."""
+    """Return the fact in a line, which is added to its file; None if the line holds no fact."""
     at, text = line
     before = len(file.seen)
     take(file, text, at)

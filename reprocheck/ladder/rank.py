@@ -1,6 +1,4 @@
-"""One rank of the runs that were recorded again: what differs on each rung, and what follows from
-what.
-"""
+"""What differs on each rung of one rank in the deeper runs, and what follows from what."""
 
 from __future__ import annotations
 
@@ -41,7 +39,12 @@ _CONSEQUENCES = frozenset({"forward", "loss", "gradient", "reduced gradient", "u
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rank:
-    """One rank: what was found in its pair of traces, and what else is said of it."""
+    """One rank: the findings in its pair of traces, and what else is said of the rank.
+
+    number    the number of the rank
+    findings  rung -> the first difference there
+    kept      what was recorded of the rank, and what could not be
+    """
 
     number: int
     findings: Mapping[RungName, Finding]
@@ -49,18 +52,19 @@ class Rank:
 
     @property
     def earliest(self) -> Finding | None:
-        """The first in the order of execution."""
+        """The first finding in the order of execution."""
         return _earliest(self.findings)
 
     @property
     def first(self) -> Finding | None:
-        """Return where to look first."""
+        """Return the finding to look at first."""
         return _first(self.findings)
 
     @property
     def independent(self) -> RungName | None:
-        """The rung of the earliest, where it is of rounding level and not the one to look at first:
-        neither follows from the other.
+        """The rung of the earliest finding, if that is not the one to look at first.
+
+        Such a finding is of rounding level, and neither of the two follows from the other.
         """
         earliest = self.earliest
         if earliest is None or earliest is self.first:
@@ -68,13 +72,13 @@ class Rank:
         return earliest.rung
 
     def behind(self, first: Finding) -> Rank:
-        """Return the rank, where the first difference of all ranks is this one."""
+        """Return the rank, given the first difference of all ranks."""
         return replace(self, findings=_behind(self.findings, first))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pairs:
-    """The ranks of two runs. The traces of one are read when they are asked for."""
+    """The ranks of two runs; the traces of a rank are read only when asked for."""
 
     first: DeepRun
     second: DeepRun
@@ -90,12 +94,12 @@ class Pairs:
 
     @property
     def alone(self) -> list[int]:
-        """The ranks that one of the runs recorded."""
+        """The ranks that only one of the runs recorded."""
         return sorted({*self.first.ranks} ^ {*self.second.ranks})
 
     @property
     def size(self) -> int:
-        """Bytes of the traces of these ranks."""
+        """The number of bytes in the traces of these ranks."""
         runs = (self.first, self.second)
         return sum(run.path(rank).stat().st_size for run in runs for rank in self.ranks)
 
@@ -104,7 +108,9 @@ class Pairs:
         return self._pair(self.first.read(rank), self.second.read(rank))
 
     def skim(self, rank: int) -> Pair:
-        """Return the traces of a rank as far as they say where it first differs on each rung."""
+        """Return the traces of a rank, reduced to the facts that show the first difference on each
+        rung.
+        """
         skim = skimmed(self.first.path(rank), self.second.path(rank))
         if skim is None:
             return self.read(rank)
@@ -112,8 +118,8 @@ class Pairs:
         return self._pair(first, self.second.trace(rank, skim.second), known_weights=skim.known)
 
     def of_place(self, place: str, iteration: int) -> Iterator[Pair]:
-        """Yield the traces of each rank, as far as they are of one place, up to the end of an
-        iteration.
+        """Yield the traces of each rank, reduced to one place and to iterations up to the given
+        one.
         """
         for rank in self.ranks:
             runs = (self.first, self.second)
@@ -134,7 +140,7 @@ class Pairs:
 
 
 def read_pairs(folder: Path, deeper: DeeperPair) -> Pairs:
-    """Return the ranks of the first two runs; none where there are not two."""
+    """Return the ranks of the first two runs; no ranks if there are fewer than two runs."""
     if len(deeper.runs) < 2:
         return Pairs(first=DeepRun({}), second=DeepRun({}))
     first, second = (read_deep(folder, run) for run in deeper.runs[:2])
@@ -178,7 +184,7 @@ def _earliest(findings: Mapping[RungName, Finding]) -> Finding | None:
 
 
 def _first(findings: Mapping[RungName, Finding]) -> Finding | None:
-    """Return the earliest, but for a gross difference in the same iteration that cannot follow from
+    """Return the earliest finding, or a gross one in the same iteration that cannot follow from
     rounding.
     """
     earliest = _earliest(findings)
@@ -193,8 +199,10 @@ def _first(findings: Mapping[RungName, Finding]) -> Finding | None:
 
 
 def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungName, Finding]:
-    """Return the findings, where the first difference is this one: what comes behind it and can be
-    its consequence is not explained, as that would blame a victim.
+    """Return the findings, given the first difference.
+
+    A finding that can be a consequence of the first difference is not explained, as that would
+    blame a victim.
     """
     explained = dict(findings)
     for rung, finding in findings.items():
@@ -212,8 +220,9 @@ def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungNa
 
 
 def leads(rank: Rank) -> tuple[tuple[int, int], int]:
-    """Return the order in which ranks lead: the lowest iteration, then the lowest rung, as no order
-    of execution across ranks is known.
+    """Return a sort key for ranks: the lowest iteration first, then the lowest rung.
+
+    The order of execution is not known across ranks.
     """
     first = rank.first
     assert first is not None
@@ -221,8 +230,9 @@ def leads(rank: Rank) -> tuple[tuple[int, int], int]:
 
 
 def earliest(ranks: Sequence[Rank], name: RungName) -> Finding | None:
-    """Return the finding on a rung, of the rank where it comes in the lowest iteration, with the
-    iterations of the others.
+    """Return the finding on a rung, of the rank on which it occurs in the lowest iteration.
+
+    With several ranks, the finding holds rank -> iteration for all of them.
     """
     findings = [rank.findings[name] for rank in ranks if name in rank.findings]
     first = min(findings, key=lambda finding: (finding.when[0], finding.rank), default=None)

@@ -1,8 +1,8 @@
-"""What it takes to run the operation that makes the first difference again, without the training:
+"""Describe how to run the operation that makes the first difference again, without the training:
 from its recorded call to a `Replay`, or why there is none.
 
-Names and texts of a trace become parts of a program that somebody else runs. So each is one of a
-few known forms here, and what is of none is not replayed.
+Names and texts of a trace become parts of a program that somebody else runs. So each must be of a
+known form; anything else is not replayed.
 """
 
 from __future__ import annotations
@@ -66,11 +66,13 @@ _FLOATS = frozenset({"float16", "float32", "float64"})
 
 
 class _UnknownError(Exception):
-    """A part of a call is not known, or of no known form."""
+    """A part of a recorded call is missing, or is not of a known form."""
 
 
 def replay_of(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
-    """Return the operation that makes the first difference; None where none does."""
+    """Return a replay of the operation that makes the first difference; None if no operation makes
+    it.
+    """
     if check.record.compared:
         # what differs between two places need not be noise at either of them
         return None
@@ -114,7 +116,7 @@ def _without_settings(check: Check, pair: Pair, first: Finding) -> Replay | NoRe
 
 
 def _is_by_an_operation(first: Finding) -> bool:
-    """Return whether a module, or an operation of the loss or of the backward pass, makes a
+    """Return whether a module, or an operation of the loss or the backward pass, makes the
     difference.
     """
     if first.operator is not None and first.operator.only_in_one_run:
@@ -125,9 +127,7 @@ def _is_by_an_operation(first: Finding) -> bool:
 
 
 def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
-    """Return the call of a module that draws, or that returns something else for the same
-    inputs.
-    """
+    """Return the call of a module that draws, or that gives another output for the same inputs."""
     if not isinstance(first.evidence, StateDiffers | CallDiffers):
         return None
     steps = pair.steps[pair.position(first.number) :]
@@ -159,7 +159,9 @@ def _of_operator(operation: Operation) -> Replay | NoReplay:
 
 
 def _with_filled(seen: Seen) -> Leaves:
-    """Return what an operator was given; what it fills is there, too, and has no values."""
+    """Return the inputs of an operator; the tensor that an in-place operator fills is added without
+    values.
+    """
     base, inputs = seen.place.split(".")[1], seen.inputs
     if base in FILLS:
         inputs = [(path, leaf) for path, leaf in inputs if path != "self"]
@@ -195,7 +197,7 @@ def _of_module(seen: Seen, framework: str) -> Replay | NoReplay:
 
 
 def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> Replay | NoReplay:
-    """Return a replay with its arguments."""
+    """Return a replay with its arguments, or why they are not known."""
     try:
         arguments = tuple(_arguments(inputs, seen.how, unfilled))
         leaves = (leaf for _, leaf in (*seen.inputs, *seen.outputs) if leaf.device)
@@ -210,8 +212,9 @@ def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> 
 
 
 def _is_of_literals(text: str) -> bool:
-    """Return whether a text is the arguments of a call, all of them numbers, truth values, texts,
-    None or tuples of these.
+    """Return whether a text is a list of call arguments that are all literals.
+
+    Literals are numbers, truth values, texts, None and tuples of these.
     """
     if len(text) > 400:
         return False
@@ -229,7 +232,7 @@ def _is_of_literals(text: str) -> bool:
 
 
 def _arguments(inputs: Leaves, how: How, unfilled: Sequence[str]) -> Iterator[tuple[str, Argument]]:
-    """Yield each argument with its name."""
+    """Yield the name and value of each argument of a recorded call."""
     highest = _highest(inputs)
     leaves: dict[str, list[tuple[str, Argument]]] = {}
     for path, leaf in inputs:
@@ -246,7 +249,7 @@ def _arguments(inputs: Leaves, how: How, unfilled: Sequence[str]) -> Iterator[tu
 
 
 def _nested(parts: Sequence[tuple[str, Argument]]) -> Argument:
-    """Return a value, or a list of which these are the parts by their paths."""
+    """Return a single value, or a tuple built from parts by their paths, such as `0.1`."""
     if len(parts) == 1 and not parts[0][0]:
         return parts[0][1]
     inside: dict[str, list[tuple[str, Argument]]] = {}
@@ -304,9 +307,10 @@ def _tensor(path: str, leaf: Leaf, how: How, highest: int) -> TensorArgument:
 
 
 def _highest(inputs: Leaves) -> int:
-    """Return an index that is within every dimension of what is indexed, where the range of indices
-    was not recorded, as on a device: below the shortest of the first tensor that is none of
-    indices.
+    """Return an index that is valid in every dimension of the indexed tensor.
+
+    Used if the range of indices was not recorded, as on a device. The indexed tensor is the first
+    one without an integer dtype.
     """
     lengths: list[int] = []
     for path, leaf in inputs:

@@ -1,6 +1,4 @@
-"""The ladder of a check: where the two runs that were recorded again first diverge, rank by rank,
-rung by rung.
-"""
+"""The ladder of a check: where the two deeper runs first diverge, rank by rank and rung by rung."""
 
 from __future__ import annotations
 
@@ -42,12 +40,13 @@ _MUCH = 1 << 28
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Shown:
-    """What the runs that were recorded again show.
+    """What the deeper runs show.
 
-    lead   the traces of the rank where they first diverge
-    first  the difference there
-    found  the first difference on each rung, of whatever rank
-    independent  the rung of an earlier difference that has nothing to do with the first
+    ranks        all ranks that were compared
+    lead         the traces of the rank on which the runs first diverge
+    first        the first difference
+    found        rung -> the first difference there, of any rank
+    independent  the rung of an earlier difference that is unrelated to the first
     """
 
     ranks: Sequence[Rank]
@@ -59,7 +58,7 @@ class _Shown:
 
 @collector.paused()
 def ladder_of(check: Check, folder: Path) -> Ladder | None:
-    """Compare the runs that were recorded again. None where there are none."""
+    """Return the ladder from a comparison of the deeper runs; None if there are none."""
     deeper = check.record.deeper
     if not deeper:
         return None
@@ -104,9 +103,7 @@ def ladder_of(check: Check, folder: Path) -> Ladder | None:
 
 
 def _main(check: Check) -> DeeperPair:
-    """Return the runs that are compared at level `module`, else the last that were recorded
-    again.
-    """
+    """Return the pair of deeper runs at level `module`; the last pair if there is none."""
     deeper = check.record.deeper
     return next((pair for pair in deeper if pair.level == "module"), deeper[-1])
 
@@ -137,10 +134,10 @@ def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
 
 
 def _ranks(pairs: Pairs) -> tuple[list[Rank], Pair | None]:
-    """Return each rank, and the traces of the one where the runs first diverge.
+    """Return each rank, and the traces of the rank on which the runs first diverge.
 
-    The traces of several do not fit into memory together: those of a rank are dropped before those
-    of the next are read. Only ranks of which something is shown are read whole.
+    The traces of several ranks do not fit into memory together: those of a rank are dropped before
+    the next are read. Only ranks with a difference to show are read whole.
     """
     if len(pairs.ranks) == 1:
         pair = pairs.read(pairs.ranks[0])
@@ -159,12 +156,12 @@ def _ranks(pairs: Pairs) -> tuple[list[Rank], Pair | None]:
 
 
 def _lead(ranks: Iterable[Rank]) -> Rank | None:
-    """Return the rank where the runs first diverge."""
+    """Return the rank on which the runs first diverge; None if no rank differs."""
     return min((rank for rank in ranks if rank.first), key=leads, default=None)
 
 
 def _earliest(ranks: Iterable[Rank], first: Finding) -> dict[RungName, Finding]:
-    """Return the first difference on each rung, of whatever rank; the first of all is `first`."""
+    """Return rung -> the first difference there, of any rank, given the first difference of all."""
     behind = [rank.behind(first) for rank in ranks]
     findings = {rung: earliest(behind, rung) for rung in RUNGS}
     return {rung: finding for rung, finding in findings.items() if finding is not None}
@@ -178,9 +175,7 @@ def _rung(name: RungName, shown: _Shown) -> Rung:
 
 
 def _beyond(check: Check, main: DeeperPair) -> bool:
-    """Return whether the losses of the check differ, in any bit, only behind the iterations that
-    were recorded deeply.
-    """
+    """Return whether the losses of the check first differ after the deeply recorded iterations."""
     unequal = check.verdict.bitwise.first_iteration
     return unequal is not None and unequal > main.iterations
 
@@ -188,7 +183,7 @@ def _beyond(check: Check, main: DeeperPair) -> bool:
 def _first(
     check: Check, rungs: Mapping[RungName, Rung], shown: _Shown, *, came_back: bool
 ) -> Rung | None:
-    """Return the rung to look at first."""
+    """Return the rung to look at first; None if no rung differs."""
     files = rungs["files and arguments"]
     if shown.first is not None:
         if _leads_to(check, files, shown.first, shown.found):
@@ -201,7 +196,7 @@ def _first(
 
 
 def _leads_to(check: Check, files: Rung, first: Finding, found: Mapping[RungName, Finding]) -> bool:
-    """Return whether the first difference can follow from what the runs were given or found."""
+    """Return whether differing input or left files can explain the first difference."""
     if isinstance(files.evidence, LeftBehind):
         return True
     if not isinstance(files.evidence, GivenOtherwise) or files.evidence.names_the_run:
@@ -215,7 +210,7 @@ def _leads_to(check: Check, files: Rung, first: Finding, found: Mapping[RungName
 
 
 def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> Statement:
-    """Return where, when, and what that means; `rung` is the one to look at first."""
+    """Return the statement on where the runs diverge; `rung` is the one to look at first."""
     if not shown.ranks:
         return NotDiverged(why="nothing recorded")
     verdict = check.verdict

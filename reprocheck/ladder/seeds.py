@@ -1,4 +1,4 @@
-"""How generators were seeded: by the script, by its libraries, by the workers of its loaders."""
+"""How generators were seeded: by the script, by libraries, or by workers of data loaders."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _NONE: Mapping[str, Seeding] = {}
 
 
 def seedings(pair: Pair, number: int) -> dict[str, Seeding]:
-    """Return generator -> how it was last seeded before a step; a number that is folded in
-    unequally since is as a seed.
+    """Return generator -> how it was last seeded before a step.
+
+    A number folded into a JAX PRNG key counts as a seed if it differs between the runs.
     """
     return {step.seen.place: _seeding(step) for step in _seeds(pair, number)}
 
 
 def seeded_before(pair: Pair, weight: Step) -> dict[str, Seeding]:
-    """Return generator -> how it was last seeded before a weight was made, which is recorded at the
-    first forward pass.
+    """Return generator -> how it was last seeded before a weight was made.
 
-    Where the record does not show the order, an equal seed is taken to be later than states that
-    differ.
+    A weight is recorded only at the first forward pass. If the record does not show the order, an
+    equal seed is taken to be set after states that differ.
     """
     before = [step for step in _seeds(pair, weight.number) if not _comes_later(step, weight)]
     seedings_before = {step.seen.place: _seeding(step) for step in before}
@@ -46,8 +46,8 @@ def seeded_before(pair: Pair, weight: Step) -> dict[str, Seeding]:
 
 
 def seeded_later(pair: Pair, weight: Step) -> dict[str, Seeding]:
-    """Return generator -> how it was first seeded after a weight was made, as far as the record
-    shows the order.
+    """Return generator -> how it was first seeded after a weight was made, if the record shows the
+    order.
     """
     first_seedings: dict[str, Seeding] = {}
     for step in _seeds(pair, weight.number):
@@ -57,7 +57,7 @@ def seeded_later(pair: Pair, weight: Step) -> dict[str, Seeding]:
 
 
 def unequal_before(step: Step) -> list[str]:
-    """Return the generators whose states differed before a step, as it says itself."""
+    """Return the generators whose states before a step differ, as recorded with that step."""
     if step.facts is None:
         return []
     first, second = step.facts
@@ -65,9 +65,7 @@ def unequal_before(step: Step) -> list[str]:
 
 
 def _seeds(pair: Pair, number: int) -> list[Step]:
-    """Return the seeds before a step in their order, and the numbers that were folded into keys
-    unequally.
-    """
+    """Return the seeds before a step, in order, and numbers folded into keys that differ."""
     seeds = [
         step
         for step in pair.before(number, "seed", _FOLD)
@@ -77,7 +75,7 @@ def _seeds(pair: Pair, number: int) -> list[Step]:
 
 
 def _comes_later(seed: Step, weight: Step) -> bool:
-    """Return whether a seed was set after a weight was made, as far as the record shows that."""
+    """Return whether the record shows that a seed was set after a weight was made."""
     seeds_before, number = weight.seen.seeds, seed.seen.seeds
     return seeds_before is not None and number is not None and number >= seeds_before
 
@@ -96,7 +94,7 @@ def _seeding(step: Step) -> Seeding:
 
 
 def _value(seen: Seen | None) -> object:
-    """Return the number that a seed is, or its hash; None where that run did not set it."""
+    """Return the number, or hash, of a seed; None if the run did not set the seed."""
     leaf = compare.first_output(seen)
     if leaf.value is msgspec.UNSET:
         return leaf.hash or None
@@ -104,8 +102,9 @@ def _value(seen: Seen | None) -> object:
 
 
 def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
-    """Return generator -> the line of its first seed, where something had drawn from it before,
-    from states that are not the same in both runs.
+    """Return generator -> the line of its first seed, if something drew from it before.
+
+    Only generators whose states before that seed differ between the runs.
     """
     first_seeds: dict[str, Step] = {}
     for step in pair.up_to(number, "seed"):
@@ -116,8 +115,8 @@ def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
 
 
 def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
-    """Return generator -> how a worker of a loader last seeded it by itself, where that was not the
-    same in both runs.
+    """Return generator -> how a data loader worker last seeded it, if the seeds differ or come from
+    the system.
     """
     one, other = (
         {seen.place: seen for seen in trace.worker_seeds if seen.worker == worker}
@@ -141,8 +140,11 @@ def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
 def drawn_from(
     seeded: Mapping[str, Seeding], names: Sequence[str], later: Mapping[str, Seeding] = _NONE
 ) -> Generators:
-    """Return the generators of these names, and what is known of the seeds of all; `later`: of
-    those that came behind the draw.
+    """Return the generators of these names with their seeds.
+
+    seeded  generator -> how it was seeded before the draw
+    names   the generators that are drawn from
+    later   generator -> how it was seeded after the draw
     """
     concerned = _concerned(seeded, names)
     # those with another number in each run say more
@@ -171,10 +173,12 @@ def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Gen
 
 
 def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:
-    """Return the line that seeded one of the generators with another number in each run."""
+    """Return the line that gave one of the generators another seed in each run; "" if there is
+    none.
+    """
     return next((one.line for one in _concerned(seeded, names) if not one.equal), "")
 
 
 def _concerned(seeded: Mapping[str, Seeding], names: Sequence[str]) -> list[Seeding]:
-    """Return how those of these generators were seeded that were."""
+    """Return the seedings of those generators that were seeded."""
     return list(filter(None, map(seeded.get, names)))

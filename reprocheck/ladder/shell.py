@@ -1,6 +1,6 @@
-"""Where a shell script or a Makefile makes the value that it gives to a training.
+"""Find where a shell script or a Makefile makes a value that it gives to a training.
 
-Simple assignments are followed, and values that are written out.
+Simple assignments and literal values are followed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ _PLAIN_VALUE = re.compile(r"[\w.+:-]+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Script:
-    """A text that a shell or make executes; `name` is "" for one in the command itself."""
+    """A text that a shell or make executes.
+
+    name      the path of the script; "" for a text in the command itself (`sh -c TEXT`)
+    text      the text
+    makefile  whether it is a Makefile
+    """
 
     name: str
     text: str
@@ -52,11 +57,12 @@ class Script:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Made:
-    """What gives a value that is another one at each start.
+    """The expression that makes a value that is new at each start.
 
-    file, line   where; no file for a text that stands in the command itself
-    by           what stands there: `$RANDOM`
-    fixed        the line with a fixed value in its place
+    file   the script; "" for a text in the command itself
+    line   the line in the script
+    by     the expression, such as `$RANDOM`
+    fixed  the line with a fixed value instead of the expression
     """
 
     file: str
@@ -67,7 +73,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What stands behind a name: its text, and where that begins in the script."""
+    """The text of a value, and the offset at which it begins in its script."""
 
     script: Script
     at: int
@@ -75,9 +81,9 @@ class _Value:
 
 
 def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[Script]:
-    """Return the scripts that a command executes, and those that they name.
+    """Return the scripts that a command executes, and the scripts that they name.
 
-    `read` gives the text of a file, None where there is none.
+    `read` returns the text of a file; None if there is no such file.
     """
     program = posixpath.basename(next(iter(command), ""))
     own: list[Script] = []
@@ -97,7 +103,7 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
 
 
 def _named(command: Sequence[str]) -> Iterator[str]:
-    """Yield the files of a command that may be scripts."""
+    """Yield the words of a command that may be the path of a script."""
     program = next(iter(command), "")
     if posixpath.basename(program) in ("make", "gmake"):
         yield from (word for option, word in pairwise(command) if option == "-f")
@@ -108,7 +114,7 @@ def _named(command: Sequence[str]) -> Iterator[str]:
 
 
 def _mentioned(text: str) -> Iterator[str]:
-    """Yield the scripts that a text names, and the Makefile where it calls make."""
+    """Yield the scripts that a text names, and the Makefiles if the text calls make."""
     yield from _OTHER_SCRIPT.findall(text)
     if _CALLS_MAKE.search(text):
         yield from MAKEFILES
@@ -122,9 +128,15 @@ def made(
     *,
     variable: bool = False,
 ) -> Made | None:
-    """Return what makes the value of an argument such as `--seed`, or of an environment variable.
+    """Return the expression that makes the value of an argument such as `--seed`, or of a variable.
 
-    None where the scripts do not show it. `value`: what it was in the first run.
+    None if the scripts do not show it.
+
+    command   the command of the check
+    read      a function that returns the text of a file, or None
+    name      the argument or environment variable
+    value     its value in run 1
+    variable  whether it is an environment variable
     """
     texts = scripts(command, read)
     values = _assigned if variable else _passed
@@ -136,7 +148,9 @@ def made(
 
 
 def _is_made(use: _Value, command: Sequence[str]) -> bool:
-    """Return whether a place is not below a target of a Makefile that the command does not name."""
+    """Return whether the command executes a place: in a Makefile, only targets that the command
+    names count.
+    """
     if not use.script.makefile:
         return True
     targets = [match for match in _TARGET.finditer(use.script.text) if match.start() < use.at]
@@ -144,9 +158,7 @@ def _is_made(use: _Value, command: Sequence[str]) -> bool:
 
 
 def _origin(texts: Sequence[Script], use: _Value, value: str, depth: int) -> Made | None:
-    """Return the part of a value that changes, in the value itself or in a variable that it
-    names.
-    """
+    """Return the changing part of a value, in the value itself or in a variable that it uses."""
     replaced = list(_REPLACED.finditer(use.text))
     for part in replaced:
         if _CHANGES.search(part.group()):
@@ -160,8 +172,9 @@ def _origin(texts: Sequence[Script], use: _Value, value: str, depth: int) -> Mad
 
 
 def _nearest_first(texts: Sequence[Script], name: str, use: _Value) -> list[_Value]:
-    """Return what the scripts assign to a variable: in the script of the use before it, the last
-    first; then in other scripts.
+    """Return the values assigned to a variable, the nearest first.
+
+    First those before the use in the same script, the last one first; then those in other scripts.
     """
     assigned = [one for script in reversed(texts) for one in reversed([*_assigned(script, name)])]
     in_time = [one for one in assigned if one.script is not use.script or one.at < use.at]
@@ -186,21 +199,22 @@ def _made(use: _Value, part: re.Match[str], value: str) -> Made:
 
 
 def _passed(script: Script, name: str) -> Iterator[_Value]:
-    """Return the values of an argument in the commands of a script."""
+    """Return the values given to an argument in the commands of a script."""
     return _values(script, rf"(?<![\w-]){re.escape(name)}(?:=|[ \t]+)")
 
 
 def _assigned(script: Script, name: str) -> Iterator[_Value]:
-    """Return what a script assigns to a variable.
+    """Return the values that a script assigns to a variable.
 
-    `NAME=value`, also behind `export` or before a command, and `NAME := value` in a Makefile.
+    Forms are `NAME=value`, also after `export` or before a command, and `NAME := value` in a
+    Makefile.
     """
     sign = r"[ \t]*[:?+!]{0,3}=[ \t]*" if script.makefile else r"\+?="
     return _values(script, rf"(?<![\w$-]){re.escape(name)}{sign}")
 
 
 def _values(script: Script, pattern: str) -> Iterator[_Value]:
-    """Yield the words behind each match of a pattern, but for those in comments."""
+    """Yield the word after each match of a pattern, except in comments."""
     # lines that go on are one, every character where it was
     text = script.text.replace("\\\n", "  ")
     for match in re.finditer(pattern, text):

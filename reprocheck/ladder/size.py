@@ -1,6 +1,6 @@
-"""How far two tensors are apart, by the sketches in their fingerprints.
+"""Measure how far two tensors are apart, by the sketches in their fingerprints.
 
-docs/reference/fingerprints.md describes hash, sketch and what is called rounding-level.
+docs/reference/fingerprints.md describes hashes, sketches and the rounding level.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ _SKETCH_BYTES = 64 * 4
 
 
 def relative_difference(a: Sketched, b: Sketched) -> float | None:
-    """Return ||a - b|| / ||b|| of two tensors that differ: exact where the trace holds their
-    values, else estimated from their sketches.
+    """Return ||a - b|| / ||b|| of two tensors that differ: exact if the trace holds their values,
+    else estimated from sketches.
 
-    The norm of `a` is taken where `b` is all zeros. Infinite where only one of them has an element
-    that is not finite, or where the difference lies among such elements alone; None where nothing
-    can be said.
+    If `b` is all zeros, the norm of `a` is used. Infinite if only one tensor has an element that is
+    not finite, or if only such elements differ. None if it cannot be said.
     """
     first, second = _elements(a), _elements(b)
     if first and len(first) == len(second):
@@ -74,8 +73,9 @@ def relative_difference(a: Sketched, b: Sketched) -> float | None:
 
 
 def rounding_level(dtype: str) -> float:
-    """Return the largest relative difference that rounding explains: 4e-6, for types coarser than
-    float32 two of their steps, for others none.
+    """Return the largest relative difference that rounding explains.
+
+    4e-6 for float32 and finer dtypes, two steps for coarser dtypes, and 0 for integers.
     """
     if not dtype.startswith(("float", "bfloat", "complex")):
         return 0.0
@@ -83,8 +83,9 @@ def rounding_level(dtype: str) -> float:
 
 
 def size_of(relative: float | None, dtype: str) -> Size | None:
-    """Return rounding-level or gross: integers and truth values are not rounded, so any difference
-    of theirs is gross.
+    """Return whether a relative difference is of rounding level or gross.
+
+    Any difference of integers or truth values is gross, because these are not rounded.
     """
     level = rounding_level(dtype)
     if not level:
@@ -97,7 +98,7 @@ def size_of(relative: float | None, dtype: str) -> Size | None:
 
 
 def _elements(side: Sketched) -> list[float]:
-    """Return the values of a small tensor; none where they are not known."""
+    """Return the elements of a small tensor; empty if they are not known."""
     values = side.value
     if not isinstance(values, (list, tuple)):
         return []
@@ -108,8 +109,8 @@ def _elements(side: Sketched) -> list[float]:
 
 
 def _share(distance: float, scale: float) -> float:
-    """Return a distance as a share of a scale: 0 for tensors without one, of which only the
-    signs of zeros differ.
+    """Return a distance divided by a scale; 0 if the scale is 0, because then only signs of zeros
+    differ.
     """
     if not scale:
         return 0.0
@@ -125,12 +126,12 @@ class _Estimated:
 
     @property
     def length(self) -> float:
-        """Its norm without the elements that are in no sketch."""
+        """The norm of the tensor without the elements that no sketch holds (those above 1e30)."""
         return _length(self.sketch)
 
 
 def _estimated(side: Sketched) -> _Estimated | None:
-    """Return norm and sketch; None where one is not known."""
+    """Return norm and sketch of a tensor; None if either is not known."""
     import numpy as np
 
     if side.norm is None:
@@ -146,5 +147,5 @@ def _estimated(side: Sketched) -> _Estimated | None:
 
 
 def _length(numbers: NDArray[float64]) -> float:
-    """Return the length of the tensor whose sketch this is, estimated."""
+    """Return the estimated norm of the tensor whose sketch is given."""
     return math.sqrt(float(numbers @ numbers) / _VECTORS)

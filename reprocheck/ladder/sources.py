@@ -1,9 +1,9 @@
-"""The user's own files as they were at the time of the run: read while it is recorded, and kept in
-the report folder for every drawing.
+"""The user's own files as they were during the run: read while the check is made, and kept in the
+report folder for later reports.
 
-A file that changed after the check began is not read: its lines may not be those that ran. Once the
-recording is closed no file is read any more, so that a report is the same whenever and wherever it
-is drawn.
+A file that changed after the check began is not read, because its lines may not be those that ran.
+Once the recording is closed, no file is read any more, so that a report is the same whenever and
+wherever it is drawn.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ Makefiles.
 
 
 class Recorded(Protocol):
-    """What was recorded: a check, or a check of a resume."""
+    """The recorded check or resume check whose files are wanted."""
 
     @property
     def record(self) -> CheckRecord:
-        """Return what was run."""
+        """Return the record."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -57,20 +57,22 @@ class Recorded(Protocol):
 
     @property
     def ladder(self) -> Ladder | None:
-        """Return where they first differ."""
+        """Return the ladder, which says where the runs first differ."""
 
     @property
     def closed(self) -> bool:
-        """Return whether no file of the user's is read any more."""
+        """Return whether the user's files are no longer read, but only their copies in the report
+        folder.
+        """
 
 
 class Sources:
-    """Texts of files by the names that a report has for them: relative to the working directory, or
-    with the home folder as `~`.
+    """Texts of the user's files by the names that a report uses: relative to the working directory,
+    or with `~` for the home folder.
 
-    What the report folder does not hold yet is looked for while the check is made. Where it is read
-    back (`Check.closed`), and in the folder of a comparison, nothing is: names that a recording
-    from elsewhere holds lead to no file of this machine, whatever it says of itself.
+    While the check is made, files that the report folder lacks are looked for on this machine. When
+    a check is read back (`Check.closed`), or two recordings are compared, nothing is looked for:
+    names from a foreign recording must not lead to files of this machine.
     """
 
     def __init__(self, check: Recorded, folder: Path) -> None:
@@ -102,7 +104,7 @@ class Sources:
         """
 
     def _named(self, word: str) -> str:
-        """Return a file as a report names it, from a word of a command; "" for ""."""
+        """Return the file name that a report uses for a word of a command; "" for ""."""
         if not word or self._first is None:
             return word
         # the home folder is masked in the command
@@ -111,7 +113,7 @@ class Sources:
         return self._first.shown(word)
 
     def text(self, name: str) -> str | None:
-        """Return the text of a file; None where it cannot be had as it was."""
+        """Return the text of a file; None if it is not available as it was during the run."""
         if name in self._texts:
             return self._texts[name]
         text = self._read(name)
@@ -121,15 +123,15 @@ class Sources:
         return text
 
     def has(self, name: str) -> bool:
-        """Return whether there is such a file.
+        """Return whether a file exists.
 
-        What a drawing was told of it is kept: the next one is told the same.
+        The answer is kept in the report folder, so that the next report gets the same one.
         """
         return self.text(name) is not None
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Names of the code cells, where the entry point is a notebook."""
+        """The names of the code cells, if the entry point is a notebook; else empty."""
         if not self.notebook:
             return ()
         beginning = f"{self.notebook}{CELL}"
@@ -140,7 +142,7 @@ class Sources:
         return tuple(sorted(kept, key=numbered))
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
-        """Return a line with its text, where that is known."""
+        """Return a line with its text, if the text is known."""
         if line is None or line.text or line.line < 1:
             return line
         lines = (self.text(line.file) or "").splitlines()
@@ -149,7 +151,7 @@ class Sources:
         return replace(line, text=text.strip()[:_TEXT])
 
     def keep(self) -> None:
-        """Write down what was read, in one step.
+        """Write the texts that were read to the report folder, atomically.
 
         A folder that cannot be written is left as it is.
         """
@@ -189,7 +191,7 @@ class Sources:
 
 
 def _cells(path: Path) -> dict[str, str]:
-    """Return the code cells of a notebook by their numbers, in their order; none where it cannot be
+    """Return number -> text of the code cells of a notebook, in order; empty if it cannot be
     read.
     """
     from reprocheck.files.notebook import code_cells
@@ -208,7 +210,9 @@ def _cells(path: Path) -> dict[str, str]:
 
 
 def numbered(name: str) -> tuple[str, int]:
-    """Return a name as that of a notebook and the number of its cell; 0 for what is no cell."""
+    """Return the file and the cell number of a name such as `train.ipynb:cell 3`; 0 if it is no
+    cell.
+    """
     file, _, number = name.partition(CELL)
     if not number.isdecimal():
         return file, 0
@@ -217,9 +221,11 @@ def numbered(name: str) -> tuple[str, int]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Held:
-    """What the report folder holds. `closed`: nothing is looked for any more that it does not hold.
+    """The files that a report folder holds.
 
-    `second`: of two recordings, what the second has where the first has another text.
+    files   name -> text; None for a file that was looked for and not found
+    closed  whether no further files are looked for
+    second  for two separate recordings: name -> text in the second, if it differs from the first
     """
 
     files: Mapping[str, str | None]
@@ -231,13 +237,13 @@ _NOTHING_HELD = _Held(files={})
 
 
 def kept(folder: Path) -> dict[str, str]:
-    """Return the user's files that a report folder keeps: texts by name."""
+    """Return name -> text of the user's files that a report folder holds."""
     return {name: text for name, text in _held(folder / NAME).files.items() if text}
 
 
 def close(folder: Path) -> None:
-    """Note that the recording in a report folder has ended: from now on its reports are drawn from
-    the files that it holds, and from no others.
+    """Mark the recording in a report folder as ended: later reports use only the files that it
+    holds.
     """
     file = folder / NAME
     kept_files = _held(file)
@@ -247,8 +253,9 @@ def close(folder: Path) -> None:
 
 
 def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield, of two recordings, each file by name, as the first and as the second has it; None
-    where a side has no such file.
+    """Yield name, first text and second text of each file in two separate recordings.
+
+    A text is None if that recording has no such file.
     """
     kept_files, sides = _held(folder / NAME), check.record.compared
     if len(sides) != 2:
@@ -261,7 +268,7 @@ def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, st
 
 
 def _held(file: Path) -> _Held:
-    """Return what the report folder holds; nothing where it holds nothing that can be read."""
+    """Return the files that a report folder holds; none if they cannot be read."""
     try:
         return msgspec.convert(json.loads(content(file)), _Held)
     except (OSError, ValueError, RecursionError):
@@ -269,7 +276,7 @@ def _held(file: Path) -> _Held:
 
 
 def _write(file: Path, held: _Held) -> bool:
-    """Return whether it could be written; in one step."""
+    """Write the files atomically; return whether that succeeded."""
     plain: dict[str, object] = {"files": dict(held.files), "closed": held.closed}
     if held.second:
         plain["second"] = dict(held.second)

@@ -1,4 +1,4 @@
-"""What stands before an iteration: hyper-parameters and initial weights."""
+"""The rungs before the first iteration: hyper-parameters and initial weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from reprocheck.trace.deep import DeepTrace, Seen
 
 
 def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Return the first value of an optimizer that differs at an update."""
+    """Return the finding for the first setting of an optimizer, such as `lr`, that differs at an
+    update.
+    """
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
@@ -55,8 +57,8 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Return the first parameter or buffer, in order of recording, that differs before the first
-    iteration.
+    """Return the finding for the first recorded parameter or buffer that differs before iteration
+    1.
     """
     difference = next((one for one in differences if not one.structural), differences[0])
     seen, step = difference.seen, difference.step
@@ -113,7 +115,7 @@ def _order_of_writes(trace: DeepTrace) -> list[str]:
 
 
 def _lacks(load: Seen, weight: str) -> bool:
-    """Return whether a checkpoint lacks a weight of the module that it is loaded into."""
+    """Return whether a checkpoint lacks a weight of the module that loads it."""
     leaf = compare.leaf(load.inputs, "missing")
     names = None if leaf is None else leaf.value
     # a trace holds a short list as it is, and a long one as text

@@ -1,4 +1,4 @@
-"""What is kept of the traces of one rank, beside its differences.
+"""What is kept of the traces of one rank, besides its differences.
 
 The traces of all ranks do not fit into memory together.
 """
@@ -22,14 +22,16 @@ from reprocheck.trace.deep import DeepTrace
 class Kept:
     """What was recorded of one rank, and what could not be.
 
-    recorded              rungs of which something could be compared
-    algorithms            those of both traces, where they are not the same
-    shows_forward         what shows the forward pass that a compiled function hides
+    recorded              rungs on which something could be compared
+    algorithms            the hash algorithms of both traces, if they are not the same
+    shows_forward         the option that shows a forward pass hidden in a compiled function
     unseen_weights        weights whose first values cannot be compared
     states                whether the state of any generator was recorded
-    unequal_at_the_start  generators whose states differ where those weights may come from them
-    unused                generators that differ, and that nobody draws from before the first one
-    unrecorded            what could not be recorded
+    unequal_at_the_start  generators with differing states from which `unseen_weights` may have been
+                          drawn
+    unused                generators whose states differ, but that no module draws from before the
+                          first difference
+    unrecorded            statements on what could not be recorded
     """
 
     recorded: frozenset[RungName]
@@ -43,7 +45,7 @@ class Kept:
 
 
 def kept(pair: Pair, first: Finding | None) -> Kept:
-    """Return what is kept of a pair whose first difference is this one."""
+    """Return what is kept of a pair of traces, given its first difference."""
     # up to here, a rank shows that its generators agree
     end = pair.last if first is None or first.number < 0 else first.number
     return Kept(

@@ -1,5 +1,5 @@
-"""Weights whose first values were not recorded: nothing can be said of them, nor of what they were
-drawn from.
+"""Weights whose first values were not recorded: neither their values nor the generators behind them
+can be compared.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from reprocheck.ladder.pair import Pair
 
 
 def unseen_weights(pair: Pair) -> list[str]:
-    """Return the weights that are updated and whose first values cannot be compared, in the order
-    of their updates.
+    """Return the updated weights whose first values cannot be compared, in the order of their
+    updates.
     """
     recorded = {step.seen.place for step in pair.of_kind("weights") if pair.tells(step)}
     recorded |= pair.known_weights
@@ -24,8 +24,8 @@ def unseen_weights(pair: Pair) -> list[str]:
 
 
 def unequal_at_the_start(pair: Pair) -> list[str]:
-    """Return the generators whose states differ where weights that nobody saw may have been drawn
-    from them.
+    """Return the generators with differing states from which unrecorded weights may have been
+    drawn.
     """
     if not unseen_weights(pair):
         return []

@@ -1,5 +1,5 @@
-"""The runs under some controls as a check of their own: where they first differ, and which controls
-that speaks for.
+"""The runs under some controls, read as a check of their own: where they first differ, and which
+controls that suggests.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from reprocheck.search.request import FRESH, PAIR, Difference
 
 
 def first_difference(check: Check, folder: Path, judged: Judged) -> Difference | None:
-    """Return where runs under controls first differ; None where they agree, or recorded losses
-    alone.
+    """Return where runs under controls first differ.
+
+    None if the runs agree, or recorded nothing but losses.
     """
     under = _as_check(check, folder, judged)
     if under is None or under.first_rung is None:
@@ -31,8 +32,9 @@ def first_difference(check: Check, folder: Path, judged: Judged) -> Difference |
 
 
 def _as_check(check: Check, folder: Path, judged: Judged) -> Check | None:
-    """Return the first two runs under controls as a check with its ladder; None where they agree,
-    or recorded losses alone.
+    """Return the first two runs under controls as a check with its ladder.
+
+    None if the runs agree, or recorded nothing but losses.
     """
     runs = judged.runs[:PAIR]
     if judged.agrees is not False or len(runs) < PAIR:

@@ -1,4 +1,4 @@
-"""All runs under one set of controls, and what the criterion says of them."""
+"""All runs under one set of controls, and what the criterion of the check says of the runs."""
 
 from __future__ import annotations
 
@@ -34,20 +34,22 @@ _SETS_MODE = "deterministic"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
-    """All runs under one set of controls, of one arm or several, and what the criterion says of
-    them.
+    """All runs under one set of controls, of one arm or several, and what the criterion says of the
+    runs.
 
-    names   the controls beside those of the check itself      agrees   None where it could not be
-            decided
-    until   the iteration up to which they must agree: that of the last check, or that of the first
-            difference as it is
-    acted   the controls that acted on something in each of the runs
-    why     a sentence in older records
-    reference  more controls, with a run under which the one run here was compared
-    spared  control, `@` and a place at which it did not act
-    untried a patch was to be tried, and some run had no process that was given its text
-    fails_alike  they fail at the same place behind `until`, with the same bits up to there: each
-            shows as much as a run that does not fail
+    names        the controls beside those of the check itself, and the patches
+    patched      whether the runs were made with the patch of the report in place
+    why          why the runs were made: a reason; a sentence in records of older versions
+    agrees       whether the runs agree; None if that could not be decided
+    until        the iteration up to which the runs must agree: the last one of the forward and
+                 backward check or the first that differs without controls, whichever is later
+    acted        the controls that acted on something in each of the runs
+    untried      whether some run of a patch had no process that was given the patched text
+    fails_alike  whether the runs fail at the same place behind `until`, with the same bits up to
+                 there: each counts as much as a run that does not fail
+    reference    a larger set of controls; the single run here was compared with a run under that
+                 set
+    spared       places at which a control did not act, as `control@place`
     """
 
     names: tuple[str, ...]
@@ -66,13 +68,15 @@ class Judged:
 
     @property
     def value(self) -> int:
-        """Return which of several values the controls give."""
+        """Return which of the possible values the controls used, from 0."""
         return max((arm.value for arm in self.arms), default=0)
 
     @property
     def wants_another_value(self) -> bool:
-        """Return whether the script fails under a value of a control that has others, from the
-        first run on and not for what deterministic mode refuses.
+        """Return whether the script fails from run 1 on under a value of a control that has other
+        values.
+
+        An error that deterministic mode raises does not count.
         """
         answer = self.answer
         values = max(map(likely.values, self.names), default=1)
@@ -84,13 +88,13 @@ class Judged:
 
     @property
     def exact(self) -> bool:
-        """Return whether they agree in every bit, up to the iteration that counts."""
+        """Return whether the losses of the runs are equal in every bit up to iteration `until`."""
         return self.fails_alike or self.verdict.bitwise.equal_until(self.until)
 
     @property
     def later(self) -> int | None:
-        """The first iteration that differs where those that count agree in every bit: another
-        difference than the one that was searched.
+        """The first differing iteration if it lies behind `until`: another difference than the
+        searched one.
         """
         first = self.verdict.bitwise.first_iteration
         if first is None or first <= self.until:
@@ -99,7 +103,7 @@ class Judged:
 
     @property
     def decided(self) -> bool:
-        """Return whether they differ, or fail: more runs can say nothing else."""
+        """Return whether the runs differ or fail, so that more runs cannot change the answer."""
         return self.agrees is False or (self.failed is not None and not self.fails_alike)
 
     def settles(self, asked: Question) -> bool:
@@ -110,12 +114,14 @@ class Judged:
 
     @property
     def acted_at(self) -> frozenset[tuple[str, str]]:
-        """Control and line of the user's, as `file:line`, where it acted in each of the runs."""
+        """The pairs of a control and a line (`file:line`) of the user's code at which it acted in
+        every run.
+        """
         return frozenset.intersection(*map(_acted_at, self.runs))
 
     @property
     def agrees_exactly(self) -> bool:
-        """Return whether they agree in every bit."""
+        """Return whether the runs agree, and agree in every bit."""
         return self.agrees is True and self.exact
 
     @property
@@ -125,14 +131,16 @@ class Judged:
 
     @property
     def refusal(self) -> Refusal | None:
-        """The error of deterministic mode in which it ended, if it is one."""
+        """The error of deterministic mode that ended the first failed run; None for any other
+        end.
+        """
         if self.failed is None:
             return None
         return refusals.of_run(self.failed)
 
     @property
     def answer(self) -> Answer:
-        """Return what the search is told."""
+        """Return what these runs answer to the search."""
         blamed: tuple[str, ...] = ()
         if self.refusal and _SETS_MODE in self.names:
             blamed = (_SETS_MODE,)
@@ -147,8 +155,8 @@ class Judged:
 
     @property
     def as_is(self) -> bool:
-        """Return whether nothing was done in any of the runs: no control was on, or what it set was
-        not used, and it intercepted nothing.
+        """Return whether no run was altered: no patch was applied, and no control intercepted a
+        call or set anything that the script used.
         """
         touches = chain.from_iterable(run.controls.touches for run in self.runs)
         only_set = all(map(attrgetter("setting"), touches))
@@ -156,24 +164,25 @@ class Judged:
 
     @property
     def refutes(self) -> bool:
-        """Return whether they ran to their end under controls, and differ."""
+        """Return whether the runs ended without an error under these controls, and differ."""
         whole = not (self.failed or self.untried or self.spared or self.patched)
         return whole and self.agrees is False and not self.as_is
 
     @property
     def within_tolerance_only(self) -> bool:
-        """Return whether the criterion is met and the difference is too large for rounding."""
+        """Return whether the runs meet the criterion, but differ by more than rounding."""
         ulp = self.verdict.bitwise.ulp
         is_rounding = ulp is not None and ulp <= _most_ulps(self.runs)
         return self.agrees is False and self.verdict.exit_code == 0 and not is_rounding
 
 
 def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return, for the controls that can be told not to act at a place, the places at which they
-    acted: lines of the user's, and for `seed` the generators of libraries.
+    """Return the places at which controls acted, for the controls that can be switched off at one
+    place.
 
-    Of both those alone of which some line is `named` as a cause, and each line once; that of a
-    framework always, which does not tell at which lines it draws weights.
+    A place is a line of the user's code; for `seed`, a generator of a library. Places count only if
+    a line there is `named` as a cause, and each line counts once; the generator of a framework
+    always counts, because nothing tells at which lines a framework draws weights.
     """
     lines: dict[str, dict[str, None]] = {name: {} for name in _BY_LINE}
     generators: dict[str, None] = {}
@@ -193,8 +202,8 @@ def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tup
 
 
 def generator_of(what: str) -> str:
-    """Return the generator of a touch of `seed`: of `numbers drawn from numpy.random`, or of
-    `tf.random.set_seed`, which a library sets for all that it draws.
+    """Return the generator that a touch of `seed` names: `numpy.random` of `numbers drawn from
+    numpy.random`; for `tf.random.set_seed`, the library whose draws the function seeds.
     """
     named = _GENERATOR.match(what)
     return named[1] if named else what.partition(".")[0]
@@ -206,11 +215,11 @@ def _acted_at(run: Run) -> frozenset[tuple[str, str]]:
 
 
 def agree(verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
-    """Return whether runs agree for the search: in every bit up to an iteration, or but for what
-    another order of additions makes.
+    """Return whether the losses of runs are equal in every bit up to an iteration, or differ by
+    rounding.
 
-    None: could not be decided. The tolerance alone is too wide: runs with other weights pass it now
-    and then.
+    None if that could not be decided. The tolerance of the check alone is too wide: runs with other
+    weights meet the tolerance now and then.
     """
     if verdict.verdict == "not_reproducible" or verdict.exit_code == 1:
         return False

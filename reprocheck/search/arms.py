@@ -1,5 +1,5 @@
-"""The arms of a search, read back: what the runs under each set of controls say, and how the runs
-as they are vary.
+"""Read back the arms of a search: what the runs under each set of controls say, and how the
+uncontrolled runs vary.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from reprocheck.search.target import target_of
 
 
 class Book:
-    """What the record in a report folder holds of a search."""
+    """The record in a report folder, read as the answers to the questions of a search."""
 
     def __init__(self, check: Check, folder: Path) -> None:
         self.check, self.folder = check, folder
@@ -45,20 +45,24 @@ class Book:
 
     @property
     def record(self) -> CheckRecord:
-        """The record, with all arms."""
+        """The record of the check, with all arms of the search."""
         return self.check.record
 
     @cached_property
     def nothing_to_try(self) -> bool:
-        """Return whether what the start gives is seen to be what differs, and no control was
-        tried.
+        """Return whether the input that the runs were started with explains the difference, and no
+        control was tried.
+
+        Such input is, for example, a seed that a shell script draws.
         """
         tried = any(self._beside(arm) for arm in self.record.arms)
         return not tried and is_what_differs(self.check, self.folder)
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
-        """The arms in the order in which they were begun, those of the same controls as one."""
+        """The sets of controls in the order of their first arm; arms of the same set count as
+        one.
+        """
         groups = defaultdict(list)
         for arm in self.record.arms:
             groups[self._beside(arm), arm.patched, arm.spared, arm.value].append(arm)
@@ -84,17 +88,19 @@ class Book:
     def of(
         self, names: Iterable[str], *, patched: bool = False, spared: tuple[str, ...] = ()
     ) -> Judged | None:
-        """Return the runs under these controls; None where there are none."""
+        """Return the runs under these controls; None if there are none."""
         return self._by_controls.get((frozenset(names), patched, spared))
 
     def reason(self, judged: Judged) -> Reason | str:
-        """Return why runs were made: a sentence in older records, unless the search asks."""
+        """Return why runs were made: the reason that the search gives, else the sentence of an
+        older record.
+        """
         if isinstance(judged.why, Reason) or judged.patched:
             return judged.why
         return self._asked.get((frozenset(judged.names), judged.spared), judged.why)
 
     def made(self, names: Iterable[str], *, patched: bool = False) -> int:
-        """Return how many runs there are under these controls."""
+        """Return how many runs were made under these controls."""
         found = self.of(names, patched=patched)
         if found is None:
             return 0
@@ -106,13 +112,16 @@ class Book:
 
     @cached_property
     def _value(self) -> int:
-        """Return which value of controls the search has come to, since scripts failed under
-        others.
+        """Return the highest number of a control value under which no run failed; 0 if there is
+        none.
         """
         return max((one.value for one in self.judged if one.failed is None), default=0)
 
     def ask(self, question: Question) -> Answer:
-        """Answer the search from what is recorded. Raises Unanswered."""
+        """Answer a question of the search from the recorded runs.
+
+        Raises Unanswered if the runs are missing.
+        """
         found = self.of(question.controls, spared=question.spared)
         self._asked.setdefault((frozenset(question.controls), question.spared), question.why)
         if found is None:
@@ -131,8 +140,9 @@ class Book:
         return replace(found.answer, places=places)
 
     def differing(self, names: Iterable[str]) -> Difference | None:
-        """Return where the runs under these controls first differ; None where they do not, there
-        are none, or they recorded losses alone.
+        """Return where the runs under these controls first differ.
+
+        None if the runs agree, were not made, or recorded nothing but losses.
         """
         under, key = self.of(names), frozenset(names)
         if under is None:
@@ -143,10 +153,10 @@ class Book:
 
     @cached_property
     def sample(self) -> Sample:
-        """The runs as they are, of the check and those that were recorded again, by their losses.
+        """The outcomes of the uncontrolled runs, that is, of runs without controls beside those of
+        the check.
 
-        A loss that is not finite equals others whatever the run was, and no runs under a control
-        agree by one: none as they are do, either.
+        A loss that is not finite is no evidence of agreement: two unlike runs may both give NaN.
         """
         return self._sample_until(self._told_apart)
 
@@ -159,20 +169,22 @@ class Book:
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
     def _outcome(self, last: int) -> Callable[[Run], Hashable]:
-        """Give what tells a run from others, of losses up to an iteration."""
+        """Return a function that gives a key of a run, of its losses up to an iteration or its
+        series.
+        """
         if self._target is not None:
             return self._target.outcome
         return partial(_outcome, last=last)
 
     @cached_property
     def _told_apart(self) -> int:
-        """The iteration up to which losses tell the runs as they are from each other: that of the
-        first difference.
+        """The iteration up to which losses tell the uncontrolled runs apart: the first that
+        differs, or a later one.
 
-        One loss may have few values, as where it depends on which of four workers is first. So
-        where some runs agree in it, those behind it count, too, as far as they are equal under a
-        control: luck has to explain all of these. Something else than the control must speak for
-        it. Without, what it removes might be another difference, behind the first.
+        One loss may have few values, for example if it depends on which of four workers is first.
+        So if some runs agree in that loss, later losses count, too, as far as they are equal under
+        a control: luck has to explain all of them. Something besides the runs must speak for the
+        control; otherwise what the control removes might be another, later difference.
         """
         if self._target is not None or not self._sample_until(self._first).intermittent:
             return self._first
@@ -181,8 +193,9 @@ class Book:
         return max(self._first, min(agreed, *recorded))
 
     def _agreed_until(self, under: Judged) -> int:
-        """Return the last iteration up to which runs agree under controls that acted, and that
-        something speaks for beside these runs; 0 where that is not so.
+        """Return the last iteration up to which runs agree under controls that all acted.
+
+        0 if the runs do not agree, or if nothing besides the runs speaks for one of the controls.
         """
         spoken_for = any(map(partial(speaks_for, self.check), under.names))
         all_acted = under.acted.issuperset(under.names)
@@ -193,12 +206,12 @@ class Book:
         return min(map(_iterations, under.runs))
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
-        """Return the runs that differ, seen from those that agree under these controls: those as
-        they are, and those under controls that do not suffice. All of them are draws of one kind if
-        the controls have no effect.
+        """Return the differing runs to which the agreeing runs under these controls are compared.
 
-        A control whose value is not new in each start may give other losses in each run alike: runs
-        under it are compared with runs under the same ones alone.
+        The differing runs are the uncontrolled ones and those under controls that do not suffice:
+        if the controls have no effect, all of these are draws of one kind. A control whose value is
+        not new in each start may give other losses in each run alike: runs under such a control are
+        compared only with runs under the same control.
         """
         under = self.of(names)
         if under is None or not under.agrees_exactly or self.sample.intermittent:
@@ -226,16 +239,21 @@ class Book:
         )
 
     def _that_shift_losses(self, names: Iterable[str], under: Judged) -> frozenset[str]:
-        """Return those of the controls and patches that may give other losses in each run alike:
-        what they fix is not new in each start, or they replace a value of the user's in these runs.
+        """Return the controls and patches that may change the losses of every run in the same way.
+
+        For example, a control whose fixed value is not new in each start, or replaces a value of
+        the user's.
         """
         overrides = chain.from_iterable(run.controls.overrides for run in under.runs)
         fixed = {one.control for one in overrides}
         return frozenset(name for name in names if name in fixed or not self.is_new(name))
 
     def is_new(self, name: str) -> bool:
-        """Return whether what a control, or a patch, fixes is new in each start. Of what it often
-        is, such as a clock that may be asked for the day alone, an observed cause shows that.
+        """Return whether a control or a patch fixes something that is new in each start, such as a
+        hash seed.
+
+        For something that is only often new, such as a clock that may be asked for the day alone,
+        an observed cause must show that.
         """
         if is_fix(name):
             return name in self._fixes_anew
@@ -254,7 +272,7 @@ class Book:
 
     @cached_property
     def _as_is(self) -> list[list[Run]]:
-        """The runs as they are that came to the first difference, pair by pair."""
+        """The uncontrolled runs that reached the first difference, pair by pair."""
         as_is = chain.from_iterable(one.arms for one in self.judged if one.as_is)
         untouched = set(map(attrgetter("name"), as_is))
         again = [pair.runs for pair in self.record.deeper if not pair.of_check]
@@ -271,8 +289,10 @@ class Book:
         return self.check.verdict.bitwise.first_iteration or 1
 
     def _is_finite(self, run: Run) -> bool:
-        """Return whether its losses are finite where the runs first differ, as far as a check is
-        made of that iteration.
+        """Return whether the losses of a run are finite in the iteration in which the runs first
+        differ.
+
+        True if neither the forward nor the backward check covers that iteration.
         """
         if self._target is not None:
             return self._target.is_finite(run)
@@ -283,7 +303,7 @@ class Book:
 
     @cached_property
     def _checked(self) -> frozenset[int]:
-        """The iterations of which a check is made."""
+        """The iterations that the forward and the backward check cover."""
         return frozenset(map(attrgetter("iteration"), self.check.verdict.comparisons))
 
     def _read(self, run: RunRecord) -> Run:
@@ -299,8 +319,10 @@ class Book:
     def _judged(
         self, names: tuple[str, ...], patched: bool, arms: list[Arm], whole: Judged | None
     ) -> Judged | None:
-        """Return what the runs of some arms say; None where these were broken off before they held
-        a pair: a run that failed needs none, nor one that is compared with the runs of `whole`.
+        """Return what the runs of some arms say; None if the arms were interrupted before a pair
+        was made.
+
+        A failed run needs no second run, nor does a run that is compared with the runs of `whole`.
         """
         from reprocheck.verdict import judge, paired
 
@@ -351,9 +373,10 @@ class Book:
         agrees: bool | None,
         verdict: Verdict,
     ) -> bool:
-        """Return whether one run says enough beside runs that agree under more controls. Other
-        losses than theirs do where what is left out is new in each start: what is not could give
-        others in each run alike.
+        """Return whether one run is enough to answer, beside runs that agree under more controls.
+
+        A run with other losses is enough only if the controls left out fix something new in each
+        start: other controls could change the losses of every run in the same way.
         """
         left_out = set(whole.names).difference(names)
         left_out.update(one.partition("@")[0] for one in arm.spared)
@@ -369,7 +392,9 @@ class Book:
         return max(*self._checked, self._first, 0)
 
     def _agree(self, verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
-        """Return whether runs agree in what is searched; None: could not be decided."""
+        """Return whether runs agree in the searched losses or series; None if that could not be
+        decided.
+        """
         if self._target is not None:
             return self._target.agree(verdict, until)
         if self.check.verdict.passed and verdict.passed:
@@ -379,14 +404,15 @@ class Book:
 
 
 def _iterations(run: Run) -> int:
-    """Return the iterations that every rank of a run recorded."""
+    """Return the number of iterations that every rank of a run recorded."""
     series = map(attrgetter("losses"), run.traces)
     return min(map(len, series), default=0)
 
 
 def _outcome(run: Run, last: int) -> Hashable:
-    """Return what tells a run from others: the losses of every rank up to an iteration, and those
-    of them that a double does not hold.
+    """Return the losses of every rank up to an iteration, as a key that tells runs apart.
+
+    Losses that a double does not hold are in the key, too.
     """
     outcomes = []
     for trace in run.traces:

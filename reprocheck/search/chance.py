@@ -36,14 +36,13 @@ def sample(
     carried: bool = False,
     blind: Collection[Hashable] = (),
 ) -> Sample:
-    """Return the outcomes of runs, pair by pair (of the check, and each that was recorded again
-    from the same start).
+    """Return how the outcomes of runs are spread; a pair is run 1 and run 2 of the same start.
 
-    Where the first run of every pair gives the same outcome and those after it others, each run
-    follows from the one before it: nothing comes and goes there, and they count as all different.
-    What they give need not be the same in every pair where files are `carried` from run to run.
-    Outcomes that are `blind` look alike without being the same, as an overflow does: each counts as
-    one of its own, since no control is confirmed by runs that agree so.
+    If the first run of every pair gives the same outcome and the runs after it give others, each
+    run depends on the run before it: the difference is not intermittent, and all outcomes count as
+    different. If files are `carried` from run to run, the outcomes need not be the same in every
+    pair. Outcomes that are `blind`, such as NaN after an overflow, look alike without being the
+    same: each counts as an outcome of its own, since no control is confirmed by runs that agree so.
     """
     sizes = Counter(chain.from_iterable(outcomes))
     runs = sizes.total()
@@ -58,7 +57,7 @@ def sample(
 
 
 def _follow(outcomes: Sequence[Sequence[Hashable]], *, carried: bool) -> bool:
-    """Return whether each run follows from the one before it."""
+    """Return whether each run of a pair depends on the run before it."""
     if min(map(len, outcomes), default=0) < PAIR or len(outcomes) < PAIR:
         return False
     firsts = {pair[0] for pair in outcomes}
@@ -71,10 +70,11 @@ def _follow(outcomes: Sequence[Sequence[Hashable]], *, carried: bool) -> bool:
 
 
 def luck(seen: Sample, agreeing: int) -> float:
-    """Return the largest probability, over all shares of odd runs, of a sample at least as mixed
-    and of so many runs that agree after it.
+    """Return the largest probability, over all shares of odd runs, that luck explains what was
+    seen.
 
-    Given that the first two runs differ.
+    That is a sample at least as mixed as this one, and after it so many runs that agree, given that
+    the first two runs differ. A run is odd if its outcome is not the most frequent one.
     """
     if seen.unlike:
         return max(_luck_unlike(seen.runs, agreeing))
@@ -82,8 +82,10 @@ def luck(seen: Sample, agreeing: int) -> float:
 
 
 def _luck_unlike(runs: int, agreeing: int) -> Iterator[float]:
-    """Yield the probability that so many runs all differ, and so many after them agree on an
-    outcome that none of those had: by the share of odd runs, and by the number of outcomes.
+    """Yield the probability that so many runs all differ, and so many later runs agree on a new
+    outcome.
+
+    One probability assumes a share of odd runs, the other a number of equally likely outcomes.
     """
     for share in _SHARES:
         yield share**runs / (1 - (1 - share) ** 2) * (1 - share) ** agreeing
@@ -94,7 +96,7 @@ def _luck_unlike(runs: int, agreeing: int) -> Iterator[float]:
 
 
 def _luck_at(seen: Sample, agreeing: int, share: float) -> float:
-    """Return the same where runs are odd with a probability."""
+    """Return the probability of luck if each run is odd with the given probability."""
     runs = seen.runs
     at_least_odd = math.fsum(
         math.comb(runs, k) * share**k * (1 - share) ** (runs - k) for k in range(seen.odd, runs + 1)
@@ -105,8 +107,9 @@ def _luck_at(seen: Sample, agreeing: int, share: float) -> float:
 
 @cache
 def needed(seen: Sample, risk: float, *, most: int = MOST) -> int:
-    """Return the number of runs that must agree for the risk to be no larger, two at least; one
-    above `most` where it takes more.
+    """Return how many runs, at least two, must agree for the risk to be no larger than allowed.
+
+    A number above `most` if more than `most` runs are needed.
     """
     if not seen.odd:
         return most + 1
@@ -114,7 +117,7 @@ def needed(seen: Sample, risk: float, *, most: int = MOST) -> int:
 
 
 def bound(runs: int) -> float:
-    """Exact one-sided 95 % bound on the share of runs that differ from the first, when none of
+    """Return the exact one-sided 95 % bound on the share of runs that differ from run 1, if none of
     `runs` did.
     """
     if runs < 2:

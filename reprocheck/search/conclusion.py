@@ -1,4 +1,4 @@
-"""The result of a search that has come to its end: the sentence, the causes and the fix."""
+"""The result of a search that has ended: the sentence, the causes and the fix."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from reprocheck.search.trial_summary import Result, account, refusals
 
 
 def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
-    """Return what a search has found; errors of deterministic mode come last."""
+    """Return the result of a search; errors of deterministic mode are its last causes."""
     made = _without_errors(check, folder, book, found)
     search = made.search
     if check.verdict.passed and check.verdict.first_divergence is None:
@@ -76,8 +76,9 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
 def _unconfirmed(
     check: Check, book: Book, *statements: Statement | str, sure: Statement | None = None
 ) -> Result:
-    """Return the causes as they were; `sure`: how sure it is, where more is known of that than how
-    the runs as they are differ.
+    """Return a result that leaves the causes as they were.
+
+    `sure` says how certain the result is; without it, how the uncontrolled runs differ is said.
     """
     search = replace(account(book), statements=statements, certainty=(sure or book.sample,))
     return Result(search=search, causes=check.causes)
@@ -95,8 +96,9 @@ def _agreement(seen: Sample, under: Judged) -> Agreement:
 
 
 def certainty(under: Agreement, enough: int = 0) -> Statement:
-    """Return how sure it is that a set of controls removes the difference; `enough`: how many runs
-    must agree where too few do.
+    """Return how sure it is that a set of controls removes the difference.
+
+    `enough` is the number of runs that must agree, given if fewer were made.
     """
     seen = under.seen
     if seen.carried:  # the runs are no independent draws
@@ -114,7 +116,10 @@ def certainty(under: Agreement, enough: int = 0) -> Statement:
 
 
 def _moved(check: Check, book: Book) -> Moved | None:
-    """Return the fewest controls that removed as much as any, and not all."""
+    """Return the set of controls that moved the first difference to the latest rung of the ladder.
+
+    Of several such sets the smallest; None if no set moved the difference to a later rung.
+    """
     rung = check.first_rung
     if rung is None:
         return None

@@ -51,9 +51,11 @@ def confirmed(
     places: Mapping[str, Sequence[Place]] = _NOWHERE,
     needed: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Cause, ...]:
-    """Return the causes of a check, with those first, as confirmed, that the smallest set removes.
+    """Return the causes of a check; the causes that the smallest set of controls removes come
+    first, as confirmed.
 
-    `places`: where its controls acted. `needed`: at which of several places they have to.
+    places  control -> the lines or generators at which it acted
+    needed  control -> those of its places at which it has to act
     """
     left = list(check.causes)
     first: dict[tuple[str, str], Cause] = {}
@@ -107,12 +109,14 @@ def confirmed(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Unit:
-    """What removes one cause: a control, and the places at which it acted.
+    """A control and the places at which it acted to remove one cause.
 
+    control    the name of the control
+    acted      the places at which the control acted and that belong to this cause
     drawing    the places that draw from a generator of the process which differs
-    place      where runs have shown that the control has to act, its other places aside: a line, or
-               a generator; "" where that was not tested
-    elsewhere  lines of other causes that it removes
+    place      the only place at which the control has to act, as runs have shown: a line or a
+               generator; "" if no runs tested that
+    elsewhere  the lines of other causes that the control removes
     """
 
     control: str
@@ -128,9 +132,9 @@ def _units(
     places: Mapping[str, Sequence[Place]],
     needed: Mapping[str, Sequence[str]],
 ) -> Iterator[_Unit]:
-    """Yield what a control removes, once for each cause.
+    """Yield a control with its places, once for each cause that it removes.
 
-    Of several generators that of the framework comes first: it draws the weights.
+    Of several generators that of the framework comes first because it draws the weights.
     """
     acted, at = places.get(name, ()), needed.get(name, ())
     if name != OF_GENERATORS:
@@ -169,13 +173,13 @@ def _known(
     places: Sequence[Place],
     frameworks: Sequence[str],
 ) -> Cause | None:
-    """Return the cause that a control removes: of those that are known, unless the places at which
-    it acted say more.
+    """Return the known cause that a control removes, unless the places at which it acted say
+    more.
     """
 
     def preference(cause: Cause) -> tuple[bool, bool, int]:
-        """Sort a cause that says why before one that says what, and what was recorded before what
-        fits.
+        """Return a sort key: causes that say why come first, then observed causes, then the
+        nearest.
         """
         nearness = likely.place_of(control, cause.code) or 0
         return is_vague(cause), cause.confidence != "observed", nearness
@@ -203,7 +207,7 @@ def _cause_of(
     source: SourceLine | None,
     statements: tuple[Statement | str, ...] = (),
 ) -> Cause:
-    """Return an entry of the catalogue as a confirmed cause."""
+    """Return an entry of the catalogue of causes as a confirmed cause."""
     known = rules.entry(name)
     cause = Cause(
         code=known.code,
@@ -216,8 +220,9 @@ def _cause_of(
 
 
 def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
-    """Return the causes of another kind, without those that are only suspected on the line of this
-    one.
+    """Return the causes of another kind than the explained one.
+
+    Causes that are only suspected on the line of the explained cause are left out.
     """
     different = [one for one in causes if one.code != explained.code]
     return [
@@ -228,16 +233,18 @@ def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
 
 
 def _is_made_anew(rung: Rung) -> bool:
-    """Return whether a rung shows a file that a program of each run writes anew."""
+    """Return whether a rung shows a file that a program writes anew in each run."""
     return isinstance(rung.evidence, GivenOtherwise) and rung.evidence.made
 
 
 def _acted_elsewhere(
     check: Check, control: str, acted: Sequence[Place], there: Cause | None, cause: Cause
 ) -> bool:
-    """Return whether this control acted on other lines than that of a cause, and something else is
-    meant: the cause has another control and the scan alone speaks for it, or the scan finds on
-    those lines what the control removes (`there`).
+    """Return whether a control acted on other lines than that of a cause, and removes another
+    cause.
+
+    That is so if the cause is known from the scan alone and has another control, or if the scan
+    finds on the lines of the control what the control removes (`there`).
     """
     if not acted or cause.source is None:
         return False
@@ -254,7 +261,9 @@ def _acted_elsewhere(
 
 
 def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | None:
-    """Return what the scan finds on the first line on which a control acted and that it removes."""
+    """Return the cause that the scan finds on the first line on which a control acted and that the
+    control removes.
+    """
     removed = [one for one in check.scanned.possible if likely.confirms(control, one.code)]
     grave = [one for one in removed if one.severity != "note"]
     for place in acted:
@@ -265,10 +274,11 @@ def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | 
 
 
 def _found_by_scan(check: Check, control: str, *, alone: bool) -> Cause | None:
-    """Return what the scan finds that the control removes, and that ran before the first
-    difference: the line that is named alone. When lines ran is not recorded up to the difference of
-    a series: what was not passed over is enough there. A control that is not `alone` removes
-    another difference than the first: what ran is enough.
+    """Return the cause that the scan finds and a control removes, if it is on one line alone.
+
+    The line must have run before the first difference. For the difference of a series a line that
+    may have run is enough, because when lines ran is not recorded that far. A control that is not
+    `alone` removes another difference than the first: a line that ran is enough.
     """
     scan = check.scanned
     fitting = scan.possible if _is_of_a_series(check) else scan.preceding
@@ -282,7 +292,7 @@ def _found_by_scan(check: Check, control: str, *, alone: bool) -> Cause | None:
 
 
 def _is_of_a_series(check: Check) -> bool:
-    """Return whether a series differs, and every loss agrees."""
+    """Return whether a series differs that `--fail-on` names, while every loss agrees."""
     return check.verdict.failing_series(check.record.fail_on) is not None
 
 
@@ -294,8 +304,10 @@ def _implied(
     *,
     draws: bool = False,
 ) -> Cause:
-    """Return the cause that a control confirms where none was named; `explained`: of how many rungs
-    the causes are known; `draws`: what the control acted on draws random numbers.
+    """Return the cause that a control confirms if no cause was named.
+
+    explained  how many rungs have a known cause already
+    draws      whether the control acted on something that draws random numbers
     """
     rung = _where(check, control, explained)
     if rung is None:
@@ -312,10 +324,10 @@ def _implied(
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
-    """Return the first rung that differs; for a control of what the script draws or computes the
+    """Return the first rung that differs; for a control of what the script draws or computes, the
     first of the training.
 
-    Where the causes of some are known, that many behind it, if there are as many.
+    If causes of `explained` rungs are known, the rung that many places behind, if there is one.
     """
     ladder, first = check.ladder, check.first_rung
     if ladder is None or first is None:
@@ -331,10 +343,10 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
 
 
 def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cause:
-    """Return a cause with the line on which its control acted, where it has none that says why, and
-    the fix that fits the line.
+    """Return a cause with the line on which its control acted, and the fix that fits the line.
 
-    That is the first line, or the first at which what it acted on draws random numbers.
+    A line that says why the runs differ is kept. The line is the first one, or the first at which
+    something that draws random numbers was called.
     """
     own = next((one for one in acted if one.line.at == cause.at), None)
     place = own or next(filter(attrgetter("draws"), acted), acted[0])

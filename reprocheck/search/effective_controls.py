@@ -1,6 +1,6 @@
-"""Which controls acted on something in the runs under them.
+"""Find the controls that acted on something in the runs under them.
 
-What acted on nothing did not make them agree: luck did.
+If a control acted on nothing, luck made the runs agree, not the control.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _THREADS = ".threads"
 
 
 class Acting:
-    """What shows for each control that it acted, in the runs of one search."""
+    """The evidence, for each control, that it acted in the runs of one search."""
 
     def __init__(self, check: Check, code: UserCode) -> None:
         self._check = check
@@ -36,9 +36,7 @@ class Acting:
         }
 
     def of(self, names: Iterable[str], runs: Iterable[Run]) -> frozenset[str]:
-        """Return the controls, and the patches, that acted on something in each of these
-        runs.
-        """
+        """Return the controls, and the patches, that acted on something in every given run."""
         acted = set(names)
         for run in runs:
             for name in tuple(acted):
@@ -48,8 +46,8 @@ class Acting:
         return frozenset(acted)
 
     def _on_line(self, name: str, run: Run) -> bool:
-        """Return whether a control was on in the process, and a line of the user's depends on
-        what it fixes.
+        """Return whether a control was on in the process, and a line of the user's code depends on
+        what the control fixes.
         """
         was_on = any(_touches(name, run))
         on_line = not self._kinds.isdisjoint(likely.shown_by(name))
@@ -57,8 +55,10 @@ class Acting:
         return was_on and (on_line or any(likely.removes(name, code) for code in ran))
 
     def _on_threads(self, name: str, run: Run) -> bool:
-        """Return whether it acted, and some process of the runs as they are could compute with
-        several threads, as far as frameworks said how many.
+        """Return whether a control acted, and a process of the uncontrolled runs could use several
+        threads.
+
+        If no framework recorded its number of threads, several are assumed.
         """
         facts = map(attrgetter("environment"), (*self._check.runs, *self._check.traces))
         pairs = chain.from_iterable(one.items() for one in facts)
@@ -66,10 +66,10 @@ class Acting:
         return _touched(name, run) and threads != {1}
 
     def _in_files(self, name: str, run: Run) -> bool:
-        """Return a run left files in the working directory, or compiled code, that another could
-        find.
+        """Return whether a run left files in the working directory, or compiled code, for another
+        run.
 
-        Files elsewhere are in no copy.
+        Files outside of the working directory do not count: no control copies them.
         """
         if "compile" in self._kinds:
             return True
@@ -81,14 +81,15 @@ class Acting:
 
 
 def _touches(name: str, run: Run) -> Iterator[Touch]:
-    """Return what a control intercepted or set in a run."""
+    """Yield what a control intercepted or set in a run."""
     return (touch for touch in run.controls.touches if touch.control == name)
 
 
 def _touched(name: str, run: Run) -> bool:
-    """Return whether a control intercepted or set something of the script's.
+    """Return whether a control intercepted a call of the script, or set something that the script
+    uses.
 
-    That a variable was set does not say that anything reads it.
+    A set environment variable does not count: nothing shows that a program reads it.
     """
     touched = {touch.what for touch in _touches(name, run) if not touch.setting}
     return not touched.issubset(controls.control(name).environment)

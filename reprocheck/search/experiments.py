@@ -1,5 +1,5 @@
-"""What runs said under the sets of controls and patches that a search has tried, and what follows
-for other sets.
+"""What runs said under each set of controls and patches that a search tried, and what follows for
+other sets.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ May raise Unanswered, too.
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Controls that were tried at once, without those that crash.
+    """Controls that were tried at once, without those under which the script crashes.
 
-    agree   whether the runs agree under them
-    acted   which of them acted on anything, where they do
+    names  the controls
+    agree  whether the runs agree under the controls
+    acted  the controls that acted on anything; empty if the runs were not made or say nothing
     """
 
     names: tuple[str, ...]
@@ -74,8 +75,9 @@ class Experiments:
         return answer
 
     def differ_under(self, names: Iterable[str]) -> bool:
-        """Return whether it is known that the runs differ under these controls: no part of what
-        does not suffice does.
+        """Return whether the runs are known to differ under these controls.
+
+        That is so if the runs differ under a set that holds all of these controls.
         """
         wanted = frozenset(names)
         failed = (one for one, answer in self.answers.items() if answer.agrees is False)
@@ -84,7 +86,7 @@ class Experiments:
     def agrees(self, names: Iterable[str], why: Reason, *, deep: bool = False) -> bool:
         """Return whether the runs agree under these controls, one of which acted.
 
-        Where the script crashes, they do not.
+        False if the script crashes.
         """
         wanted = frozenset(names)
         if self.differ_under(wanted):
@@ -100,8 +102,8 @@ class Experiments:
         return False
 
     def acting(self, names: Iterable[str], answer: Answer) -> frozenset[str]:
-        """Return those of the controls that acted, by what was recorded or by what differs without
-        them.
+        """Return the controls that acted, by the record or because runs without the control
+        differ.
         """
         return answer.acting(names) | self.shown.intersection(names)
 
@@ -111,7 +113,7 @@ class Experiments:
         return set().union(*acted)
 
     def all_act(self, names: tuple[str, ...], answer: Answer) -> bool:
-        """Return whether every control of a set is seen to act."""
+        """Return whether the record or other runs show that every control of a set acts."""
         acting = self.acting(names, answer)
         unseen = [name for name in names if name not in acting]
         if not unseen:
@@ -119,12 +121,14 @@ class Experiments:
         return self.silent(unseen) == unseen and self.acts_unseen(unseen, sorted(acting))
 
     def silent(self, names: Iterable[str]) -> list[str]:
-        """Return those of the controls of which nothing shows on what they act."""
+        """Return the controls whose effect is never recorded."""
         return list(filter(self.candidates.silent.__contains__, names))
 
     def acts_unseen(self, names: Collection[str], base: Sequence[str] = ()) -> bool:
-        """Return whether controls of which nothing shows on what they act are seen to act, since
-        runs under `base` alone differ, made after those that agree.
+        """Return whether controls whose effect is never recorded act, because runs without them
+        differ.
+
+        The runs without are those under `base` alone, made after the runs that agree.
         """
         if not names or self.runs > PAIR:
             return False
@@ -140,8 +144,10 @@ class Experiments:
         return differ
 
     def untried(self, base: Sequence[str]) -> Sequence[str]:
-        """Return a set under which no runs were made so far: with a control beside it that has
-        acted on nothing, where they were; empty where there is none.
+        """Return the controls of `base`, or `base` and an ineffective control, under which no runs
+        were made.
+
+        Empty if runs were made under all of these sets.
         """
         reached = self.reached()
         idle = [name for name in self.candidates.harmless if name not in reached]
@@ -150,8 +156,8 @@ class Experiments:
         return next((one for one in sets if frozenset(one) not in self.answers), ())
 
     def note_luck(self, names: Iterable[str]) -> None:
-        """Remember a set under which the runs agreed although it did not make them: it says as
-        little as runs that differ.
+        """Remember a set under which the runs agreed by luck: it says as little as runs that
+        differ.
         """
         self.idle = self.idle or self.candidates.ordered(names)
         self.reference = ()
@@ -162,11 +168,13 @@ class Experiments:
         self.crashing = tuple(dict.fromkeys((*self.crashing, *names)))
 
     def not_crashing(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return these controls without those under which the script is known to fail."""
+        """Return the controls under which the script is not known to fail."""
         return tuple(filterfalse(self.crashing.__contains__, names))
 
     def confirmed(self, smallest: tuple[str, ...], needed: Needed, most: int) -> Answer:
-        """Return what the same controls say in as many runs as it takes."""
+        """Return what the set says once as many runs were made under it as `needed` asks for, or
+        `most`.
+        """
         answer = self.answer(smallest, Reason(key="suffices"), runs=self.runs)
         while answer.agrees:
             wanted = min(needed(smallest, answer), most)
@@ -181,12 +189,14 @@ class Experiments:
         return self.candidates.reasons.get(name, Reason(key="the ladder speaks for it"))
 
     def is_inert(self, name: str) -> bool:
-        """Return whether a control acted on nothing alone."""
+        """Return whether a control was tried alone, acted on nothing, and the runs differed."""
         answer = self.answers.get(frozenset([name]))
         return answer is not None and answer.agrees is False and not answer.acting([name])
 
     def first_alone(self, names: Iterable[str], why: Callable[[str], Reason]) -> tuple[str, ...]:
-        """Return the first of these controls that suffices alone; empty where none does."""
+        """Return the first of these controls under which alone the runs agree; empty if there is
+        none.
+        """
         for name in self.not_crashing(names):
             if self.agrees([name], why(name), deep=True):
                 return (name,)
@@ -198,7 +208,9 @@ class Experiments:
         return ()
 
     def together(self, names: Sequence[str], why: Reason, *, deep: bool = False) -> Together:
-        """Return what runs say under all of them without those that crash."""
+        """Return what runs say under all of the controls, without those under which the script
+        crashes.
+        """
         key = frozenset(names), self.runs
         if key not in self.tried:
             self.tried[key] = self._together(names, why, deep=deep)
@@ -257,6 +269,6 @@ class Experiments:
 
 
 def halves(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return two halves; the first is the larger one where they are not equal."""
+    """Return the first and the second half; the first is longer if the number is odd."""
     middle = (len(names) + 1) // 2
     return names[:middle], names[middle:]

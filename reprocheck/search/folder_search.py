@@ -1,4 +1,4 @@
-"""The search in a report folder: which runs it needs next, and what it has come to."""
+"""The search as a report folder holds it: the runs that it needs next, and its result so far."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ MOST_RUNS = 8
 
 
 def question(check: Check, folder: Path) -> Question | None:
-    """Return the runs that the search in `folder` needs next; None where it has come to its end.
+    """Return the runs that the search in `folder` needs next; None if the search has ended.
 
-    The check is one with its ladder and with the causes as the ladder shows them; its record holds
-    the arms made so far.
+    The check has its ladder and the causes that the ladder shows; its record holds the arms made so
+    far.
     """
     try:
         conducted(check, folder, Book(check, folder))
@@ -43,14 +43,14 @@ def question(check: Check, folder: Path) -> Question | None:
 
 
 def decided(check: Check, folder: Path, asked: Question) -> bool:
-    """Return whether the runs under controls that are recorded by now answer a question."""
+    """Return whether the recorded runs under the controls of a question answer it."""
     under = Book(check, folder).of(asked.controls, spared=asked.spared)
     return under is not None and under.value == asked.value and under.settles(asked)
 
 
 def searched(check: Check, folder: Path) -> Result | None:
-    """Return what the search in `folder` has come to by now; None where none was made, unless none
-    is needed.
+    """Return the result so far of the search in `folder`; None if no search was made, though one is
+    needed.
     """
     book = Book(check, folder)
     if not check.record.arms and not book.nothing_to_try:
@@ -77,9 +77,9 @@ def searched(check: Check, folder: Path) -> Result | None:
 def conducted(
     check: Check, folder: Path, book: Book, candidates: Candidates | None = None
 ) -> Found:
-    """Return the search as `book` answers it.
+    """Return the result of the search with the answers of `book`. Raises Unanswered.
 
-    Raises Unanswered. None is needed where what the start gives is seen to be what differs.
+    No search is needed if the input that the runs were started with explains the difference.
     """
     if book.nothing_to_try:
         return Found()
@@ -116,7 +116,7 @@ def _needed(check: Check, book: Book, names: tuple[str, ...], answer: Answer) ->
 
 
 def _as_is(book: Book, target: int, why: ReasonKey) -> None:
-    """Raise Unanswered where fewer than `target` runs were made as they are."""
+    """Raise Unanswered if fewer than `target` runs were made without controls."""
     made, missing = book.made(()), target - book.sample.runs
     if missing > 0 and made < target:
         raise Unanswered(Question(controls=(), runs=made + max(missing, PAIR), why=Reason(key=why)))

@@ -1,5 +1,5 @@
-"""How many runs a search still takes, as far as that is known: played through with each control as
-the cause, with all that are named together, and with none.
+"""Estimate how many runs a search still takes, by playing it through with each control as the
+cause, with all named controls together, and with none.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ _NONE = "none"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Length:
-    """Runs from here on: from `least` without a patch to `named` with one where the causes are what
-    the record or the scan names, and at most.
+    """How many runs a search still takes.
+
+    least  the fewest runs, if the record or the scan names the true causes; without trying a patch
+    named  the most runs if the record or the scan names the true causes; a patch is tried, too
+    most   the most runs, whatever the cause is
     """
 
     least: int
@@ -33,8 +36,8 @@ class Length:
 
 
 def length(check: Check, folder: Path) -> Length:
-    """Return how many runs the search takes if one control or patch removes the difference, all
-    that are named do together, or none does.
+    """Return how many runs the search takes if one control or patch removes the difference, if all
+    named controls together do, or if none does.
     """
     recorded = Book(check, folder)
     candidates = order.candidates(check, folder)
@@ -54,8 +57,11 @@ def length(check: Check, folder: Path) -> Length:
 def _played(
     recorded: Book, candidates: Candidates, causes: frozenset[str], *, lucky: bool = False
 ) -> int:
-    """Return the runs of a search in which the runs agree wherever all `causes` are among the
-    controls; `lucky`: and are unlike every run as it is, where what is fixed is new in each start.
+    """Return how many runs a search takes if the runs agree whenever all `causes` are among the
+    controls.
+
+    If `lucky`, the runs under controls of what is new in each start are unlike every uncontrolled
+    run.
     """
     book = _Imagined(recorded, causes, lucky=lucky)
     for _ in range(MOST_TIMES):
@@ -69,8 +75,9 @@ def _played(
 
 
 class _Imagined(Book):
-    """What is recorded of a search, and answers made up for what is not; `starts` counts the runs
-    that those would take.
+    """The recorded runs of a search, with answers made up for missing runs.
+
+    `starts` counts the runs that the made-up answers would take.
     """
 
     def __init__(self, recorded: Book, causes: frozenset[str], *, lucky: bool) -> None:
@@ -85,8 +92,8 @@ class _Imagined(Book):
         """Sets that do not suffice, and fix what is new in each start alone."""
 
     def ask(self, question: Question) -> Answer:
-        """Return what is recorded, where that answers; else that the runs agree with the causes
-        among the controls.
+        """Return the recorded answer; without one, that the runs agree if the causes are among the
+        controls.
         """
         found = self.of(question.controls, spared=question.spared)
         names = frozenset(question.controls)
@@ -102,7 +109,7 @@ class _Imagined(Book):
         return answer
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
-        """Return the runs as they are: like those that agree, which is the most favourable to
+        """Return the uncontrolled runs, taken to be like the agreeing ones: most favourable to
         luck.
         """
         unlike = self._lucky and not self.sample.intermittent and all(map(self.is_new, names))
@@ -113,7 +120,7 @@ class _Imagined(Book):
         return replace(self.sample, runs=runs, odd=odd, insufficient=further, unlike=True)
 
     def as_is(self, question: Question) -> None:
-        """More runs without any control, each with an outcome of its own."""
+        """Pretend that more runs were made without any control, each with an outcome of its own."""
         more = question.runs - self.made(())
         self.starts += more
         self.sample = replace(self.sample, runs=self.sample.runs + more, odd=self.sample.odd + more)

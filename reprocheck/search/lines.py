@@ -21,14 +21,14 @@ OUT_OF_REACH = frozenset({"monotonic", "monotonic elapsed"})
 
 
 def spoken(hints: Iterable[Hint]) -> list[str]:
-    """Return the controls that lines of the user's speak for."""
+    """Return the controls that lines of the user's code suggest."""
     controls = (table().hints.get(hint.kind, "") for hint in hints)
     return list(filter(None, dict.fromkeys(controls)))
 
 
 def fitting(cause: Cause, hints: Collection[Hint]) -> list[str]:
-    """Return the controls that the line of a cause speaks for, or a call in another line that fits
-    it.
+    """Return the controls that the line of a cause suggests, or a call in another line that fits
+    the cause.
     """
     meant = [hint for hint in hints if hint.kind not in _OF_PROCESS]
     on_line = [hint for hint in meant if is_at(hint.source, cause.source)]
@@ -37,8 +37,9 @@ def fitting(cause: Cause, hints: Collection[Hint]) -> list[str]:
 
 
 def at_place(code: UserCode, rung: Rung) -> list[str]:
-    """Return the controls that a line speaks for where the runs diverge: in the function that the
-    rung names, or where the seed is made.
+    """Return the controls that a line suggests at the place where the runs first differ.
+
+    The place is the function that the rung names, or the line that makes the seed.
     """
     seeded = code.around(SourceLine.of(seed_line(rung.evidence)))
     made = [hint for hint in code.around(rung.source) if hint.kind != "draw"]
@@ -46,5 +47,5 @@ def at_place(code: UserCode, rung: Rung) -> list[str]:
 
 
 def lines_of(causes: Iterable[Cause]) -> set[str]:
-    """Return the lines of causes that have one, as `file:line`."""
+    """Return the lines of causes as `file:line`; causes without a line are left out."""
     return {cause.source.at for cause in causes if cause.source is not None}

@@ -1,5 +1,5 @@
-"""What remains where no control makes the runs agree, as far as the ladder and the lists of
-operators know it.
+"""What remains if no control makes the runs agree, as far as the ladder and the lists of
+nondeterministic operators know.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BACKWARD = frozenset({"gradient", "reduced gradient"})
 
 
 def remains(check: Check, folder: Path, found: Found) -> Remains:
-    """Return what remains after a search that found no set of controls."""
+    """Return what remains after a search that found no sufficient set of controls."""
     rung, ladder = check.first_rung, check.ladder
     lines = lines_of(check.causes)
     hints = UserCode(check, folder).hints
@@ -75,7 +75,7 @@ def _kind(check: Check, found: Found, rung: Rung | None) -> Remaining:
 
 
 def _operators(check: Check, rung: Rung) -> tuple[Operator, ...]:
-    """Return what the lists say of the operators that the rung names, each once."""
+    """Return what the lists say of the operators that the rung names, without repetition."""
     of_rung = partial(
         known,
         device=device_kind(rung.measured.device),

@@ -1,8 +1,8 @@
-"""Which controls the search tries first: what the causes, the first differing rung and the user's
-own lines speak for.
+"""Order the controls to try: those come first that the causes, the first differing rung and the
+user's own lines suggest.
 
 `rules/likely.toml` holds the lists. The order decides how many runs the search takes, and which of
-several sets it names.
+several sufficient sets of controls it names.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Fits = Mapping[str, Sequence[str]]
 def candidates(check: Check, folder: Path) -> Candidates:
     """Return the controls to search among, the most suspicious first.
 
-    Those that are on already, or can do nothing here, are left out.
+    Controls that are on already, or cannot have an effect in this check, are left out.
     """
     rung = check.first_rung or NO_RUNG
     code = UserCode(check, folder)
@@ -107,13 +107,15 @@ def candidates(check: Check, folder: Path) -> Candidates:
 
 
 def _is_given_from_outside(rung: Rung) -> bool:
-    """Return whether the start gave the runs something else, before any program of theirs ran."""
+    """Return whether the runs were started with other input, before any of their programs ran."""
     given = rung.evidence
     return isinstance(given, GivenOtherwise) and given.from_outside and not given.made
 
 
 def _reasons(near: Iterable[str], codes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Reason]:
-    """Return what speaks for each control: of several causes that it would remove the first."""
+    """Return the reason to try each control; the first cause that a control would remove gives the
+    reason.
+    """
     reasons = dict.fromkeys(near, Reason(key="a line speaks for it"))
     for code, names in reversed(codes):
         reasons |= dict.fromkeys(names, Reason(key="a cause speaks for it", code=code))
@@ -131,19 +133,20 @@ def _firsts(lists: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _only(names: Iterable[str], wanted: Collection[str]) -> tuple[str, ...]:
-    """Return those of the names that are wanted, each once."""
+    """Return the wanted names in their order, without repetition."""
     return tuple(filter(wanted.__contains__, dict.fromkeys(names)))
 
 
 def _without(names: Iterable[str], unwanted: Collection[str]) -> tuple[str, ...]:
-    """Return the names but those that are not wanted, each once."""
+    """Return the names that are not unwanted, without repetition."""
     return tuple(filterfalse(unwanted.__contains__, dict.fromkeys(names)))
 
 
 def _errors(check: Check) -> list[StaticFinding]:
-    """Return sources of randomness that the scan is sure of, and that ran before the difference.
+    """Return sources of randomness that the scan is sure of, and that ran before the first
+    difference.
 
-    Where a recorded fact says why the runs differ, those alone that stand on its line.
+    If a recorded fact says why the runs differ, only the sources on the line of that fact.
     """
     sure = [one for one in check.scanned.preceding if one.severity == "error" and draws(one.code)]
     observed = list(filter(_is_observed, check.causes))
@@ -154,8 +157,8 @@ def _errors(check: Check) -> list[StaticFinding]:
 
 
 def _of_line(code: str, names: Sequence[str], fits: Sequence[str]) -> Sequence[str]:
-    """Return the control of a cause that is sure; of one that can come from several places, the one
-    that its line speaks for alone.
+    """Return the first control of a sure cause; if the cause can come from several places, the
+    control that its line suggests.
     """
     if code not in table().open:
         return names[:1]
@@ -168,20 +171,22 @@ def _is_shown(code: str) -> bool:
 
 
 def _may_have_acted(check: Check) -> list[StaticFinding]:
-    """Return the sources of randomness of the scan that the runs did not pass over; also those that
-    ran behind the first difference: another one may hide there.
+    """Return the sources of randomness that the scan found and the runs may have executed.
+
+    Sources that ran after the first difference are included, because they may hide another
+    difference.
     """
     ran = (one for one in check.scanned.findings if one.executed != "not_executed")
     return [one for one in ran if one.may_change_results and draws(one.code)]
 
 
 def _certain(check: Check) -> list[StaticFinding]:
-    """Return those of which the scan is sure, and that ran."""
+    """Return the sources of randomness that the scan is sure of, and that ran."""
     return [one for one in _may_have_acted(check) if one.severity == "error" and one.ran]
 
 
 def _fixes(causes: Sequence[Cause], findings: Sequence[StaticFinding]) -> tuple[str, ...]:
-    """Return the patches that are known: those of causes first. Of notebooks none is."""
+    """Return the known patches, those for causes first; patches of notebooks are left out."""
     editable = [one for one in findings if one.editable and not one.source.at.count(".ipynb")]
     of_causes = [
         one for cause in causes for one in editable if cause.at in (one.source.at, one.changed.at)
@@ -190,9 +195,11 @@ def _fixes(causes: Sequence[Cause], findings: Sequence[StaticFinding]) -> tuple[
 
 
 def anew(check: Check, code: UserCode) -> frozenset[str]:
-    """Return the patches of what is new in each start: of generators that the system seeds, hashes
-    of strings and monotonic clocks, where the scan is sure of them and they ran. Other patches may
-    change losses in each run alike, as one that sorts what had the same order before.
+    """Return the patches of what is new in each start: OS-seeded generators, string hashes and
+    monotonic clocks, if the scan is sure of them and they ran.
+
+    Other patches, such as one that sorts what always had the same order, may change the losses of
+    every run in the same way.
     """
     useless = without_effect(check)
     return frozenset(
@@ -204,24 +211,25 @@ def anew(check: Check, code: UserCode) -> frozenset[str]:
 
 
 def sure_lines(check: Check, control: str) -> frozenset[str]:
-    """Return the lines, as `file:line`, of sources of randomness that a control removes: the scan
-    is sure of them, and they ran before the first difference.
+    """Return the lines (`file:line`) of sources of randomness that a control removes.
+
+    Only those that the scan is sure of, and that ran before the first difference.
     """
     return frozenset(one.source.at for one in _errors(check) if removes(control, one.code))
 
 
 def lines_that_ran(check: Check, control: str) -> frozenset[str]:
-    """Return the lines, as `file:line`, at which the scan finds what a control can remove, and that
-    ran.
-    """
+    """Return the executed lines (`file:line`) at which the scan finds what a control can remove."""
     ran = (one for one in _may_have_acted(check) if one.ran)
     return frozenset(one.source.at for one in ran if confirms(control, one.code))
 
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
-    """Return the control that is nearest to a finding; of a cause that can come from several
-    places, the nearest that a line of the finding speaks for: for the hash of a string that becomes
-    a seed, that of hashes. None where what the line calls is out of reach, as a monotonic clock is.
+    """Return the first control that fits a finding; of a cause that can come from several places,
+    the first that a line of the finding suggests.
+
+    For example, `hash-seed` for the hash of a string that becomes a seed. Empty if no control
+    reaches what the line calls, such as a monotonic clock.
     """
     lines = (found.source.at, found.changed.at)
     here = [hint for hint in hints if hint.source.at in lines]
@@ -239,8 +247,9 @@ def _controls_of(code: str) -> tuple[str, ...]:
 
 
 def _of_causes(causes: Sequence[Cause], by_code: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return, by the causes, the first control of each before the second of any, but those of an
-    observed cause before those of the next.
+    """Return the controls of all causes: the first control of each cause before the second of any.
+
+    All controls of an observed cause come before those of the next cause.
     """
     ranked: list[tuple[float, int, str]] = []
     for number, cause in enumerate(causes):
@@ -251,8 +260,8 @@ def _of_causes(causes: Sequence[Cause], by_code: Mapping[str, Sequence[str]]) ->
 
 
 def _of_cause(cause: Cause, rung: Rung, said: Sequence[str], fits: Sequence[str]) -> list[str]:
-    """Return the controls of one cause; those first that its line speaks for, and `seed` last where
-    the script seeds by itself.
+    """Return the controls of one cause; those that its line suggests first, and `seed` last if the
+    script seeds its own generators.
     """
     names = list(_controls_of(cause.code))
     if cause.code in table().open:
@@ -264,8 +273,9 @@ def _of_cause(cause: Cause, rung: Rung, said: Sequence[str], fits: Sequence[str]
 
 
 def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[str]:
-    """Return the controls that are worth runs alone: none where the best cause is one that a line
-    would show, and no line does.
+    """Return the controls that are worth runs alone.
+
+    Empty if a line would show the best cause, and no line does.
     """
     each = []
     for cause in causes:
@@ -279,11 +289,11 @@ def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[
 
 
 def _seeded(rung: Rung) -> bool:
-    """Return whether the script seeds the generator that differs: a seed from outside comes before
-    that one, and is undone by it.
+    """Return whether the script itself seeds the generator that differs, and so undoes a seed from
+    outside.
 
-    Weights that were loaded were drawn by another program, or before they were saved: a seed of
-    this process says nothing of them.
+    False for loaded weights: they were drawn by another program, or before they were saved, so that
+    a seed of this process says nothing of them.
     """
     if loaded_file(rung.evidence):
         return False
@@ -296,6 +306,6 @@ def _seeded(rung: Rung) -> bool:
 
 
 def _of_rung(rung: Rung, said: Sequence[str]) -> list[str]:
-    """Return the controls of a rung, those first that a line of the user's speaks for."""
+    """Return the controls of a rung; those that a line of the user's suggests come first."""
     names = table().rungs.get(rung.rung, ())
     return [*sorted(names, key=lambda name: name not in said), *said]

@@ -32,10 +32,14 @@ _UNFILLED = re.compile(r"empty\w*\(|\bresize_\w*\(|\bskip_init\(|\bUninitialized
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """A line of the user's at which a control acted, on what, and the advice that fits it.
+    """A line of the user's code at which a control acted, what it acted on, and the advice that
+    fits.
 
-    draws: whether what the control acted on there draws random numbers. seed: the line that makes a
-    seed of what it read there; None where none does.
+    line    the line of the user's code
+    what    the call or value that the control acted on
+    advice  how to fix the line
+    draws   whether the control acted on something that draws random numbers
+    seed    the line that makes a seed of what was read there; None if there is no such line
     """
 
     line: SourceLine
@@ -46,9 +50,9 @@ class Place:
 
 
 def acted_at(code: UserCode, under: Judged) -> dict[str, tuple[Place, ...]]:
-    """Control -> where it acted in the runs that agree, the first place first.
+    """Return control -> places at which it acted in the runs that agree, the first place first.
 
-    Controls of which no line is known are left out.
+    Controls without a known line are left out.
     """
     touches = under.runs[0].controls.touches
     found = {name: tuple(_places(touches, name, code)) for name in under.names}
@@ -56,8 +60,8 @@ def acted_at(code: UserCode, under: Judged) -> dict[str, tuple[Place, ...]]:
 
 
 def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Place]:
-    """Yield the lines that are no imports: that a library draws as it is imported is seldom what
-    differs.
+    """Yield the lines at which a control acted, without imports, because a draw of a library at its
+    import seldom differs.
     """
     of_control = (touch for touch in touches if touch.control == name)
     for touch in of_control:
@@ -86,7 +90,7 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
 
 
 def _advice(name: str, code: UserCode, line: SourceLine, takes: str, what: str) -> Advice:
-    """Return how what draws on a line where a control acted gets a seed."""
+    """Return how to seed what draws random numbers on a line at which a control acted."""
     if what.startswith(_KEEPS_ORDER):
         return keep_order(_KEEPS_ORDER)
     if name != PRIVATE:

@@ -1,4 +1,4 @@
-"""What a search asks of runs, and what it is answered."""
+"""The questions that a search asks, and their answers from runs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ PAIR = 2
 class Answer:
     """What the runs under a set of controls said.
 
-    agrees    None where it could not be decided: the script crashed, or recorded too little
-    exact     whether they agree in every bit
-    acted     controls and patches that acted on something in each of these runs; None where that is
-              not known
-    blamed    those of the controls that made the script end with an error, where it says so
-    stumbled  a later run alone failed: what the first one left is in its way
-    places    control -> places at which it acted, and may be told not to: lines of the user's, or
-              the generators of libraries
+    agrees    whether the runs agree; None if that could not be decided because the script crashed
+              or recorded too little
+    runs      how many runs were made
+    exact     whether the runs agree in every bit
+    acted     controls and patches that acted on something in each of the runs; None if that is not
+              known
+    blamed    the controls that made the script end with an error, if the error message says so
+    stumbled  whether a later run alone failed, for example on a file that run 1 left
+    places    control -> places at which it acted and can be switched off: lines of the user's code,
+              or generators of libraries
     """
 
     agrees: bool | None
@@ -39,7 +41,9 @@ class Answer:
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def acting(self, names: Iterable[str]) -> frozenset[str]:
-        """Return those of the controls that acted on something; all where that is not known."""
+        """Return the controls that acted on something; all of the given controls if that is not
+        known.
+        """
         if self.acted is None:
             return frozenset(names)
         return self.acted.intersection(names)
@@ -47,15 +51,17 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """Runs to make: `runs` of them in all under these controls, and with these
-    patches (none: as is), and why.
+    """Runs to make under a set of controls and patches.
 
-    value      which of several values they give, from 0
-    reference  more controls, under which runs agree: one run that gives their bits says enough, and
-               so does one that gives others where what is left out is new in each start
-    spared     control, `@` and a place at which it is not to act
-    deep       whether they record more than losses: what they first differ in, if they do, speaks
-               for further controls
+    controls   names of the controls and patches; empty for runs without further controls
+    runs       how many runs are needed in all, those made before included
+    why        the reason that is shown to the user
+    value      which of the possible values the controls use, from 0
+    reference  a larger set of controls under which runs agree; one run that gives the same bits is
+               enough, and so is one with other bits if what is left out is new in each start
+    spared     places at which a control is not to act, as `control@place`
+    deep       whether the runs record more than losses, so that their first difference can suggest
+               further controls
     """
 
     controls: tuple[str, ...]
@@ -68,7 +74,7 @@ class Question:
 
 
 class Unanswered(Exception):  # noqa: N818 - a request, not an error
-    """The search needs runs that were not made yet."""
+    """A question of the search cannot be answered, because its runs were not made yet."""
 
     def __init__(self, question: Question) -> None:
         super().__init__(question.why.key)
@@ -77,9 +83,12 @@ class Unanswered(Exception):  # noqa: N818 - a request, not an error
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """Where runs first differ.
+    """The place where runs first differ.
 
-    controls  those that it speaks for, the nearest first
+    rung       the rung of the ladder
+    place      the place on the rung, such as the path of a module
+    iteration  the iteration, counted from 1; 0 before the first one
+    controls   the controls that the difference suggests, the nearest first
     """
 
     rung: RungName
@@ -88,8 +97,10 @@ class Difference:
     controls: tuple[str, ...] = ()
 
     def is_behind(self, other: Difference) -> bool:
-        """Return whether other runs differ before: on an earlier rung, or at another place of the
-        same one.
+        """Return whether this difference comes later than the other, or at another place of the
+        same rung.
+
+        Later means in a later iteration, or in the same iteration on a later rung of the ladder.
         """
         if self.order == other.order:
             return self.place != other.place
@@ -97,31 +108,33 @@ class Difference:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Return what tells an earlier difference from a later one."""
+        """Return a sort key: the difference that comes first has the smallest."""
         return self.iteration, RUNGS.index(self.rung)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidates:
-    """The controls to search among, each list with the most suspicious first.
+    """The controls to search among; each list has the most suspicious control first.
 
-    likely     tried alone first; harmless and altering hold them, too
-    suspects   one for each cause, and for each source of randomness that the scan finds: tried
-               together where none suffices alone
-    sure       controls of causes that are observed, or of which the scan is sure, and that ran
-    first      where the runs as they are first differ
-    fixes      patches that are known of what a cause or the scan names, as `RC402 train.py:3`:
-               tried where the controls do not suffice
-    unreached  patches of what the scan is sure of and no control reaches: where there are any, all
+    likely     tried alone first; these controls are in `harmless` or `altering`, too
+    suspects   one control for each cause and each source of randomness that the scan finds: tried
+               together if none suffices alone
+    sure       controls of causes that are observed, or that the scan is sure of and that ran
+    first      the place where the runs of the check first differ
+    fixes      known patches for what a cause or the scan names, such as `RC402 train.py:3`: tried
+               if the controls do not suffice
+    unreached  patches of what the scan is sure of and no control reaches: if there are any, all
                patches are tried first
-    harmless   those that do not alter the training
-    altering   those that do; `last`: those of them that a cause speaks for, tried alone where the
-               harmless ones do not suffice
-    brittle    those that make scripts fail more often than others: looked at first where one does
-    silent     those of which nothing shows what they act on: what differs without one, and agrees
-               with it, shows that it acts
-    reasons    why a control is likely, by its name
-    parts      control -> those that do a part of what it does, and nothing else
+    harmless   controls that do not alter the training
+    altering   controls that alter the training
+    last       the controls of `altering` that a cause suggests: tried alone if the harmless ones do
+               not suffice
+    brittle    controls that make scripts fail more often than others: the first suspects if a
+               script crashes
+    silent     controls whose effect is never recorded: such a control acts if runs differ without
+               it and agree with it
+    reasons    control -> why it is likely
+    parts      control -> other controls that do a part of what it does, and nothing else
     """
 
     likely: tuple[str, ...]
@@ -139,23 +152,25 @@ class Candidates:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return these names in the order of the search."""
+        """Return the given names in the order of the search: harmless controls, altering controls,
+        patches.
+        """
         wanted = frozenset(names)
         return tuple(filter(wanted.__contains__, (*self.harmless, *self.altering, *self.fixes)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """What the search came to.
+    """The end of a search: the smallest set of controls, or why there is none.
 
-    smallest   a set that makes the runs agree, none of whose controls can be left out; no single
-               likely control does where it holds several; empty where nothing was found
-    runs       how many runs agree under it
-    crashing   controls under which the script ends with an error
-    idle       a set under which the runs agreed although none of its controls, or not all that seem
-               needed, acted on anything
-    complete   whether all controls together were tried where nothing was found
-    needed     control -> those of its places at which it has to act, where it acted at several
+    smallest  a set that makes the runs agree, none of whose controls can be left out; several
+              controls only if no single likely control suffices; empty if nothing was found
+    runs      how many runs agree under the smallest set
+    crashing  controls under which the script ends with an error
+    idle      a set under which the runs agreed although none of its controls, or not all that seem
+              needed, acted on anything
+    complete  if nothing was found: whether all controls together were tried
+    needed    control -> those of its places at which it has to act, if it acted at several
     """
 
     smallest: tuple[str, ...] = ()

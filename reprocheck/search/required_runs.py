@@ -1,4 +1,6 @@
-"""How many runs must agree before luck is excluded: the less speaks for a control, the more."""
+"""How many runs must agree before luck is excluded: the fewer signs there are for a control, the
+more.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _INEXACT = 2
 def wanted(
     check: Check, seen: Sample, names: Sequence[str], under: Judged | None, *, exact: bool
 ) -> int:
-    """Return how many runs under a set must agree; `under`: those that were made."""
+    """Return how many runs must agree under a set of controls; `under` holds the runs made so
+    far.
+    """
     sure: frozenset[tuple[str, str]] = frozenset()
     if seen.unlike:
         sure = _acted_or_sure(check, names, under)
@@ -44,8 +48,8 @@ def wanted(
 def _acted_or_sure(
     check: Check, names: Sequence[str], under: Judged | None
 ) -> frozenset[tuple[str, str]]:
-    """Control and line, as `file:line`, where something besides the runs says that it acts there:
-    what it intercepted, or the scan.
+    """Return pairs of a control and a line (`file:line`) at which it acted, or at which the scan is
+    sure.
     """
     found = ((name, line) for name in names for line in order.sure_lines(check, name))
     if under is None:
@@ -54,12 +58,14 @@ def _acted_or_sure(
 
 
 def speaks_for(check: Check, name: str) -> bool:
-    """Return whether the ladder, a line of the user's or the scan speaks for a control."""
+    """Return whether the ladder, a line of the user's code or the scan suggests a control."""
     return _risk(check, frozenset(), name) > UNSPECIFIC
 
 
 def _risk(check: Check, sure: frozenset[tuple[str, str]], name: str) -> float:
-    """Return the less the runs and the source speak for a control, the less luck is allowed."""
+    """Return the allowed risk of luck: the fewer signs the runs and the source give, the
+    smaller.
+    """
     if is_fix(name):
         shown = any(
             f"{one.code} {one.at}" == name and one.confidence == "observed" for one in check.causes

@@ -1,9 +1,8 @@
 """The search for a smallest set of controls and patches that makes the runs agree.
 
-Pure: it asks, and is answered from runs, recorded or still to come.
-
-The search is written as if every answer were there. Where one is missing, `Unanswered` says which
-runs to make; the caller makes them and starts again, and everything answered before costs nothing.
+The functions start no runs: they ask questions, which recorded runs answer. The search is written
+as if every answer were there. If one is missing, `Unanswered` says which runs to make; the caller
+makes them and starts the search again, and questions that were answered before cost no run.
 """
 
 from __future__ import annotations
@@ -40,16 +39,17 @@ def find(
     whole: bool = True,
     differing: Differing = lambda names: None,
 ) -> Found:
-    """Return a smallest set of controls under which the runs agree, and keep agreeing in as many
-    runs as chance needs to be excluded.
+    """Return a smallest set of controls under which the runs agree in as many runs as exclude
+    chance.
 
-    runs      runs an arm, two unless the difference is intermittent
-    most      runs under the set in the end, where chance can be excluded by more alone
-    whole     False where no set can be confirmed: then only the likely controls and all harmless
-              ones are tried
-    differing where runs under controls that do not suffice first differ
+    runs       runs of an arm (one set of controls): two unless the difference is intermittent
+    most       the largest number of runs made under the final set, even if chance needs more to be
+               excluded
+    whole      whether a set can be confirmed; if not, only the likely controls and all harmless
+               ones are tried
+    differing  a function that returns where runs under controls that do not suffice first differ
 
-    Raises Unanswered where runs are missing.
+    Raises Unanswered if runs are missing.
     """
     arms = Experiments(candidates=candidates, ask=ask, runs=runs, differing=differing)
     refuted: set[tuple[str, ...]] = set()
@@ -71,19 +71,21 @@ def find(
 
 
 def _smallest(arms: Experiments, stages: Iterable[Stage]) -> tuple[str, ...]:
-    """Return what the first stage gives that comes to an end; empty where none does."""
+    """Return the set of the first stage that ends the search; empty if no stage ends it."""
     sets = (stage(arms) for stage in stages)
     return next((one for one in sets if one is not None), ())
 
 
 def patches_of_unreached(arms: Experiments) -> tuple[str, ...] | None:
-    """Try the patches first where no control reaches what the scan is sure of."""
+    """Try the patches first if the scan is sure of a source of randomness that no control
+    reaches.
+    """
     return patches(arms) if arms.candidates.unreached else None
 
 
 def likely_alone(arms: Experiments) -> tuple[str, ...] | None:
-    """Try likely controls alone: none where several causes are sure, and one where more are
-    named than could be tried alone, which are then tried together.
+    """Try likely controls one by one: none if several causes are sure, and only the first if more
+    causes are named than can be tried alone.
     """
     if len(arms.candidates.sure) > 1:
         return None
@@ -92,15 +94,15 @@ def likely_alone(arms: Experiments) -> tuple[str, ...] | None:
 
 
 def suspects_together(arms: Experiments) -> tuple[str, ...] | None:
-    """Try one control for each cause that is named; those that acted on nothing alone are left
-    out.
+    """Try one control for each named cause at once, without controls that acted on nothing
+    alone.
     """
     together = of_suspects(arms)
     return without_needless(arms, together) if arms.is_enough(together) else None
 
 
 def of_suspects(arms: Experiments) -> Together:
-    """Return what runs say under one control for each cause that is named."""
+    """Return what runs say under one control for each named cause, tried together."""
     suspects = tuple(filterfalse(arms.is_inert, arms.candidates.suspects))
     why = Reason(key="suspects together")
     if len(suspects) == 1:
@@ -109,7 +111,9 @@ def of_suspects(arms: Experiments) -> Together:
 
 
 def next_differences(arms: Experiments) -> tuple[str, ...] | None:
-    """Add controls that the next difference speaks for, as long as those so far move it."""
+    """Add the controls that the next difference suggests, as long as the set moves the
+    difference.
+    """
     names, before = of_suspects(arms).names, arms.candidates.first
     for _ in range(MOST_LED):
         left = arms.differing(names) if arms.differ_under(names) else None
@@ -130,12 +134,14 @@ def next_differences(arms: Experiments) -> tuple[str, ...] | None:
 
 
 def patches_if_unreached(arms: Experiments) -> tuple[str, ...] | None:
-    """Try the patches where a control of what is named acted on nothing."""
+    """Try the patches if a control for a named cause acted on nothing."""
     return None if arms.reached().issuperset(arms.candidates.suspects) else patches(arms)
 
 
 def last_where_others_are_idle(arms: Experiments) -> tuple[str, ...] | None:
-    """Try what alters the training early where no other control of what is named acts."""
+    """Try the control that alters the training early, if no other control for a named cause
+    acts.
+    """
     suspects = arms.candidates.suspects
     return last_alone(arms) if suspects and all(map(arms.is_inert, suspects)) else None
 
@@ -152,7 +158,9 @@ def of_harmless(arms: Experiments) -> Together:
 
 
 def some_harmless(arms: Experiments) -> tuple[str, ...]:
-    """Return all of them where they suffice: where no set can be confirmed, none is halved."""
+    """Try all harmless controls, and return the whole set if it suffices: it is not made smaller,
+    because no set can be confirmed here.
+    """
     together = of_harmless(arms)
     return together.names if arms.is_enough(together) else ()
 
@@ -164,8 +172,9 @@ def patches(arms: Experiments) -> tuple[str, ...] | None:
 
 
 def patches_and_harmless(arms: Experiments) -> tuple[str, ...] | None:
-    """Try controls and patches together, since neither suffice alone; not where no process has
-    taken a patch.
+    """Try controls and patches together, because neither suffice alone.
+
+    Skipped if no process was given the patched text.
     """
     fixes = arms.candidates.fixes
     if arms.reached().isdisjoint(fixes):
@@ -176,7 +185,7 @@ def patches_and_harmless(arms: Experiments) -> tuple[str, ...] | None:
 
 
 def last_alone(arms: Experiments) -> tuple[str, ...] | None:
-    """Try alone the control that a cause speaks for, and that alters the training."""
+    """Try the control that a cause suggests, and that alters the training, alone."""
     return arms.first_alone(arms.candidates.last[:1], arms.reason) or None
 
 
@@ -207,8 +216,9 @@ FEW_STAGES: tuple[Stage, ...] = (likely_alone, suspects_together, some_harmless)
 
 
 def narrowed(arms: Experiments, suffices: Together) -> tuple[str, ...]:
-    """Return a minimal part of a set under which the runs agree; a single control wherever one
-    suffices. Empty: what acted does not, or the runs do not agree.
+    """Return a minimal part of a sufficient set; a single control if one suffices.
+
+    Empty if the runs do not agree, or the controls that acted do not suffice.
     """
     if not suffices.agree:
         return ()
@@ -243,7 +253,9 @@ def narrowed(arms: Experiments, suffices: Together) -> tuple[str, ...]:
 
 
 def halved(arms: Experiments, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:
-    """Return a minimal part of controls that suffice; of `fresh` one alone, where one does."""
+    """Return a minimal part of sufficient controls, found by halving; one control of `fresh` if it
+    suffices alone.
+    """
     found = minimal(arms, (), suffices, known=True)
     if len(found) > 1:
         return arms.first_alone(fresh, _alone) or arms.candidates.ordered(found)
@@ -253,9 +265,10 @@ def halved(arms: Experiments, suffices: Sequence[str], fresh: Sequence[str]) -> 
 def minimal(
     arms: Experiments, base: Sequence[str], names: Sequence[str], *, known: bool
 ) -> tuple[str, ...]:
-    """Return what of `names` is needed beside `base`; all of them together suffice.
+    """Return the controls of `names` that are needed beside `base`; `base` and all `names` together
+    suffice.
 
-    `known`: whether `base` alone is known not to.
+    `known` says that `base` alone is known not to suffice.
     """
     if not known and arms.agrees(base, _without(names)):
         return ()
@@ -268,8 +281,9 @@ def minimal(
 
 
 def without_needless(arms: Experiments, suffices: Together) -> tuple[str, ...]:
-    """Return what is needed of suspects that suffice together: most of them, so each is left
-    out in turn, the least suspicious first, after those that acted on nothing.
+    """Return the needed part of suspects that suffice together, by leaving out each in turn.
+
+    Those that acted on nothing are left out first, then the least suspicious.
     """
     needed = list(suffices.names)
     idle = [name for name in needed if name not in suffices.acted]
@@ -283,8 +297,9 @@ def without_needless(arms: Experiments, suffices: Together) -> tuple[str, ...]:
 
 
 def with_parts(arms: Experiments, smallest: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the set with a part of a control in its place, where that suffices: a control that
-    does two things proves neither as long as one of them may be enough.
+    """Return the set with a control replaced by a part of it, if that suffices.
+
+    A control that does two things proves neither of the two as long as one may be enough.
     """
     for name in smallest:
         for part in arms.candidates.ordered(arms.candidates.parts.get(name, ())):
@@ -298,8 +313,9 @@ def with_parts(arms: Experiments, smallest: tuple[str, ...]) -> tuple[str, ...]:
 def needed_at(
     arms: Experiments, smallest: tuple[str, ...], answer: Answer
 ) -> dict[str, tuple[str, ...]]:
-    """Return, of the controls that acted at several places, those of the places at which they
-    have to: each place is left out in turn.
+    """Return control -> the places at which it has to act, found by leaving out each place in turn.
+
+    Only for controls that acted at several places.
     """
     if arms.runs > PAIR or any(map(is_fix, smallest)):
         return {}  # a patch moves lines
@@ -315,7 +331,7 @@ def needed_at(
 
 
 def differ_without(arms: Experiments, name: str, place: str, smallest: tuple[str, ...]) -> bool:
-    """Return whether the runs differ where a control of a set does not act at a place."""
+    """Return whether the runs differ if a control of a set does not act at a place."""
     asked = Question(
         controls=smallest,
         runs=PAIR,

@@ -1,6 +1,4 @@
-"""What a search is about where all losses agree: a series that differs, and that a rule of
-`--fail-on` names.
-"""
+"""The target of a search if all losses agree: a differing series that `--fail-on` names."""
 
 from __future__ import annotations
 
@@ -13,11 +11,13 @@ from reprocheck.model import Check, Run, Verdict
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """The series that runs under controls must have in common, every bit of it.
+    """The series that runs under controls must have in common, in every bit.
 
-    name, by   as it was reported, and who was given it
-    number     its first value that is not equal in every bit in the runs as they are, from 1
-    iteration  of the training, that was under way then
+    name       the name of the series as the script reported it
+    by         the library or logger to which the script reported the series
+    number     the first value, counted from 1, that differs in any bit between the uncontrolled
+               runs
+    iteration  the iteration of the training that was under way then
     """
 
     name: str
@@ -26,10 +26,10 @@ class Target:
     iteration: int
 
     def agree(self, verdict: Verdict, until: int) -> bool | None:
-        """Return whether runs agree in every bit of the series, and in every loss up to an
+        """Return whether runs agree in every bit of the series, and of every loss up to an
         iteration.
 
-        None: could not be decided.
+        None if that could not be decided.
         """
         if verdict.exit_code == 1:
             return False
@@ -42,8 +42,8 @@ class Target:
         return is_equal and verdict.bitwise.equal_until(until)
 
     def outcome(self, run: Run) -> Hashable:
-        """Return what tells a run from others: the values of every rank up to the first
-        difference.
+        """Return the values of every rank up to the first difference, as a key that tells runs
+        apart.
         """
         outcomes = []
         for trace in run.traces:
@@ -63,8 +63,8 @@ class Target:
 
 
 def target_of(check: Check) -> Target | None:
-    """Return the series that is searched; None where losses differ, or no rule names one that
-    differs.
+    """Return the series that is searched; None if losses differ, or no differing series makes the
+    check fail.
     """
     row = check.verdict.failing_series(check.record.fail_on)
     if row is None or row.first_unequal is None:

@@ -21,14 +21,17 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """The search with the causes as it leaves them."""
+    """The search, and the causes as they are after the search."""
 
     search: Search
     causes: tuple[Cause, ...]
 
 
 def account(book: Book) -> Search:
-    """Return a search without a result: overrides of all arms, and what was tried."""
+    """Return a search without a result: the overrides of all arms, and the sets that were tried.
+
+    An arm is the runs under one set of controls.
+    """
     did = [run.controls for judged in book.judged for run in judged.runs]
     verdict = book.check.verdict
     as_is = Tried(
@@ -47,8 +50,8 @@ def account(book: Book) -> Search:
 
 
 def _once(items: Iterable[_Item]) -> tuple[_Item, ...]:
-    """Return items in their order, without repetition: values of the user's need not be
-    hashable.
+    """Return items in their order without repetition, compared by `repr` because they may be
+    unhashable.
     """
     return tuple({repr(item): item for item in items}.values())
 
@@ -81,7 +84,7 @@ def _tried(judged: Judged, why: Reason | str) -> Tried:
 
 
 def _note(judged: Judged, why: Reason | str) -> ArmNote:
-    """Return why the runs were made, or what stood in the way."""
+    """Return why the runs of an arm were made, or what prevented an answer, such as a timeout."""
     note = ArmNote(why=why)
     if judged.untried:
         return replace(note, hindrance="not taken")
@@ -104,14 +107,16 @@ def _note(judged: Judged, why: Reason | str) -> ArmNote:
 
 
 def _by_the_criterion(verdict: Verdict) -> bool | None:
-    """Return whether runs agree by it; None where it could not decide."""
+    """Return whether runs agree by the criterion of the check; None if the verdict is undecided."""
     if verdict.verdict not in ("reproducible", "not_reproducible"):
         return None
     return verdict.passed
 
 
 def refusals(book: Book) -> Iterator[Cause]:
-    """Errors of deterministic mode under a control, each once: findings by themselves."""
+    """Yield a cause for each error that deterministic mode raised under a control, without
+    repetition.
+    """
     seen: set[str] = set()
     for judged in book.judged:
         error, run = judged.refusal, judged.failed

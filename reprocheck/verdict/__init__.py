@@ -1,6 +1,6 @@
-"""The criterion: `judge(runs, tolerance)` says whether the runs agree.
+"""The criterion of a check: `judge(runs, tolerance)` says whether the runs agree.
 
-Pure; imports the model, and numpy inside functions.
+Pure functions; the package imports the model, and numpy inside functions.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ class _Decision:
 
 
 def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") -> Verdict:
-    """Compare every run with the first.
+    """Compare every run with run 1, and return the verdict.
 
-    fail_on  the rules that make it stricter, of `FAIL_ON`, with a comma between them
-    Raises ValueError where a rule is none of these.
+    fail_on  further rules of `FAIL_ON` that make the exit code 1, separated by commas
+
+    Raises ValueError if a rule is not known.
     """
     rules = rules_of(fail_on)
     for rule in rules:
@@ -91,8 +92,8 @@ def _decide(
     divergence: Divergence | None,
     series: tuple[SeriesComparison, ...],
 ) -> _Decision:
-    """Return the order of the documentation: a difference that was seen, then a failure, then
-    inconclusive, then agreement.
+    """Return the verdict by the first that holds: a check failed, a run failed, something is
+    missing, else the runs agree.
     """
     ranks = _most_ranks(runs)
     if row := _worst(rows, "forward"):
@@ -133,23 +134,24 @@ def _differ(row: Comparison, ranks: int, forward_agrees: bool = False) -> _Decis
 
 
 def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
-    """Return the failed row of a check with the largest difference against what is allowed; finite
-    in one run only comes first.
+    """Return the failed row of the forward or backward check that exceeds the tolerance most.
+
+    A loss that is finite in one run only exceeds the tolerance more than any other.
     """
     failed = [row for row in rows if row.kind == kind and row.passed is False]
     return max(failed, key=attrgetter("excess"), default=None)
 
 
 def ended_before_checks(run: Run) -> bool:
-    """Return whether a run failed or timed out before its own checks could be made: nothing can be
-    compared with it.
+    """Return whether a run failed or timed out before its forward and backward check could be
+    made.
     """
     return run.record.ended_badly and _too_early(run, run)
 
 
 def _too_early(run: Run, reference: Run) -> bool:
-    """Return whether a check is missing in the run, or rests on an iteration that the run did not
-    finish.
+    """Return whether the forward or backward check lacks a loss, or needs an iteration that the run
+    did not finish.
     """
     own, references = run.by_rank, reference.by_rank
     if not references or references.keys() - own.keys():
@@ -173,7 +175,9 @@ def _too_early(run: Run, reference: Run) -> bool:
 
 
 def _ended_before(runs: Sequence[Run], why: Literal["interrupted", "broken"]) -> NotCompared | None:
-    """Return the first run that was interrupted, or whose recording breaks off, too early."""
+    """Return the first run that was interrupted, or whose recording breaks off, before the checks
+    could be made.
+    """
     for run in runs:
         ended = run.record.ended == "interrupted" if why == "interrupted" else bool(run.broken)
         if ended and _too_early(run, runs[0]):
@@ -182,8 +186,8 @@ def _ended_before(runs: Sequence[Run], why: Literal["interrupted", "broken"]) ->
 
 
 def _not_made(rows: Sequence[Comparison]) -> NotMade | None:
-    """Return the first check that could not be made: of all runs and ranks the forward check
-    first.
+    """Return why a check could not be made: the first forward check of any run and rank, else the
+    first backward check.
     """
     not_made = [(KINDS.index(row.kind), row.kind, row.why) for row in rows if row.passed is None]
     if not not_made:
@@ -214,9 +218,9 @@ def _broken(
     divergence: Divergence | None,
     series: Sequence[SeriesComparison],
 ) -> str:
-    """Return the first rule of `--fail-on` that makes the exit code 1; "" where none does.
+    """Return the first rule of `--fail-on` that makes the exit code 1; "" if no rule does.
 
-    A series that nobody reported agrees with nothing.
+    A rule that names a series nobody reported is broken.
     """
     first_of = {row.name: row.first_outside for row in reversed(series)}
     for rule in rules:

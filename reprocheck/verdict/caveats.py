@@ -1,4 +1,4 @@
-"""What a reader must know beside the verdict."""
+"""Caveats: what a reader must know beside the verdict."""
 
 from __future__ import annotations
 
@@ -67,8 +67,10 @@ def _of_all(
     look: Callable[[Run, Trace, Trace | None], Iterable[OfRanks]],
     references: Mapping[int, Trace],
 ) -> Iterator[tuple[tuple[int, ...], OfRanks]]:
-    """Return what holds of the ranks of a run, beside the same ranks of run 1: each once, with its
+    """Yield the statements of `look` on each rank of a run, each distinct statement once with its
     ranks.
+
+    Each rank is given together with the same rank of run 1.
     """
     return together(
         (trace.rank, statement)
@@ -80,7 +82,9 @@ def _of_all(
 def _loose_pass(
     rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None
 ) -> Iterator[Statement]:
-    """Yield what a pass within the tolerance does not say."""
+    """Yield that losses which pass within the tolerance differ in bits, and that a tolerance is
+    wide.
+    """
     if bitwise.equal is not False or bitwise.one_is_longer:
         return
     yield LoosePass(iteration=bitwise.first_iteration, ulp=bitwise.ulp, dtype=dtype)
@@ -89,7 +93,9 @@ def _loose_pass(
 
 
 def _not_finite(run: Run) -> Iterator[NotFiniteFrom]:
-    """Yield from which iteration on a loss is no number: equal ones agree in nothing."""
+    """Yield the first iteration with a loss that is not finite, because two NaN say nothing of
+    agreement.
+    """
     for trace in run.traces:
         losses = trace.losses
         if all(map(isfinite, losses.values)):
@@ -101,7 +107,7 @@ def _not_finite(run: Run) -> Iterator[NotFiniteFrom]:
 
 
 def _wide(row: Comparison) -> WideTolerance | None:
-    """Return that the tolerance of a row is wide for its loss; None where it is not."""
+    """Return that the tolerance is wide for the loss of a row; None if it is not."""
     if not row.passed or row.allowed is None or row.reference is None:
         return None
     if row.allowed < _WIDE * abs(row.reference):
@@ -116,7 +122,7 @@ def _break(run: Run, trace: Trace, _: Trace | None) -> Iterator[BreaksOff]:
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[OfRanks]:
-    """Yield what was seen of the weights of a rank, where it moves or weakens the second check."""
+    """Yield what was seen of the weights of a rank, if that moves or weakens the backward check."""
     if trace.backward is not None and not trace.weights_seen:
         yield WeightsNotSeen()
     ruling = NOT_RECORDED["backward"]
@@ -129,8 +135,8 @@ def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[OfRank
 
 
 def _first_changes(run: Run, trace: Trace, reference: Trace) -> Iterator[OfRanks]:
-    """Yield that weights first change later than in the first iteration; of a later run, that they
-    do in another one than in run 1.
+    """Yield that weights of run 1 first change after iteration 1, or in another iteration than in
+    run 1.
     """
     checked, ruling = trace.backward, reference.backward
     if ruling is None or len(trace.losses) < ruling.iteration:
@@ -147,6 +153,6 @@ def _first_changes(run: Run, trace: Trace, reference: Trace) -> Iterator[OfRanks
 
 
 def _length(run: Run, trace: Trace, reference: Trace | None) -> Iterator[OtherLength]:
-    """Yield that a rank did not record as many iterations as in run 1."""
+    """Yield that a rank recorded another number of iterations than in run 1."""
     if reference is not None and len(trace.losses) != len(reference.losses):
         yield OtherLength(run=run.number, own=len(trace.losses), reference=len(reference.losses))

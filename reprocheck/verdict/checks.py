@@ -1,5 +1,5 @@
-"""The forward and the backward check: every run against run 1, every rank, every loss in the
-list.
+"""The forward and the backward check: each compares one loss range of every rank in every run with
+run 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KINDS: tuple[CheckKind, ...] = ("forward", "backward")
 
 
 class CannotCompare(Exception):  # noqa: N818
-    """Raised where a check cannot be made, with the reason."""
+    """A forward or backward check cannot be made; `why` holds the reason."""
 
     def __init__(self, why: OfRanks) -> None:
         super().__init__(why)
@@ -44,8 +44,12 @@ class CannotCompare(Exception):  # noqa: N818
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pair:
-    """The losses that a check takes: [start, end) in a run and [reference_start, reference_end) in
-    run 1.
+    """The range of losses that a check compares, in a run and in run 1.
+
+    checked          what run 1 says of the check, such as its iteration
+    start            index of the first loss in the run
+    reference_start  index of the first loss in run 1
+    length           number of losses in the range
     """
 
     checked: Checked
@@ -55,8 +59,8 @@ class Pair:
 
 
 def compare(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Comparison, ...]:
-    """Return one row for each later run, rank and check, in this order: run, rank, forward before
-    backward.
+    """Return one row for each later run, each rank and each check, sorted in this order; the
+    forward check comes first.
     """
     several = several_ranks(runs)
     rows = []
@@ -72,9 +76,9 @@ def compare(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Comparison, ...]
 
 
 def pair_up(trace: Trace, reference: Trace, kind: CheckKind, run: int) -> Pair:
-    """Find the losses of a check in both runs.
+    """Return the losses that a check compares, in a run and in run 1. Raises CannotCompare.
 
-    The iteration of run 1 rules. Raises CannotCompare.
+    Run 1 decides in which iteration the check is made.
     """
     checked = reference.checked(kind)
     if not checked.count:
@@ -181,8 +185,10 @@ def _compare(
 def _furthest(
     a: NDArray[np.float64], b: NDArray[np.float64], tolerance: Tolerance, otherwise: int
 ) -> int:
-    """Return the place of the first loss that is finite in one run only, else of the one with the
-    largest difference against what is allowed; `otherwise` where all are equal.
+    """Return the index of the loss that a row shows: the first that is finite in one run only, else
+    the one that exceeds the tolerance most.
+
+    If all losses are equal, `otherwise`.
     """
     import numpy as np
 
@@ -205,7 +211,7 @@ def _element(
     passed: bool | None,
     tolerance: Tolerance,
 ) -> Comparison:
-    """Return the row that shows the loss at `place` of the range."""
+    """Return the row of a check that shows the loss at index `place` of the compared range."""
     index, iteration = pair.reference_start + place, pair.checked.iteration
     first = reference.losses.span(iteration)[0]
     if index < first:
@@ -267,7 +273,7 @@ def _no_row(checked: Checked, run: int, rank: int, why: Statement) -> Comparison
 
 
 def _why_missing(trace: Trace, kind: CheckKind, run: int) -> OfRanks:
-    """Return why a run has no loss that a check can take."""
+    """Return why a run has no loss for a check."""
     recorded, unchanged = len(trace.losses), trace.unchanged_updates
     stopped = trace.stopped_at is not None
     missing = partial(

@@ -1,5 +1,5 @@
-"""All recorded iterations: where the runs are first not equal in every bit, and where they first
-leave the tolerance.
+"""The first iteration in which the runs differ in any bit, and the first outside the tolerance, of
+all recorded iterations.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from reprocheck.verdict.series import Unequal, first_outside, first_unequal
 
 
 def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
-    """Return how all recorded iterations compare in their bits, with the dtype that the ULP are
-    of.
+    """Return whether all recorded losses are equal in every bit, and the dtype in which ULP are
+    counted.
     """
     recorded = any(map(attrgetter("recorded_losses"), runs))
     if len(runs) < 2 or not recorded:
@@ -41,8 +41,10 @@ def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
 
 
 def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
-    """Yield, of each rank of each later run, where it is first not equal to run 1; not, where a
-    run ended before.
+    """Yield, for each rank of each later run, the first iteration that is not equal to run 1 in
+    every bit.
+
+    A rank is left out if it lacks iterations only because its run was ended early.
     """
     references = runs[0].by_rank
     for run in runs[1:]:
@@ -57,8 +59,8 @@ def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
 
 
 def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
-    """Return the earliest loss outside the tolerance, or without a partner, of all runs and
-    ranks.
+    """Return the first loss, of all runs and ranks, that is outside the tolerance or missing in one
+    run.
     """
     divergences = []
     for run in runs[1:]:
@@ -74,8 +76,9 @@ def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | 
 
 
 def _of_one_run(rank: int, run: Run, first: Run) -> Divergence | None:
-    """Return a rank that only one of the two runs has; None where the other one was ended before it
-    recorded anything.
+    """Return the divergence of a rank that only one of two runs has.
+
+    None if the run without the rank was ended early or recorded nothing.
     """
     has, lacks = first, run
     if rank in run.by_rank:

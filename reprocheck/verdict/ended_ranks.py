@@ -1,8 +1,7 @@
-"""Ranks that ended before the others, and ranks that are behind: what a run that hangs or fails
-says of its ranks.
+"""Ranks that ended before the others, and ranks that are behind, in a run that hangs or fails.
 
-Which rank ended first is known from outside, on one machine; times of several machines are not
-compared.
+Which rank ended first is observed from outside the processes, and only within one machine: times of
+several machines are not compared.
 """
 
 from __future__ import annotations
@@ -30,12 +29,15 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Rank:
-    """A rank as far as it came.
+    """How far a rank came.
 
-    reached     the last iteration of which it recorded anything
+    number      the number of the rank
+    process     the process of the rank
+    reached     the last iteration of which the rank recorded anything
     unfinished  whether that iteration was under way
-    stopped     whether it ended at its stop
-    broken      whether its recording breaks off, so that it came further than that
+    stopped     whether reprocheck stopped the rank at the last iteration to record
+    broken      whether the recording of the rank breaks off, so that the rank came further than
+                `reached`
     """
 
     number: int
@@ -47,7 +49,7 @@ class _Rank:
 
     @property
     def error(self) -> str:
-        """The error that ended it; empty where it was only asked to end."""
+        """The error that ended the rank; empty if the rank was only asked to end, as by Ctrl-C."""
         error = self.process.error
         # what ends a process that is asked to end
         if error.startswith(("KeyboardInterrupt", "SystemExit")):
@@ -56,7 +58,9 @@ class _Rank:
 
     @property
     def gone(self) -> float:
-        """Seconds after the start at which its process had ended; infinite where it had not."""
+        """Seconds from the start of the run to the end of the process; infinite if nobody saw it
+        end.
+        """
         if self.process.gone is None:
             return inf
         return self.process.gone
@@ -68,12 +72,12 @@ class _Rank:
 
     @property
     def machine(self) -> tuple[bool, int | None]:
-        """Return whether its machine has a number, and which: the one without comes first."""
+        """Return a sort key for the machine of a rank: machines without a number come first."""
         return self.process.node is not None, self.process.node
 
     @property
     def told(self) -> LostRank:
-        """Return where and how it ended."""
+        """Return where and how the rank ended."""
         return LostRank(
             rank=self.number,
             iteration=self.reached,
@@ -89,10 +93,9 @@ _MACHINE: Callable[[_Rank], tuple[bool, int | None]] = attrgetter("machine")
 
 
 def lost(run: Run) -> RanksLost | RanksBehind | None:
-    """Return which rank ended first, when and how, and which were still waiting; or which is
-    behind.
+    """Return the ranks that ended first, and those still waiting; or the ranks that are behind.
 
-    None where nothing of that is to be told.
+    None if no rank ended early or is behind.
     """
     by_number = {}
     for trace in run.traces:
@@ -135,7 +138,7 @@ def _ended_by_us(run: Run) -> bool:
 
 
 def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> LostOnNode | None:
-    """Return who ended first there."""
+    """Return which of the ranks on one machine ended first; None if none ended early."""
     early = [rank for rank in ranks if _too_early(rank, run, furthest)]
     if not early:
         return None
@@ -167,10 +170,9 @@ def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> LostOnNo
 
 
 def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
-    """Return whether a rank ended before it came to the end of its training, as far as that can be
-    seen.
+    """Return whether a rank is seen to have ended before the end of its training.
 
-    A process that was forked leaves no word at its end, and is known by how far it came.
+    A forked process records nothing at its exit: it is judged by how far it came.
     """
     if rank.error:
         return True
@@ -189,7 +191,7 @@ def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
 
 
 def early(runs: Sequence[Run]) -> Iterator[RanksOfRun]:
-    """Yield what ranks of runs that went well otherwise ended before the others."""
+    """Yield the ranks that ended before others in runs that ended as planned."""
     for run in runs:
         # How the others ended is told of them with what was lost.
         if not run.record.ended_as_planned:
@@ -200,7 +202,9 @@ def early(runs: Sequence[Run]) -> Iterator[RanksOfRun]:
 
 
 def _uneven(run: Run) -> UnevenRanks | None:
-    """Return the ranks by how many iterations they recorded; None where these are all alike."""
+    """Return the ranks by their number of recorded iterations; None if all ranks recorded the same
+    number.
+    """
     lengths = defaultdict(list)
     for trace in run.traces:
         lengths[len(trace.losses)].append(trace.rank)

@@ -1,6 +1,4 @@
-"""Runs that did not come to their own end: which, where and how, and what could be compared until
-then.
-"""
+"""Runs that failed or timed out: which, where and how, and what could be compared before."""
 
 from __future__ import annotations
 
@@ -18,15 +16,15 @@ _VERDICTS: Mapping[Ended, VerdictName] = {"failed": "script_failed", "timed_out"
 
 
 def ended_badly(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that failed or took too long.
+    """Return the runs that failed or timed out.
 
-    One that was stopped by us, or reached its end with status 0, is none.
+    A run that reprocheck stopped, or that ended with exit status 0, is not among them.
     """
     return [run for run in runs if run.record.ended_badly]
 
 
 def verdict_of(run: Run) -> VerdictName:
-    """Return what such a run makes of the check."""
+    """Return the verdict on a check in which this run failed or timed out."""
     return _VERDICTS[run.record.ended]
 
 
@@ -37,8 +35,12 @@ def failure(
     bits: bool | None,
     later: Divergence | None,
 ) -> RunsFailed:
-    """Return how the runs ended, and what both checks say of the iterations before.
+    """Return how the runs ended, and what the forward and backward check say of the iterations
+    before.
 
+    bad    the runs that failed or timed out
+    runs   all runs of the check
+    rows   the results of the forward and backward check
     bits   whether all losses that could be compared are equal in every bit
     later  the first loss outside the tolerance
     """
@@ -82,7 +84,10 @@ def ending(run: Run, came_to: tuple[int, bool] = (0, False)) -> RunEnding:
 
 
 def _error(run: Run) -> str:
-    """Return the exception that ended the run. What its log names besides may have been caught."""
+    """Return the exception that ended the run; "" if none is known.
+
+    An exception that is only in the log may have been caught, so the log is read last.
+    """
     errors = map(attrgetter("error"), run.processes)
     named: str = next(filter(None, errors), "")
     if named:
@@ -98,10 +103,11 @@ def _error(run: Run) -> str:
 
 
 def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: Run) -> bool:
-    """Return whether a series lacks an iteration because its run was ended before, or its recording
-    breaks off: that says nothing about its losses.
+    """Return whether a series lacks an iteration because its run was ended early or its recording
+    breaks off.
 
-    The last iteration of a run that was ended may lack some of its losses.
+    Such a gap says nothing about the losses. The last iteration of an ended run may lack losses,
+    too.
     """
     return _lacks(trace, run, iteration) or _lacks(reference, first, iteration)
 

@@ -1,6 +1,6 @@
-"""Losses that a double does not hold (large integers, `longdouble`): compared as what they are.
+"""Compare losses that a double cannot hold (large integers, `longdouble`) as exact fractions.
 
-There are few of them, so nothing is vectorised here.
+Such losses are rare, so nothing is vectorised here.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ from reprocheck.model import LossSeries, Tolerance
 def places(
     series: LossSeries, reference: LossSeries, count: int, start: int = 0, reference_start: int = 0
 ) -> list[int]:
-    """Return the places, in `count` losses of both from their starts on, where either is none
-    that a double holds.
+    """Return the indexes, relative to both starts, of losses that a double cannot hold in either
+    run.
+
+    count            number of losses to look at
+    start            index of the first loss in `series`
+    reference_start  index of the first loss in `reference`
     """
     own = {place - start for place in series.exact}
     others = {place - reference_start for place in reference.exact}
@@ -23,7 +27,7 @@ def places(
 
 
 def value(series: LossSeries, index: int) -> Fraction | None:
-    """Return a loss as it is; None where it is not finite."""
+    """Return a loss as an exact fraction; None if it is not finite."""
     numerator, _, denominator = series.exact.get(index, "").partition("/")
     try:
         if denominator:
@@ -36,7 +40,7 @@ def value(series: LossSeries, index: int) -> Fraction | None:
 def difference(
     series: LossSeries, index: int, reference: LossSeries, reference_index: int
 ) -> Fraction | None:
-    """Return how far two losses are apart; None where that cannot be said."""
+    """Return the exact distance of two losses; None if either is not finite."""
     a, b = value(series, index), value(reference, reference_index)
     if a is None or b is None:
         return None
@@ -50,7 +54,7 @@ def outside(
     reference_index: int,
     tolerance: Tolerance,
 ) -> bool:
-    """Return whether two losses are further apart than is allowed."""
+    """Return whether the distance of two losses exceeds the tolerance."""
     apart = difference(series, index, reference, reference_index)
     b = value(reference, reference_index)
     if apart is None or b is None:
@@ -59,7 +63,7 @@ def outside(
 
 
 def shown(series: LossSeries, index: int) -> str:
-    """Return a loss in full: an integer, else with as many digits as tell two of them apart."""
+    """Return a loss as text: an integer in full, any other number with 25 digits."""
     number = value(series, index)
     if number is None:
         return repr(series.values[index])

@@ -1,8 +1,8 @@
-"""Which series are a clock's or a machine's: times, speeds, amounts of memory.
+"""Tell series of the machine (times, speeds, amounts of memory) from series of the training.
 
-They differ from start to start of any training, so they are kept and not held against each other.
-What tells them from numbers of the training are the whole words of their names, by these tables;
-`docs/reference/series.md` has them for people.
+A series of the machine differs between any two runs, so it is kept but not compared. The whole
+words in the name of a series decide, by the tables in this module; `docs/reference/series.md`
+describes them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Processes of a run of which nothing is known: ranks that never reported, and trainings that were
-never seen side by side.
+"""Processes of which too little is known: ranks that never reported, and trainings of one run that
+were never seen side by side.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from reprocheck.model.statements.verdict import NeverTogether, SilentRanks
 
 
 def apart(runs: Sequence[Run]) -> NeverTogether | None:
-    """Return why nothing is known of what the processes do to each other; None where they were
-    seen together.
+    """Return that one process was stopped before another had its first loss.
+
+    Then it is not known how the two affect each other. None if all were seen side by side.
     """
     for run in runs:
         processes = [trace.process for trace in run.traces if trace.process.origin]
@@ -32,28 +33,26 @@ def apart(runs: Sequence[Run]) -> NeverTogether | None:
 
 
 def _was_waiting(late: Process, stopped: Process) -> bool:
-    """Return whether one had been started, and had no loss yet, when the other was ended.
+    """Return whether `late` was started, but had no loss yet, when `stopped` was ended.
 
-    Times of two machines are never compared.
+    False for processes on two machines, because their clocks are not compared.
     """
     same_machine = late.node == stopped.node
     return same_machine and late.started < _left(stopped) < _began(late)
 
 
 def _left(process: Process) -> float:
-    """Return when a process was ended at its stop; where that is not known, nothing comes after
-    it.
-    """
+    """Return when a process was ended at its stop; infinity if that is not known."""
     return process.left or inf
 
 
 def _began(process: Process) -> float:
-    """Return when a process had its first loss; 0 where that is not known."""
+    """Return when a process had its first loss; 0 if that is not known."""
     return process.began or 0.0
 
 
 def silent(runs: Sequence[Run]) -> SilentRanks | None:
-    """Return the ranks of the first run that has some which never reported."""
+    """Return the ranks that never reported, of the first run that has such ranks."""
     for run in runs:
         if run.absent:
             return SilentRanks(run=run.number, world=run.world, ranks=run.absent)

@@ -1,5 +1,5 @@
-"""N runs as a sample: which gave the same losses bit for bit, how far they spread, and what so many
-runs can exclude.
+"""Treat the runs as a sample: which runs gave the same losses bit for bit, how far losses spread,
+and which share of differing runs the sample excludes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RISK = 0.05
 
 
 def outcomes(runs: Sequence[Run]) -> Outcomes:
-    """Group runs whose losses are equal in every bit, and find what the sample excludes."""
+    """Group runs whose losses are equal in every bit, and bound the share of runs that differ."""
     if not any(map(attrgetter("traces"), runs)):
         return Outcomes(groups=(), bound=None)
     groups: list[list[Run]] = []
@@ -42,7 +42,10 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
 
 def upper_bound(different: int, others: int) -> float:
     """Return the exact one-sided 95 % bound (Clopper-Pearson) on the share of runs that differ from
-    run 1, `different` of `others` having done so.
+    run 1.
+
+    different  how many of the later runs differ from run 1
+    others     how many later runs were made
     """
     if different >= others:
         return 1.0
@@ -69,7 +72,9 @@ def same_bits(run: Run, other: Run) -> bool:
 
 
 def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
-    """Return where each of the ranks that both runs have is first not equal in every bit."""
+    """Yield, for each rank that both runs have, the first iteration that is not equal in every
+    bit.
+    """
     own, others = run.by_rank, other.by_rank
     shared = own.keys() & others.keys()
     differences = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
@@ -77,7 +82,9 @@ def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
 
 
 def _longer(runs: Sequence[Run]) -> OneIsLonger | None:
-    """Return, of two runs whose losses are equal as far as both go, how long both are."""
+    """Return the lengths of two runs if their losses are equal as far as both runs go, and one is
+    longer.
+    """
     if len(runs) != 2:
         return None
     first, second = runs
@@ -91,7 +98,9 @@ def _longer(runs: Sequence[Run]) -> OneIsLonger | None:
 
 
 def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
-    """Return the statistics of the ranks and iterations that all runs have."""
+    """Return mean and standard deviation of the loss, for each rank and iteration that all runs
+    have.
+    """
     by_rank = [run.by_rank for run in runs]
     if len(runs) < 2:
         return ()
@@ -111,7 +120,7 @@ def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
 
 
 def _mean_and_deviation(sums: list[float]) -> tuple[float, float]:
-    """Return both; NaN where a sum is not finite, exact where all are the same."""
+    """Return the mean and the standard deviation; both NaN if a sum is not finite."""
     if not all(map(math.isfinite, sums)):
         return math.nan, math.nan
     if len(set(sums)) == 1:

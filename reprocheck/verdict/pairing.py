@@ -1,9 +1,9 @@
-"""Which process of a run is which process of run 1, where processes train without ranks:
-`paired(runs, tolerance)`.
+"""Pair each process of a run with a process of run 1 if processes train without ranks.
 
-Where a process comes from tells it apart, if it is the only one from there and its losses are those
-of its namesake. What is left, which may have got its work in a race, is compared as a set: each
-with one of run 1 that has the same losses, as far as there is one.
+A process is known by its origin (the chain of starts that led to it), if it is the only one of that
+origin and its losses equal those of its counterpart in run 1. The other processes, which may have
+got their work in a race, are compared as a set: each is paired with one of run 1 that has the same
+losses, as far as there is one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _ORIGIN: Callable[[Trace], tuple[str, ...]] = attrgetter("process.origin")
 
 
 def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
-    """Return the runs, each process of a later one under the rank of its partner in run 1.
+    """Return the runs, with each process of a later run numbered as its partner in run 1.
 
-    What was compared as a set is one of the caveats of its run.
+    Processes that were compared as a set are a caveat of their run.
     """
     under_ranks = list(runs[:1])
     for run in runs[1:]:
@@ -40,8 +40,9 @@ def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
 def partners(
     run: Run, reference: Run, tolerance: Tolerance
 ) -> tuple[dict[int, int], tuple[int, ...]]:
-    """Return rank in a run -> rank of its partner in run 1, of processes without ranks; and those
-    that were compared as a set.
+    """Return the partners of processes without ranks: rank in a run -> rank in run 1.
+
+    The second value holds the ranks that were compared as a set.
     """
     own, others = _without_rank(run), _without_rank(reference)
     if not own or not others:
@@ -78,9 +79,10 @@ def _without_rank(run: Run) -> dict[int, Trace]:
 
 
 def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
-    """Return those that come from the same place, in order where there are several.
+    """Return pairs of processes of the same origin; several of one origin are paired in order.
 
-    Of recordings with other arguments the first start is not the same: what followed it may be.
+    If the arguments differ, the first start in the origin differs: then only the later starts
+    count.
     """
     pairs: _Pairs = {}
     for skipped in (0, 1):
@@ -105,8 +107,10 @@ def _as_sets(
     unequal: set[int],
     tolerance: Tolerance,
 ) -> _Pairs:
-    """Find partners for the ranks whose pair is unsure or unequal: first of equal losses, then of
-    losses within the tolerance, then by where they come from, then in order.
+    """Return partners for the ranks whose pair is unsure or unequal.
+
+    Partners are chosen by equal losses, then by losses within the tolerance, then by origin, then
+    in order.
     """
     left = dict.fromkeys(sorted(unsure | unequal))
     taken = {other for rank, other in pairs.items() if rank not in left}
@@ -141,7 +145,7 @@ def _as_sets(
 
 
 def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object, list[int]]:
-    """Return the ranks in order, by their losses in every bit."""
+    """Return losses -> the ranks that recorded exactly these losses, in order."""
     ranks_of: dict[object, list[int]] = defaultdict(list)
     for rank in ranks:
         series = traces[rank].losses
@@ -151,8 +155,8 @@ def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
-    """Return as many pairs as there can be, each of a rank and one of its candidates (augmenting
-    paths).
+    """Return a largest set of pairs of a rank and one of its candidates, found by augmenting
+    paths.
     """
     partner: dict[int, int] = {}
 

@@ -1,4 +1,6 @@
-"""Series side by side: what the training reported beside its losses, compared as losses are."""
+"""Compare the series that a training reported beside its losses, such as accuracy, as losses are
+compared.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,13 @@ from reprocheck.verdict.series import align, first_outside, first_unequal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Pair:
-    """One series of one rank, in a run and in run 1; one without values where it was not reported.
+    """One series of one rank, in a run and in run 1.
 
-    complete  both runs came to their end as planned: what one of them lacks is a difference
+    own        the series in the run; without values if it was not reported
+    reference  the series in run 1; without values if it was not reported
+    run        the number of the run
+    rank       the rank that reported the series
+    complete   whether both runs ended as planned, so that a missing value is a difference
     """
 
     own: Series
@@ -40,14 +46,14 @@ class _Pair:
 
     @property
     def first_unequal(self) -> SeriesPlace | None:
-        """The first value that is not equal in every bit."""
+        """The first value that differs from run 1 in any bit."""
         unequal = first_unequal(self.own.numbers, self.reference.numbers)
         if unequal is None or (unequal.ends and not self.complete):
             return None
         return self.place(unequal.iteration)
 
     def first_outside(self, tolerance: Tolerance) -> SeriesPlace | None:
-        """Return the first value outside the tolerance, or without a partner."""
+        """Return the first value outside the tolerance, or missing in one of the two runs."""
         outside = first_outside(self.own.numbers, self.reference.numbers, tolerance)
         if outside is None or (outside.value is None and not self.complete):
             return None
@@ -57,10 +63,10 @@ class _Pair:
 def compare_series(
     runs: Sequence[Run], tolerance: Tolerance, *, losses_equal: bool
 ) -> tuple[SeriesComparison, ...]:
-    """Return every series that some run reported, in the order in which it was first reported.
+    """Return the comparison of every reported series, in the order of the first report.
 
-    `losses_equal`: whether every loss agrees in every bit. A series that differs all the same, and
-    that has the name of a time or of what a machine uses, is taken for a clock's.
+    If `losses_equal` (every loss agrees in every bit), a differing series whose name is that of a
+    time or of memory is taken for a measure of the machine, and is no difference.
     """
     if len(runs) < 2:
         return ()
@@ -81,7 +87,7 @@ def compare_series(
 
 
 def _pairs(runs: Sequence[Run], name: str, by: str) -> Iterator[_Pair]:
-    """Yield a series of every rank of every later run, beside that of run 1."""
+    """Yield a series of every rank in every later run, together with the same series in run 1."""
     first = runs[0]
     for run in runs[1:]:
         complete = run.record.ended_as_planned and first.record.ended_as_planned
@@ -122,7 +128,9 @@ _NO_DIFFERENCE = (0.0, 0.0, 0.0)
 
 
 def _largest(pair: _Pair, tolerance: Tolerance) -> tuple[float, float, float]:
-    """Return the largest share of what is allowed; the difference, and what is allowed there."""
+    """Return the largest ratio of difference to tolerance, with that difference and that
+    tolerance.
+    """
     import numpy as np
 
     both = align(pair.own.numbers, pair.reference.numbers)

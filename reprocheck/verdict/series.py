@@ -1,5 +1,7 @@
-"""Whole loss series side by side: the first iteration that differs, bitwise and at the tolerance.
-Vectorised.
+"""Compare two whole loss series: the first iteration that differs in any bit, and the first outside
+the tolerance.
+
+Vectorised with numpy.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aligned:
-    """The losses of a rank in a run (`values`) and in run 1 (`reference`), up to where the numbers
-    of losses are the same.
+    """The losses of a rank in a run and in run 1, up to the first iteration with unequal numbers of
+    losses.
 
-    values, reference  float64, one a loss
-    same_dtype         bool, one a loss
-    ends               int64, number of losses up to the end of each iteration that both have
-    breaks_at          first iteration that has another number of losses or exists in one run only
+    values      losses of the run, float64
+    reference   losses of run 1, float64
+    same_dtype  whether both losses were computed in the same dtype, one bool for each loss
+    ends        number of losses up to the end of each shared iteration, int64
+    breaks_at   the first iteration, from 1, that has another number of losses or exists in one run
+                only; None if there is none
     """
 
     values: NDArray[np.float64]
@@ -41,9 +45,13 @@ class Aligned:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unequal:
-    """The first iteration that is not equal in every bit, and the largest distance in it.
+    """The first iteration that is not equal in every bit.
 
-    ends   nothing differs but that one series ends before it
+    iteration  the iteration, from 1
+    ulp        the largest distance in that iteration in units in the last place; None if it cannot
+               be said
+    dtype      the dtype in which `ulp` is counted
+    ends       whether the only difference is that one series ends before this iteration
     """
 
     iteration: int
@@ -54,7 +62,7 @@ class Unequal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outside:
-    """The first loss outside the tolerance; without values where the numbers of losses differ."""
+    """The first loss outside the tolerance; its values are None if the numbers of losses differ."""
 
     iteration: int
     reference: float | None
@@ -72,7 +80,7 @@ def column(values: array[Any], dtype: str) -> NDArray[Any]:
 
 
 def align(series: LossSeries, reference: LossSeries) -> Aligned:
-    """Put the losses of the same iterations side by side."""
+    """Return the losses of both series up to the first iteration with unequal numbers of losses."""
     import numpy as np
 
     ends, reference_ends = column(series.ends, "int64"), column(reference.ends, "int64")
@@ -99,9 +107,8 @@ def align(series: LossSeries, reference: LossSeries) -> Aligned:
 
 
 def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
-    """Return the first iteration that is not equal in every bit: value, sign of zero and dtype.
-
-    All NaN are one value.
+    """Return the first iteration in which value, sign of zero or dtype differ; all NaN count as
+    equal.
     """
     import numpy as np
 
@@ -131,8 +138,8 @@ def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
 def first_outside(
     series: LossSeries, reference: LossSeries, tolerance: Tolerance
 ) -> Outside | None:
-    """Return the first loss that is outside the tolerance, or finite in one run only, or without a
-    partner.
+    """Return the first loss that is outside the tolerance, finite in one run only, or missing in
+    one run.
     """
     import numpy as np
 
@@ -155,9 +162,10 @@ def first_outside(
 def differs(
     values: NDArray[np.float64], reference: NDArray[np.float64], tolerance: Tolerance
 ) -> NDArray[np.bool_]:
-    """Return where |a - b| > atol + rtol * |b|, or a value is finite on one side only.
+    """Return an array: whether |a - b| > atol + rtol * |b|, or only one of the two losses is
+    finite.
 
-    Where both are not finite, nothing is said: False.
+    False if both losses are not finite.
     """
     import numpy as np
 

@@ -1,4 +1,6 @@
-"""Distance of two losses in units in the last place of the dtype that they were computed in."""
+"""Distance of two losses in units in the last place (ULP) of the dtype in which they were
+computed.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,7 @@ KNOWN = (*_HELD, "float8_e4m3fn")
 
 
 def ulp_distance(a: float, b: float, dtype: str) -> int | None:
-    """Return how many values of `dtype` lie from `a` to `b`; 0 where they are equal, and between
-    -0.0 and 0.0.
+    """Return how many representable values of `dtype` lie from `a` to `b`; 0 between -0.0 and 0.0.
 
     `a` and `b` are values of that dtype, held in doubles. None for a dtype that is not in `KNOWN`,
     and for NaN and infinity.
@@ -34,8 +35,9 @@ def ulp_distance(a: float, b: float, dtype: str) -> int | None:
 
 
 def largest_distance(a: NDArray[np.float64], b: NDArray[np.float64], dtype: str) -> int | None:
-    """Return the largest of the pairs of two arrays of one shape; None where a pair is not finite
-    or the dtype is unknown.
+    """Return the largest ULP distance between the elements of two arrays of one shape.
+
+    None if an element is not finite, or the dtype is not known.
     """
     import numpy as np
 
@@ -51,8 +53,8 @@ def largest_distance(a: NDArray[np.float64], b: NDArray[np.float64], dtype: str)
 
 
 def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
-    """Return how many values of the dtype lie between zero and |value|: the bits without the
-    sign.
+    """Return how many representable values of the dtype lie between 0 and |value|: the bits without
+    the sign.
     """
     import numpy as np
 

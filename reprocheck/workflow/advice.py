@@ -1,9 +1,9 @@
-"""What to type after a script failed in a way that another command line fixes, worked out once,
-while the script's surroundings are there.
+"""Advice on a failed script that another command line fixes, worked out once, while the environment
+of the script still exists.
 
-Each kind of failure is recognised by what Python recorded of the exception, or by the last line of
-the script's own log. What was found is kept in the record, so that every later drawing of the
-report says the same.
+Each kind of failure is recognised by the exception that Python recorded, or by the last line of the
+script's log. The advice is kept in the record, so that the report says the same whenever it is
+drawn.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _HAS = "import sys; from importlib.util import find_spec; sys.exit(find_spec(sys
 
 
 def note(check: Check, folder: Path) -> None:
-    """Keep the advice for a check whose script failed, where there is any, in the record of its
-    folder.
+    """Store the advice for a check whose script failed in the record of its folder, if there is
+    any.
     """
     if check.verdict.verdict != "script_failed" or check.record.compared:
         return
@@ -52,8 +52,8 @@ def note(check: Check, folder: Path) -> None:
 
 
 def advice(check: Check) -> Advice | None:
-    """Return what fixes the failure of the first run that failed; None where no command line is
-    known to.
+    """Return advice on the first run that failed; None if no command line is known to fix the
+    failure.
     """
     run = next((run for run in check.runs if run.record.ended == "failed"), None)
     if run is None:
@@ -63,7 +63,7 @@ def advice(check: Check) -> Advice | None:
 
 
 def _wrong_home(check: Check, run: Run) -> Advice | None:
-    """Python did not find its own library, where a variable said."""
+    """Return advice if Python did not find its own library because of the variable `PYTHONHOME`."""
     home = os.environ.get("PYTHONHOME")
     if run.processes or not home or _NO_LIBRARY not in run.stderr_tail:
         return None
@@ -72,7 +72,7 @@ def _wrong_home(check: Check, run: Run) -> Advice | None:
 
 
 def _reads_input(check: Check, run: Run) -> Advice | None:
-    """Return the script asked for a line of standard input, which is empty in a run."""
+    """Return advice if the script asked for a line of standard input, which is empty in a run."""
     if not _ended_by(run, _END_OF_INPUT):
         return None
     interpreter, *rest = check.record.entry_point.command
@@ -100,8 +100,8 @@ def _lacks_module(check: Check, run: Run) -> Advice | None:
 
 
 def _is_in_package(check: Check, run: Run) -> Advice | None:
-    """Return a script imports its neighbours by relative names, which only a module of a package
-    can.
+    """Return advice if the script uses relative imports, which need it to run as a module of a
+    package.
     """
     if check.record.entry_point.kind != "script" or not _ended_by(run, _RELATIVE):
         return None
@@ -115,7 +115,9 @@ def _is_in_package(check: Check, run: Run) -> Advice | None:
 
 
 def _got_our_options(check: Check, run: Run) -> Advice | None:
-    """Return the script refused options of reprocheck that were written behind it."""
+    """Return advice if the script refused options of reprocheck that were written after its
+    name.
+    """
     words = check.record.entry_point.words
     refused = _last_line(run)
     if run.traces or not _UNKNOWN_OPTION.search(refused):
@@ -140,9 +142,7 @@ def _got_our_options(check: Check, run: Run) -> Advice | None:
 
 
 def _found_leftovers(check: Check, run: Run) -> Advice | None:
-    """Return a later run failed where run 1 did not, in a folder in which run 1 had left
-    something.
-    """
+    """Return advice if a later run failed, but not run 1, which had left files in the folder."""
     first = check.runs[0].record
     left = (*first.files.folders, *first.files.created, *first.files.changed)
     if run.record.number == 1 or first.ended == "failed" or first.files.copied or not left:
@@ -177,8 +177,8 @@ TAKES_VALUE: Mapping[str, bool] = {
 
 
 def interpreter_with(module: str, *, besides: str) -> str | None:
-    """Return the first interpreter of an active environment, other than `besides`, that has a
-    module.
+    """Return the first interpreter of an active environment that has a module; `besides` is left
+    out.
     """
     prefixes = filter(None, map(os.environ.get, ("VIRTUAL_ENV", "CONDA_PREFIX")))
     in_prefixes = (str(Path(prefix, "bin", "python")) for prefix in prefixes)
@@ -189,10 +189,10 @@ def interpreter_with(module: str, *, besides: str) -> str | None:
 
 
 def dotted_name(script: Path) -> tuple[Path, str]:
-    """Return the folder above the outermost package that a script lies in, and the script's name as
-    a module from there.
+    """Return the folder above the outermost package of a script, and the dotted module name from
+    there.
 
-    A folder without `__init__.py` is a package of the working directory, where it lies in that.
+    A folder without `__init__.py` counts as a package if it lies in the working directory.
     """
     here = Path.cwd()
     if not (script.parent / "__init__.py").exists() and here in script.parent.parents:
@@ -232,7 +232,7 @@ def _last_line(run: Run) -> str:
 
 
 def _absolute(path: str) -> str:
-    """Return a path of the record, in which the home folder is `~`."""
+    """Return a path as an absolute one; in the record, the home folder is written as `~`."""
     return str(Path(path).expanduser().absolute())
 
 
@@ -241,7 +241,7 @@ def _masked(path: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    """Return a word for a shell, in which the home folder stays `~`."""
+    """Return a word quoted for a shell; a leading `~/` stays outside of the quotation marks."""
     import shlex
 
     if word.startswith("~/"):

@@ -1,6 +1,6 @@
-"""The way of a check: runs, verdict, deeper runs, search, reports.
+"""The steps of a check: runs, verdict, deeper runs, search and reports.
 
-Every command and the Python API go it.
+Every command and the Python API use these functions.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def checked(
     search: bool = False,
     values: bool = False,
 ) -> Check:
-    """Run the command in `folder`, judge the runs, and explains the difference as far as the
-    settings ask for it.
+    """Run the command, judge the runs, and explain a difference as far as the settings ask for it.
 
+    folder  the report folder that the runs are recorded into
     search  whether controls are tried until the cause is confirmed
-    values  whether the tensors that the operation which differs is given are recorded
+    values  whether the input tensors of the first differing operation are recorded
 
-    Nothing more is recorded into `folder` afterwards. KeyboardInterrupt leaves there what was
-    recorded by then.
+    Nothing more is recorded into `folder` afterwards. After KeyboardInterrupt, `folder` holds what
+    was recorded so far.
     """
     from reprocheck import launch
     from reprocheck.recording import record
@@ -63,7 +63,9 @@ def checked(
 
 
 def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
-    """No other check works in the folder meanwhile, unless the runs of both work in copies."""
+    """Return a context in which no other check runs in the working directory, unless both use
+    copies.
+    """
     from reprocheck import launch
     from reprocheck.wording import progress
 
@@ -73,8 +75,8 @@ def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
 
 
 def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
-    """Record one side of a comparison in `folder`: the runs, one more at each deeper level that is
-    wanted, and the user's files.
+    """Record one side of a comparison in `folder`: the runs, one run more at each wanted deeper
+    level of recording, and the user's files.
     """
     from reprocheck.wording import told
 
@@ -122,14 +124,14 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
 
 
 def losses_of(check: Check) -> int:
-    """Return how many losses run 1 recorded, all ranks together."""
+    """Return how many losses all ranks of run 1 recorded together."""
     return sum(run.recorded_losses for run in check.runs[:1])
 
 
 def written(check: Check, folder: Path, *, draw: bool) -> ReprocheckError | None:
-    """Write the reports into `folder`, report.json alone unless `draw`.
+    """Write the reports into `folder`; only report.json unless `draw`.
 
-    Returns what kept one from being written: the verdict stands.
+    Returns the error if a report could not be written: the verdict stands without it.
     """
     from reprocheck import report
 

@@ -1,6 +1,7 @@
-"""After a check: two more runs at deeper levels where they can say why the runs differ.
+"""After a check: record two more runs at deeper levels of recording if they can say why the runs
+differ.
 
-The verdict never depends on them.
+The verdict never depends on the deeper runs.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ OF_OPERATORS = ("forward", "loss", "gradient")
 def escalate(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
 ) -> Check:
-    """Return the check with what deeper runs say of it, made where they are wanted.
+    """Return the check with what deeper runs say of it; the runs are made if they are wanted.
 
-    Never raises but for an interrupt.
+    Never raises, except for an interrupt.
     """
     advice.note(check, folder)
     if explains(check) is not None:
@@ -69,8 +70,8 @@ def escalate(
 def _by_module(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
 ) -> Check:
-    """Return the check with two more runs at level `module`: around the first difference where that
-    is enough, else from the start.
+    """Return the check with two more runs at level `module`: around the first difference if that is
+    enough, else from the start.
     """
     begin = around(check, held, check.verdict.bitwise.first_iteration)
     if begin > 1:
@@ -89,8 +90,10 @@ def _by_operator(
     folder: Path,
     teller: Teller,
 ) -> Check:
-    """Return the check with two more runs at level `op` inside the module that level `module`
-    named: around the difference that it showed where that is enough, else from the start.
+    """Return the check with two more runs at level `op`, inside the module that level `module`
+    named.
+
+    The runs are recorded around the difference if that is enough, else from the start.
     """
     inside = "" if rung is None else rung.inside
     begin = around(check, held, iteration_of(rung))
@@ -103,11 +106,11 @@ def _by_operator(
 
 
 def around(check: Check, held: Settings, first: int | None) -> int:
-    """Return the iteration from which on it is enough to record deeply: the one before `first`,
-    where the runs that were recorded by now differ first.
+    """Return the first iteration that must be recorded deeply: the one before iteration `first`, in
+    which the runs differ.
 
-    1 where a training cannot be left alone until then, as the runs of the check show, where it is
-    not recorded so far, or where run 1 left files: which iteration reads them is not known.
+    1 if the training cannot be recorded from a later iteration on, or if run 1 left files, because
+    it is not known in which iteration the files are read.
     """
     if first is None or first > up_to_checks(check, held, first):
         return 1
@@ -117,8 +120,8 @@ def around(check: Check, held: Settings, first: int | None) -> int:
 
 
 def iteration_of(rung: Rung | None) -> int | None:
-    """Return the iteration in which runs at level `module` differ first; None where they do not, or
-    differ before the first one.
+    """Return the iteration of a rung at level `module`; None if the runs agree or differ only
+    later.
     """
     if rung is None or rung.rung == "later":
         return None
@@ -126,8 +129,10 @@ def iteration_of(rung: Rung | None) -> int | None:
 
 
 def names_operator(check: Check) -> bool:
-    """Return whether runs that were recorded at level `op` from a later iteration on say what they
-    can of the first difference.
+    """Return whether runs at level `op`, recorded from a later iteration on, name the differing
+    operator.
+
+    True, too, if operators can say no more of the rung that differs.
     """
     rung = check.first_rung
     if rung is None or rung.rung not in OF_OPERATORS:
@@ -136,8 +141,9 @@ def names_operator(check: Check) -> bool:
 
 
 def says_enough(check: Check) -> bool:
-    """Return whether runs that were recorded from a later iteration on show the difference, and
-    where it comes from. Weights that differ by then do not: what made them differ came before.
+    """Return whether runs recorded from a later iteration on show where the difference comes from.
+
+    Weights that differ already in that iteration do not: an earlier iteration made them differ.
     """
     ladder = check.ladder
     if ladder is None or not ladder.came_back:
@@ -146,7 +152,7 @@ def says_enough(check: Check) -> bool:
 
 
 def _drop_late(folder: Path, level: Level) -> None:
-    """Take runs out of the record that say too little; their folders stay."""
+    """Remove the runs that began at a later iteration from the record; their folders stay."""
     from reprocheck.recording import record
 
     with suppress(ReprocheckError):
@@ -156,8 +162,9 @@ def _drop_late(folder: Path, level: Level) -> None:
 
 
 def wanted(check: Check, held: Settings) -> bool:
-    """Return whether two more runs at level `module` are to follow, where its own do not hold the
-    first difference: the level was asked for, or the check failed and is to be explained.
+    """Return whether two more runs at level `module` are wanted.
+
+    They are if the level was asked for, or if the check failed and is to be explained.
     """
     if check.verdict.verdict in ENDED_EARLY:
         return False
@@ -169,9 +176,10 @@ def wanted(check: Check, held: Settings) -> bool:
 
 
 def iterations(check: Check, held: Settings, begin: int = 1) -> int:
-    """Return how many iterations are worth recording: up to the one that decided, and two behind
-    `begin` where that, the first that is recorded deeply, is a later one, within what the user lets
-    run.
+    """Return how many iterations to record: up to the one that decided the verdict, and at least
+    two after `begin`.
+
+    `begin` is the first iteration that is recorded deeply. Never more than the user allows.
     """
     verdict = check.verdict
     needed: list[int | None] = []
@@ -190,21 +198,25 @@ def iterations(check: Check, held: Settings, begin: int = 1) -> int:
 
 
 def recorded(check: Check) -> int:
-    """Return the iterations that run 1 recorded, of the rank that has most."""
+    """Return how many iterations run 1 recorded; of several ranks the largest number."""
     traces = chain.from_iterable(map(attrgetter("traces"), check.runs[:1]))
     return max((len(trace.losses) for trace in traces), default=0)
 
 
 def up_to_checks(check: Check, held: Settings, needed: int = 0) -> int:
-    """Return the iterations that the two checks take, more where they are `needed`, within what the
-    user lets run.
+    """Return how many iterations the forward and the backward check need, or `needed` if that is
+    more.
+
+    Never more than the user allows.
     """
     return min(max(LEAST, last_checked(check), needed), MOST, held.steps or MOST)
 
 
 def operators_say_more(check: Check, rung: Rung) -> bool:
-    """Return whether an operation made the difference and it is not known which: neither a draw nor
-    another control flow explains it. Of other frameworks level `op` records no more than `module`.
+    """Return whether level `op` can name the operation that made the difference.
+
+    It cannot if a draw or another control flow explains the difference, or for frameworks other
+    than PyTorch.
     """
     if not any(WITH_OPERATORS in run.frameworks for run in check.runs):
         return False
@@ -222,9 +234,8 @@ def _recorded(
     inside: str = "",
     begin: int = 1,
 ) -> Check:
-    """Return the check with one more pair.
-
-    What goes wrong becomes a line of its coverage, here and in the record.
+    """Return the check with one more pair of runs; an error is noted in its coverage and its
+    record.
     """
     from reprocheck import launch
 
@@ -254,9 +265,7 @@ def _recorded(
 
 
 def _explained(check: Check, folder: Path) -> Check:
-    """Return the check with what its record says by now: as every later drawing of the folder has
-    it.
-    """
+    """Return the check explained from its present record, as later reports of the folder are."""
     from reprocheck.workflow import replay
 
     try:
@@ -266,7 +275,7 @@ def _explained(check: Check, folder: Path) -> Check:
 
 
 def keep_caveat(folder: Path, caution: Statement) -> None:
-    """Add a caveat to the record, which keeps it as a sentence."""
+    """Add a caveat to the record in a folder, as a sentence."""
     from reprocheck.recording import record
 
     with suppress(ReprocheckError):

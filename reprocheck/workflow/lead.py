@@ -10,8 +10,8 @@ from reprocheck.rules import entry
 
 
 def lead_of(check: Check) -> Lead | None:
-    """Choose the rung, the cause, the line and the statement that are told first; None without a
-    ladder.
+    """Return the rung, the cause, the line and the statement that reports tell first; None without
+    a ladder.
     """
     ladder, rung = check.ladder, check.first_rung
     if ladder is None:
@@ -36,8 +36,8 @@ def lead_of(check: Check) -> Lead | None:
 
 
 def _blames_unseeded(check: Check, rung: Rung) -> bool:
-    """Return whether the sentence of a rung names what nobody seeds before the weights that were
-    made at its line, and the best cause stands on another one.
+    """Return whether a rung blames an unseeded generator for weights made at its line, while the
+    best cause is on another line.
     """
     line = rung.source
     if rung.rung != "initial weights" or line is None or check.causes[0].at == line.at:

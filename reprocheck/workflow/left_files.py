@@ -1,5 +1,6 @@
-"""What run 1 left for the runs after it: files that they read, and files that they could see. A
-pure function of what was recorded.
+"""Files that run 1 left for later runs: files that later runs read, and files that they could see.
+
+Pure functions of the record.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ _OF_LIBRARIES = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Carried:
-    """Paths, those of the working directory first; whole and masked for files elsewhere.
+    """Paths of files that run 1 left; those of the working directory come first, all others are
+    full paths with the home folder masked.
 
-    read      files that changed while run 1 was under way and that a later run opened for reading
-              before it wrote them itself
-    alike     those of them from which run 1 itself, once it had made them, read the same as each
-              later run, and no later
-    visible   the others of them that some later run found: whether it looked at them is not known
-    made      those of the visible ones elsewhere where nothing stood before run 1
+    read     files that changed during run 1 and that a later run opened for reading before it wrote
+             them
+    alike    the files of `read` from which run 1, after it had made them, read the same as every
+             later run
+    visible  files not in `read` that a later run found; whether it looked at them is not known
+    made     files of `visible` outside of the working directory that did not exist before run 1
     """
 
     read: tuple[str, ...] = ()
@@ -41,7 +43,7 @@ class Carried:
 
 
 def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
-    """Return what run 1 left for later runs; nothing of two recordings that were made apart."""
+    """Return what run 1 left for later runs; nothing if two separate recordings are compared."""
     if len(runs) < 2 or record.compared:
         return Carried()
     one, *later = runs
@@ -67,8 +69,8 @@ def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
 
 
 def _is_of_a_library(runs: Sequence[Run], path: str) -> bool:
-    """Return whether a library keeps its own settings or cache in a file, in which no run found
-    anything else than another.
+    """Return whether a file is a cache or settings file of a library, with the same content in
+    every run.
     """
     reads = [run.first_reads[path] for run in runs if path in run.first_reads]
     if len({(read.size, read.hash) for read in reads}) > 1:
@@ -78,22 +80,22 @@ def _is_of_a_library(runs: Sequence[Run], path: str) -> bool:
 
 
 def read_by_later(found: Carried) -> ReadLeft | None:
-    """Return that a later run read what run 1 wrote; None where none did."""
+    """Return a statement that a later run read what run 1 wrote; None if no run did."""
     if not found.read:
         return None
     return ReadLeft(paths=found.read, alike=set(found.alike) == set(found.read))
 
 
 def seen_by_later(found: Carried) -> Iterator[VisibleLeft]:
-    """Yield what later runs of a check that passed could see."""
+    """Yield a statement on files that later runs could see although the check passed."""
     if found.visible:
         made = found.made.issuperset(found.visible)
         yield VisibleLeft(paths=found.visible, made=made)
 
 
 def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[LeftByEarlier]:
-    """Yield that all runs read what the runs of an earlier check had left: in a copy of the working
-    directory as well.
+    """Yield a statement that all runs read files of an earlier check; a copied folder holds them,
+    too.
     """
     by_all = set(record.earlier).intersection(*map(attrgetter("opened"), runs))
     if not runs or not by_all:

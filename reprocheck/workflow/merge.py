@@ -1,8 +1,8 @@
-"""What each machine of a run recorded, joined into one recording with all ranks.
+"""Merge the recordings of all machines of one run into one recording with all ranks.
 
-Traces keep their content and get the number of their machine in front of their names,
-`nodeN-PID-NANOSECONDS.jsonl`: ranks are those that the processes said, and no clock of one machine
-is held against that of another. What is read afterwards is one run like any other.
+The content of traces stays the same. Their names get the number of their machine in front:
+`nodeN-PID-NANOSECONDS.jsonl`. Ranks are those that the processes reported, and clocks of different
+machines are never compared. The merged recording is read like any other.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ _TOGETHER = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Node:
-    """One machine: the recording that it wrote, as a folder, and its runs read back.
+    """One machine of a run, with its recording.
 
-    `name`: what the user called it.
-
-    `number`: from 0, in the order of their lowest ranks.
+    number  from 0, in the order of the lowest ranks
+    name    the path that the user gave for the recording
+    folder  the recording as a folder
+    record  the record of the recording
+    runs    the runs, read back
     """
 
     number: int = 0
@@ -51,18 +53,20 @@ class Node:
 
     @property
     def ranks(self) -> frozenset[int]:
-        """The ranks that trained there in run 1."""
+        """The ranks that trained on this machine in run 1."""
         return frozenset(trace.rank for trace in self.runs[0].traces)
 
     @property
     def worlds(self) -> frozenset[int]:
-        """Return how many ranks there are, as they said; 0 of one that did not say it."""
+        """The numbers of ranks (world sizes) that the processes reported; 0 for one that reported
+        none.
+        """
         return frozenset(trace.process.world or 0 for trace in self.runs[0].traces)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Merged:
-    """A run put together: how many nodes it has, its ranks, and those that none of the nodes
+    """The result of a merge: the number of machines, the ranks, and the ranks that no machine
     has.
     """
 
@@ -72,11 +76,11 @@ class Merged:
 
 
 def merge(paths: Sequence[Path], target: Path) -> Merged:
-    """Join recordings (folders or zips) into `target`, a zip where it is called so, else a new
+    """Merge recordings (folders or zips) into `target`, a zip if its name ends in .zip, else a new
     folder.
 
-    Raises UsageError where they are not of the same run, ReportError where one cannot be read or
-    `target` not written.
+    Raises UsageError if the recordings are not of the same run, and ReportError if a recording
+    cannot be read or `target` cannot be written.
     """
     from reprocheck.trace import read_run
 
@@ -102,7 +106,7 @@ def merge(paths: Sequence[Path], target: Path) -> Merged:
 
 
 def _refuse_call(paths: Sequence[Path], target: Path) -> None:
-    """UsageError or ReportError for what cannot be merged, or not to that place."""
+    """Raise UsageError or ReportError if the recordings or the target of a merge cannot be used."""
     if len(paths) < 2:
         raise UsageError(
             f"merge takes the recordings of two nodes or more, not {len(paths)}.",
@@ -211,13 +215,13 @@ def _write(nodes: Sequence[Node], missing: Sequence[int], target: Path) -> None:
 def _runs(
     recorded: Iterable[Sequence[RunRecord]], nodes: Sequence[Node], folder: Path
 ) -> tuple[RunRecord, ...]:
-    """Return the runs of all nodes, given those of each node."""
+    """Return the merged runs, given the runs of each machine."""
     return tuple(_run(parts, nodes, folder) for parts in zip(*recorded, strict=True))
 
 
 def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> RunRecord:
-    """Return one run of all nodes; its files are copied to the place that it has on the first
-    one.
+    """Return one merged run; its files are copied to the place that they have on the first
+    machine.
     """
     one = parts[0]
     home = PurePath(one.trace).parent
@@ -253,7 +257,7 @@ def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> Run
 
 
 def _badness(run: RunRecord) -> int:
-    """Return the smaller, the worse a run ended."""
+    """Return a sort key: the worse a run ended, the smaller."""
     return _WORST.index(run.ended)
 
 
@@ -292,7 +296,7 @@ def _files(changes: Sequence[FileChanges]) -> FileChanges:
 
 
 def _deeper(nodes: Sequence[Node], folder: Path) -> Iterator[DeeperPair]:
-    """Yield the deeper levels that all nodes recorded."""
+    """Yield the deeper levels of recording that all machines have."""
     for level in nodes[0].record.deeper:
         recorded = chain.from_iterable(node.record.deeper for node in nodes)
         pairs = [one for one in recorded if one.level == level.level]

@@ -1,4 +1,4 @@
-"""What the operation that differs was given, value by value: one more run, where that is wanted."""
+"""Record the input values of the operation that differs first, in one more run, if asked for."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 def with_operands(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
 ) -> Check:
-    """Return the check with the values that its culprit was given, in a file beside `replay.py`.
+    """Return the check with the input values of the operation that differs first, in a file beside
+    `replay.py`.
 
-    Where there are none, a caveat says why. Never raises but for an interrupt.
+    If there are no values, a caveat says why. Never raises, except for an interrupt.
     """
     from reprocheck.workflow import replay
 
@@ -48,7 +49,7 @@ def _recorded(
     folder: Path,
     teller: Teller,
 ) -> Statement | None:
-    """Record the values; return what is to be told where not all of them are there."""
+    """Record the input values; return a caveat if some are missing."""
     from reprocheck import launch
     from reprocheck.replay import values
 

@@ -1,4 +1,4 @@
-"""What the runs of a check printed: where two logs differ in more than clocks, speeds and paths."""
+"""Find where the printed output of the runs differs, apart from clocks, speeds and paths."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _OF_A_PROCESS = frozenset({"pid", "process", "port", "thread"})
 
 
 def first_printed_difference(check: Check, folder: Path) -> int | None:
-    """Return the first line of standard output (from 1) in which a run differs from run 1; None
-    where none does, or where the lines of several ranks have no order.
+    """Return the first line, from 1, of standard output in which a run differs from run 1.
+
+    None if the output agrees, or if several ranks print, because their lines have no fixed order.
     """
     if any(len(run.traces) > 1 for run in check.runs):
         return None
@@ -42,7 +43,7 @@ def first_printed_difference(check: Check, folder: Path) -> int | None:
 
 
 def _lines(log: Path) -> list[str]:
-    """Return the complete lines of a log; none where it is gone."""
+    """Return the complete lines of a log; an empty list if the log cannot be read."""
     try:
         with open_regular(log) as file:
             text = file.read(_MOST).decode(errors="replace")
@@ -52,7 +53,7 @@ def _lines(log: Path) -> list[str]:
 
 
 def _comparable(line: str) -> str:
-    """Return a line without what differs in each start of any program."""
+    """Return a line without clocks, addresses, paths and measures of the machine."""
     line = _LEFT_OUT.sub("", line)
     shown, begin = [], 0
     for number in _NUMBER.finditer(line):

@@ -1,5 +1,5 @@
-"""The search for the cause: runs under controls until one set of them is known to remove the
-difference, and a patch that is tried.
+"""The search for the cause: runs under controls until a set of controls is known to remove the
+difference, then a trial of the patch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ the one that is searched.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Shared:
-    """What all arms of one search share."""
+    """What all arms of a search share; an arm is the runs under one set of controls."""
 
     entry: EntryPoint
     settings: Settings
@@ -45,9 +45,9 @@ def searched(
     folder: Path,
     teller: Teller,
 ) -> Check:
-    """Return the check with what a search over controls says of it.
+    """Return the check with the result of a search over controls.
 
-    What goes wrong becomes a caveat; an interrupt keeps what was recorded.
+    An error becomes a caveat; after an interrupt, what was recorded is kept.
     """
     from reprocheck.report import words
     from reprocheck.search.target import target_of
@@ -80,7 +80,7 @@ def searched(
 
 
 def _search(check: Check, shared: _Shared) -> None:
-    """Run one arm after the other, in no more runs than `--max-runs` allows."""
+    """Run one arm after another, with no more runs than `--max-runs` allows."""
     from reprocheck.search.folder_search import question
     from reprocheck.search.length import length
     from reprocheck.wording import progress
@@ -111,7 +111,7 @@ def _search(check: Check, shared: _Shared) -> None:
 
 
 def _made(check: Check, question: Question) -> int:
-    """Return how many runs the record holds of those that a question asks for."""
+    """Return how many of the runs that a question asks for are in the record."""
     names = {*check.record.controls, *question.controls}
     same = [
         arm for arm in check.record.arms if {*arm.controls, *arm.fixes} == names and not arm.patched
@@ -121,7 +121,7 @@ def _made(check: Check, question: Question) -> int:
 
 
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
-    """Make the runs that a question asks for, beside those that there are already."""
+    """Make the runs that a question asks for and that are not in the record."""
     from reprocheck import launch
     from reprocheck.search.folder_search import FEW, decided
     from reprocheck.workflow.repair import patched_files, runs_left
@@ -138,7 +138,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         runs = max(missing, min(settings.jobs, FEW) - made)
 
     def enough() -> bool:
-        """Return whether the runs that were made by now say all that they can say."""
+        """Return whether the recorded runs answer the question."""
         return decided(with_record(check, folder), folder, question)
 
     launch.record_arm(
@@ -161,9 +161,11 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
 
 
 def _iterations(check: Check, settings: Settings) -> int | None:
-    """Return how many iterations an arm records: those that show the difference, and as many as the
-    check does by default; all of the check where run 1 left files, which it wrote somewhere on its
-    way.
+    """Return how many iterations an arm records: enough to show the difference and for the default
+    of a check.
+
+    If run 1 left files, all iterations of the check, because it is not known which iteration wrote
+    them.
     """
     from reprocheck.search.target import target_of
     from reprocheck.workflow.recorded_pair import last_checked
@@ -181,7 +183,7 @@ def _iterations(check: Check, settings: Settings) -> int | None:
 
 
 def _again(folder: Path) -> Check:
-    """Return the check with what its record says by now."""
+    """Return the check, read again from its folder."""
     from reprocheck.workflow import replay
 
     return replay.explained(replay.judged(folder), folder)

@@ -1,5 +1,5 @@
-"""What the runs of a check hold of level `module` themselves, and whether they are to be explained
-by it.
+"""What the runs of a check themselves recorded at level `module`, and whether that is to explain
+the check.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ ENDED_EARLY = ("script_failed", "timed_out")
 
 
 def own_pair(check: Check) -> DeeperPair | None:
-    """Run 1 and the run that differs from it first, as far as both were recorded at level `module`
-    from the start; None where one of their ranks was not.
+    """Return run 1 and the run that differs from it first, as a pair recorded at level `module`.
+
+    None if a rank of either run was not recorded at that level from the start.
     """
     if len(check.runs) < 2:
         return None
@@ -29,13 +30,15 @@ def own_pair(check: Check) -> DeeperPair | None:
 
 
 def recorded_deeply(run: Run) -> int:
-    """Return the iterations that all ranks of a run recorded at level `module`, too."""
+    """Return how many iterations all ranks of a run recorded at level `module`."""
     return min(map(attrgetter("deep"), run.traces), default=0)
 
 
 def explains(check: Check) -> DeeperPair | None:
-    """Return the runs of the check as a pair, where the ladder is wanted and they hold the first
-    difference. Of two recordings it always is, and nothing further can be recorded.
+    """Return the runs of the check as a pair if an explanation is wanted and they recorded the
+    first difference deeply.
+
+    For two separate recordings the pair is always used, because nothing further can be recorded.
     """
     pair = own_pair(check)
     if pair is None or check.record.compared:
@@ -51,7 +54,7 @@ def explains(check: Check) -> DeeperPair | None:
 
 
 def is_to_be_explained(check: Check) -> bool:
-    """Return whether a deeper level is asked for, or the check failed."""
+    """Return whether a deeper level of recording is asked for, or the losses differ."""
     if check.verdict.verdict in ENDED_EARLY:
         return False
     return check.record.setting("level") in DEEPER or differs(check)
@@ -69,7 +72,9 @@ def differs(check: Check) -> bool:
 
 
 def diverges_later(check: Check) -> bool:
-    """Return whether both checks pass and a loss of a later iteration is outside the tolerance."""
+    """Return whether the forward and backward check pass, and a later loss is outside the
+    tolerance.
+    """
     divergence = check.verdict.first_divergence
     if check.verdict.verdict != "reproducible" or divergence is None:
         return False
@@ -77,15 +82,19 @@ def diverges_later(check: Check) -> bool:
 
 
 def differs_in_bits(check: Check) -> bool:
-    """Return whether a search was asked for and the losses differ within the tolerance alone."""
+    """Return whether a search was asked for, and losses differ in bits but not beyond the
+    tolerance.
+    """
     verdict = check.verdict
     within = verdict.verdict == "reproducible" and verdict.bitwise.equal is False
     return check.record.searched and within and not verdict.bitwise.one_is_longer
 
 
 def differs_beside_not_finite(check: Check) -> bool:
-    """Return whether the check is inconclusive because of a loss that is not finite while losses
-    differ: so does memory that nobody filled.
+    """Return whether the check is inconclusive because a loss is not finite, and losses differ,
+    too.
+
+    Uninitialized memory, for example, has that effect.
     """
     if check.verdict.verdict != "inconclusive" or not check.not_finite:
         return False
@@ -94,14 +103,16 @@ def differs_beside_not_finite(check: Check) -> bool:
 
 
 def last_checked(check: Check) -> int:
-    """Return the last iteration that one of the two checks took."""
+    """Return the last iteration of the forward and the backward check."""
     parts = chain.from_iterable((trace.forward, trace.backward) for trace in check.traces)
     return max((part.iteration for part in filter(None, parts)), default=0)
 
 
 def _differing_run(check: Check) -> Run:
-    """Return the run whose losses differ from those of run 1 first, else the series that makes the
-    check fail; run 2 where none do.
+    """Return the run whose losses differ from run 1 first, else the one whose series makes the
+    check fail.
+
+    Run 2 if neither differs.
     """
     verdict = check.verdict
     failed = [row.run for row in verdict.comparisons if row.passed is False]

@@ -1,5 +1,5 @@
-"""The patch of the user's source for the cause: made by the scan, run in place of the source, kept
-in the report folder.
+"""The patch of the user's source for the cause: made by the scan, tried in runs, and kept in the
+report folder.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ def repair(
     folder: Path,
     teller: Teller,
 ) -> None:
-    """Keep a patch of all confirmed causes in the report folder, where the scan knows the lines and
-    the runs agree with it: further runs, unless the search has made them.
+    """Keep a patch for all confirmed causes in the report folder, if runs agree with the patch
+    applied.
+
+    Runs are made for that, unless the search has made them.
     """
     from reprocheck import launch
     from reprocheck.fixes.edits.difference import difference
@@ -93,9 +95,8 @@ def runs_made(check: Check) -> int:
 
 
 def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]:
-    """Return the files that the patch of all confirmed causes changes, and what they are then.
-
-    Empty where there is nothing to fix.
+    """Return file -> new text for a patch of all confirmed causes; empty if there is nothing to
+    fix.
     """
     found = _found(check, entry, folder)
     proved = () if check.search is None or check.smallest else check.search.fixes
@@ -111,9 +112,7 @@ def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]
 def patched_files(
     fixes: Sequence[str], check: Check, entry: EntryPoint, folder: Path
 ) -> Mapping[Path, Path]:
-    """Return the files that some patches change, each with one of ours that Python is given in its
-    place.
-    """
+    """Return file -> patched copy that Python is given in its place, for the named patches."""
     from reprocheck.fixes.patched_files import SOURCES, written
 
     found = _found(check, entry, folder)
@@ -122,7 +121,9 @@ def patched_files(
 
 
 def _found(check: Check, entry: EntryPoint, folder: Path) -> Result:
-    """Return what the scan finds in the script and in what it imports of the user's."""
+    """Return what the scan finds in the script and in the user's modules that the script
+    imports.
+    """
     from reprocheck import scan
     from reprocheck.causes.usercode import UserCode
 
@@ -136,7 +137,7 @@ def _found(check: Check, entry: EntryPoint, folder: Path) -> Result:
 
 
 def _changed(found: Result, findings: Iterable[Finding]) -> Mapping[Path, str]:
-    """Return the files that the fixes of findings change, and what they are then."""
+    """Return file -> new text with the fixes of findings applied."""
     from reprocheck import scan
 
     # the first of several at one place
@@ -146,8 +147,9 @@ def _changed(found: Result, findings: Iterable[Finding]) -> Mapping[Path, str]:
 
 
 def _named(findings: Iterable[Finding], fixes: Iterable[str]) -> list[Finding]:
-    """Return the findings whose patches are named, as `RC402 train.py:3`: of one file alone, by the
-    end of its path.
+    """Return the findings whose patches are named, such as `RC402 train.py:3`.
+
+    The file is matched by the end of its path.
     """
     named = []
     for finding in findings:
@@ -164,8 +166,9 @@ def _named(findings: Iterable[Finding], fixes: Iterable[str]) -> list[Finding]:
 
 
 def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding, ...]:
-    """Return the findings that can be fixed and are about a confirmed cause, by code or line; else
-    what a control of the smallest set removes.
+    """Return the fixable findings for the confirmed causes, by code or line.
+
+    If there are none, the fixable findings that a control of the smallest set removes.
     """
     from reprocheck.rules.likely import removes
 
@@ -188,14 +191,16 @@ def _confirmed(check: Check) -> list[Cause]:
 
 
 def _is_about(finding: Finding, cause: Cause) -> bool:
-    """Return whether a finding stands on the line of a cause."""
+    """Return whether a finding is on the line of a cause."""
     source = cause.source
     return source is not None and (Path(source.file).name, str(source.line)) in _lines(finding)
 
 
 def _is_fixable(check: Check, cause: Cause, findings: Sequence[Finding]) -> bool:
-    """Return whether an edit is known for a cause: for its line where findings stand there, else
-    for its code, else for what its control removes.
+    """Return whether the scan can edit a finding of a cause.
+
+    Findings on the line of the cause count, else those with its code, else those that its control
+    removes.
     """
     from reprocheck.rules.likely import confirms, removes
 
@@ -209,8 +214,8 @@ def _is_fixable(check: Check, cause: Cause, findings: Sequence[Finding]) -> bool
 
 
 def _lines(finding: Finding) -> set[tuple[str, str]]:
-    """Return the lines that a finding is about, each with the name of its file: its own, and the
-    one that makes the number which it finds.
+    """Return the lines of a finding as (file name, line): its own, and the line that makes the
+    number which it is about.
     """
     name = Path(finding.path).name
     made = finding.evidence.get("made", "").partition(":")[0]
@@ -218,8 +223,8 @@ def _lines(finding: Finding) -> set[tuple[str, str]]:
 
 
 def program(check: Check) -> list[Path]:
-    """Return the script that the processes execute which train, whatever started them: a shell
-    script, make, a launcher.
+    """Return the script that the training processes execute, even if a shell script or launcher
+    started them.
     """
     if not check.runs:
         return []
@@ -249,15 +254,15 @@ def _python_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _decided(check: Check, folder: Path) -> bool:
-    """Return whether the runs with the patch that were made by now say all that they can say: they
-    differ, fail, or were not given it.
+    """Return whether the runs with the patch give an answer: they differ, failed, or were not given
+    the patch.
     """
     made = _patched(check, folder)
     return made is not None and (made.untried or made.decided)
 
 
 def _patched(check: Check, folder: Path) -> Judged | None:
-    """Return the runs that were made by now with the patch of all confirmed causes."""
+    """Return the runs made so far with the patch of all confirmed causes."""
     from reprocheck.search.arms import Book
     from reprocheck.workflow.replay import with_record
 

@@ -1,5 +1,7 @@
-"""A recorded check, read back, judged and explained: the one way from a report folder to the result
-model. Never runs anything.
+"""Read back a recorded check, judge it and explain it: the only way from a report folder to the
+result model.
+
+Never runs the user's script.
 """
 
 from __future__ import annotations
@@ -88,8 +90,8 @@ def load(folder: str | Path) -> Check:
 
 
 def close(folder: Path) -> None:
-    """Nothing more is recorded into `folder`: what its reports show of the user's files is
-    settled.
+    """Mark the report folder as complete: from now on its reports show the user's files as kept
+    there.
     """
     if (folder / SOURCES).exists():
         from reprocheck.ladder import sources
@@ -100,10 +102,9 @@ def close(folder: Path) -> None:
 def joined(
     folders: tuple[Path, Path], names: tuple[str, str], held: Settings, *, force: bool = False
 ) -> tuple[Check, Path]:
-    """Return two recordings that were made apart as one check, in a new report folder, which is
-    returned, too.
+    """Return two separate recordings as one check, together with its new report folder.
 
-    Raises UsageError where they are of different scripts, unless `force`; ReportError.
+    Raises ReportError; UsageError if the recordings are of different scripts, unless `force`.
     """
     from reprocheck import launch
     from reprocheck.recording import bundle, sides
@@ -173,8 +174,10 @@ def judged(folder: Path) -> Check:
 
 
 def nothing_to_compare(folder: Path, observer: Observer) -> bool:
-    """Return whether run 1, the only one so far, ended before its checks could be made: then run 2
-    would say nothing. Tells the observer.
+    """Return whether run 1 ended before its forward and backward check could be made, so that run 2
+    is useless.
+
+    The observer is told so.
     """
     from reprocheck.recording import record as records
     from reprocheck.trace import read_run
@@ -190,18 +193,18 @@ def nothing_to_compare(folder: Path, observer: Observer) -> bool:
 
 
 def with_record(check: Check, folder: Path) -> Check:
-    """Return the check with the record in its folder as it is by now. Raises ReportError."""
+    """Return the check with the present record of its folder. Raises ReportError."""
     from reprocheck.recording import record as records
 
     return replace(check, record=records.read(folder))
 
 
 def explained(check: Check, folder: Path) -> Check:
-    """Return a judged check with the deeper pairs and arms that its record in `folder` holds by
-    now, and the ladder, causes and search of them.
+    """Return a judged check with the deeper pairs and arms of its present record, and its ladder,
+    causes and search.
 
-    Whatever goes wrong here is said in the coverage: the verdict stands on its own. Raises
-    ReportError where there is no record.
+    An error here is noted in the coverage: the verdict stands on its own. Raises ReportError if
+    there is no record.
     """
     from reprocheck.recording import record as records
 
@@ -231,7 +234,9 @@ def explained(check: Check, folder: Path) -> Check:
 
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:
-    """Add a caveat to a pass whose losses are equal for each thing beside them that differs."""
+    """Add a caveat to a pass with equal losses for everything else that differs, such as printed
+    output.
+    """
     from reprocheck.ladder.rungs import ladder_of
 
     cautions: list[Statement] = []
@@ -253,7 +258,9 @@ def _with_hidden_difference(check: Check, folder: Path) -> Check:
 
 
 def _without(check: Check, what: Explained, error: Exception) -> Check:
-    """Return the check with the part of its explanation that an error ended in its coverage."""
+    """Return the check with a note in its coverage that an error ended a part of the
+    explanation.
+    """
     ended = Undetermined(what=what, error=f"{type(error).__name__}: {error}".rstrip(": "))
     return replace(check, unrecorded=(*check.unrecorded, ended))
 
@@ -289,8 +296,10 @@ def _with_reasons(check: Check, folder: Path) -> Check:
 
 
 def _with_noise(check: Check, folder: Path) -> Check:
-    """Return a check of two recordings with what the runs of each side say of the noise there, and
-    what of the user's files differs.
+    """Return a comparison of two recordings with the noise on each side, and the differing files of
+    the user.
+
+    Noise is how far the runs of one side differ among themselves.
     """
     from reprocheck.ladder.other_source import other_sources
     from reprocheck.trace import read_run
@@ -317,7 +326,7 @@ def _whole(pair: DeeperPair) -> bool:
 
 
 def _deeper_coverage(pair: DeeperPair) -> Iterator[PairEnded]:
-    """Yield what is missing of a deeper pair."""
+    """Yield what is missing in a pair of deeper runs."""
     if pair.half:
         return
     if not _whole(pair):
@@ -331,7 +340,9 @@ def _deeper_coverage(pair: DeeperPair) -> Iterator[PairEnded]:
 
 
 def _from_the_start(check: Check) -> Iterator[FromTheStart]:
-    """Operators that had to be recorded from the start, although the difference lies behind it."""
+    """Yield a note if operators had to be recorded from the start, although the runs differ
+    later.
+    """
     rung = check.first_rung
     is_late = rung is not None and (rung.iteration or 0) > 2
     if not is_late or own_pair(check) is not None:
@@ -345,7 +356,9 @@ def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[Any]:
 
 
 def changed_by_stops(runs: Sequence[Run]) -> Iterator[StopReached]:
-    """Yield one and the same where all runs ended alike; else one for each of them."""
+    """Yield that reprocheck stopped the runs: one statement if all runs ended alike, else one for
+    each.
+    """
     stopped: list[tuple[Run, int]] = []
     for run in runs:
         stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
@@ -359,9 +372,10 @@ def changed_by_stops(runs: Sequence[Run]) -> Iterator[StopReached]:
 
 
 def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
-    """Yield facts that are not the same as in run 1, each once a run, rank by rank.
+    """Yield facts of the environment that differ from run 1, once for each run and fact.
 
-    What a program sets itself is no fact of its environment, nor of those that it starts.
+    Variables that the program sets itself are no facts of its environment, nor of the processes
+    that it starts.
     """
     for run in runs[1:]:
         set_inside = set(map(VARIABLE.__add__, {**runs[0].own_variables, **run.own_variables}))
@@ -379,7 +393,7 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
 def _differing(
     run: int, reference: Mapping[str, object], facts: Mapping[str, object]
 ) -> Iterator[EnvironmentDifference]:
-    """Yield what a run has otherwise than the first one, in the order of the names."""
+    """Yield the facts in which a run differs from run 1, sorted by name."""
     for key in sorted(reference.keys() | facts.keys()):
         one, other = reference.get(key), facts.get(key)
         if one != other:
@@ -387,9 +401,7 @@ def _differing(
 
 
 def _facts_of_sides(record: CheckRecord, runs: Sequence[Run]) -> list[dict[str, object]]:
-    """Return, of two recordings, what their launchers knew of the environment, the arguments, and
-    the user's own files.
-    """
+    """Return, for each of two recordings, its environment, its arguments, and the user's files."""
     with_sources = all(side.sources for side in record.compared)
     each = []
     for side, run in zip(record.compared, runs, strict=True):

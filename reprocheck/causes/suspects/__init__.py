@@ -1,7 +1,9 @@
-"""From the first differing rung to entries of the catalogue: one function a rung, best first.
+"""Suspects: catalogue entries for the first differing rung, with one function for each rung, the
+best entry first.
 
-Each names the recorded facts that show it; `causes.evidence` decides by them what is observed. What
-only fits, or rests on a line of the source, is suspected. A list of operators alone yields nothing.
+Each suspect names the recorded facts that show it; from these `causes.evidence` decides whether it
+is observed. A suspect that only fits, or rests on a line of the source, is suspected. A list of
+known operators alone yields nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ __all__ = ["Look", "Suspect", "suspects"]
 
 
 def suspects(look: Look) -> Iterator[Suspect]:
-    """Yield what the first differing rung points at, best first."""
+    """Yield the suspects for the first differing rung, the best first."""
     if look.check.record.compared:
         yield from _of_sides(look)
         return
@@ -39,11 +41,11 @@ def suspects(look: Look) -> Iterator[Suspect]:
 
 
 def _of_sides(look: Look) -> Iterator[Suspect]:
-    """Yield, of two recordings that were made apart, what they were given, their environments,
-    and what makes runs differ anyhow.
+    """Yield the suspects for two separate recordings: their input, their environments, then other
+    causes.
 
-    The last only where a side may not agree with itself, and never for a value that another text
-    computes.
+    Other causes are left out if the runs of each side agree among themselves, or if a changed
+    program explains another hyper-parameter.
     """
     if look.rung.rung == "files and arguments":
         yield from of_given(look)
@@ -56,7 +58,9 @@ def _of_sides(look: Look) -> Iterator[Suspect]:
 
 
 def _beside(look: Look) -> Iterator[Suspect]:
-    """Differences of the environment explain only a rounding-level difference."""
+    """Yield differences of the environment if the difference is of rounding level, because they
+    explain no other.
+    """
     if look.rung.size == "rounding":
         yield from only_suspected(environment(look))
         yield from if_hinted("compile-cache", look.hint("compile"), "a compilation")

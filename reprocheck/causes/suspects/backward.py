@@ -1,4 +1,4 @@
-"""The backward pass, what becomes of gradients, and the update."""
+"""Suspects for the backward pass, for changes of gradients after it, and for the update."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CHOSEN_BY = {"convolution-algorithm": ("benchmark",)}
 
 
 def gradient(look: Look) -> Iterator[Suspect]:
-    """Yield the first gradient that differs."""
+    """Yield the suspects for the first gradient that differs."""
     yield from of_first_case(_CASES, look)
 
 
@@ -54,7 +54,9 @@ def _is_rounding(look: Look) -> bool:
 
 
 def _rounding(look: Look) -> Iterator[Suspect]:
-    """Yield the kinds of backward pass that accelerators are known for, and any other."""
+    """Yield the kinds of backward pass that are known to differ on accelerators, then any other
+    kernel.
+    """
     for entry, pattern in _OF_DEVICE.get(look.device, _BACKWARDS).items():
         found = next(filter(pattern.search, look.operators), None)
         if found is None:
@@ -67,9 +69,10 @@ def _rounding(look: Look) -> Iterator[Suspect]:
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
-    """Yield a draw of its own, or a listed operator in which large terms cancel.
+    """Yield a private draw that changes gradients, and a listed operator in which large terms
+    cancel.
 
-    The operator comes first only where nothing speaks for a draw.
+    The operator comes first only if nothing indicates a draw.
     """
     listed = look.listed(backward=True)
     private = look.hint("entropy")
@@ -95,7 +98,7 @@ def _gross(look: Look) -> Iterator[Suspect]:
 
 
 def reduced(look: Look) -> Iterator[Suspect]:
-    """Between the backward pass and the update."""
+    """Yield the suspects for a gradient that differs between the backward pass and the update."""
     several = look.ranks > 1 and look.rung.rung == "reduced gradient"
     evidence = look.rung.evidence
     agreed = isinstance(evidence, ReducedDiffers) and evidence.local_equal is True
@@ -116,7 +119,7 @@ def reduced(look: Look) -> Iterator[Suspect]:
 
 
 def update(look: Look) -> Iterator[Suspect]:
-    """Yield the weights after an update."""
+    """Yield the suspects for weights that differ after an update."""
     private = look.hint("entropy")
     if isinstance(look.rung.evidence, WeightWritten):
         written = look.recorded("written beside the optimizer")
@@ -129,7 +132,7 @@ def update(look: Look) -> Iterator[Suspect]:
 
 
 def later(look: Look) -> Iterator[Suspect]:
-    """After the iterations that were recorded in depth."""
+    """Yield the suspects for a difference after the last iteration that was recorded deeply."""
     yield Suspect(name="late-drift", shown=look.recorded("differs later"))
     yield from if_hinted("compile-cache", look.hint("compile"), "a possible difference")
     yield from if_hinted("threads-share-weights", look.hint("threads"), "a possible difference")

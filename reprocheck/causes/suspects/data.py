@@ -1,5 +1,5 @@
-"""Batches that differ although the default generators agree, and the origins of what no recorded
-step has made.
+"""Suspects for batches that differ although the default generators agree, and for values that no
+recorded step made.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ seeds from.
 
 
 def batch(look: Look) -> Iterator[Suspect]:
-    """Yield the order of samples, their content, or the samples themselves."""
+    """Yield the suspects for the order of samples, for their content, or for other samples."""
     shown = look.shown(BatchDiffers)
     if shown.only_in_one_run:
         yield from other_path(look)
@@ -79,8 +79,8 @@ def batch(look: Look) -> Iterator[Suspect]:
 
 
 def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
-    """Yield the data set itself, or what a subset takes from it, is another one: made before the
-    training by something that is not seeded.
+    """Yield the suspects for a data set, or the subset taken from it, that differs before the
+    training.
     """
     early = batch.drawn_before_seed or {}
     drawn = drawn_early(early)
@@ -111,14 +111,14 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def drawn_early(early: Mapping[str, str]) -> tuple[DrawnBeforeSeed, ...]:
-    """Return generators that were seeded only after something had drawn from them, by their
-    lines.
+    """Return a statement for each generator that was seeded only after something had drawn from
+    it.
     """
     return tuple(DrawnBeforeSeed(generator=name, seed=seed) for name, seed in early.items())
 
 
 def drawn_before(early: Mapping[str, str]) -> tuple[Recorded, ...]:
-    """Return the same as facts."""
+    """Return a fact for each generator that was seeded only after something had drawn from it."""
     return tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
 
 
@@ -151,8 +151,10 @@ def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
-    """Torch seeds its workers from a generator of the main process: where that differs, its rung
-    comes first, and not this one.
+    """Yield the suspects for samples in the same order with other content.
+
+    Seeds that PyTorch gives its workers are not among them: they come from a generator of the main
+    process, whose rung comes first if it differs.
     """
     private, worker = look.hint("entropy"), batch.worker
     parallel = look.hint("parallel map")
@@ -188,7 +190,9 @@ def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def _any(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
-    """Other samples: of another order, or of another content."""
+    """Yield the suspects for other samples: those for another order, and those for another
+    content.
+    """
     yield from unfilled(look)
     yield from origins(look)
     yield from _order(look, batch)
@@ -196,7 +200,7 @@ def _any(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def _unknown(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
-    """Yield the same where nothing shows whether they are other samples at all."""
+    """Yield the suspects if it is not known whether the samples differ in order or in content."""
     yield from unfilled(look)
     yield from origins(look)
     yield from _content(look, batch)
@@ -204,9 +208,9 @@ def _unknown(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def unfilled(look: Look) -> Iterator[Suspect]:
-    """Yield a line that leaves memory unfilled.
+    """Yield a line that leaves memory uninitialized.
 
-    It comes before addresses, which are among what the memory held.
+    It comes before addresses, because uninitialized memory may hold addresses.
     """
     memory = look.hint("memory")
     if memory is not None:
@@ -215,8 +219,8 @@ def unfilled(look: Look) -> Iterator[Suspect]:
 
 
 def origins(look: Look) -> Iterator[Suspect]:
-    """Orders that Python, the file system or time decides: only where a line of the source speaks
-    for it.
+    """Yield suspects for orders that Python, the file system or time decides, if a line of the
+    source indicates one.
     """
     for name, (kinds, does) in ORIGINS.items():
         found = look.hint(*kinds)
@@ -237,8 +241,8 @@ def origins(look: Look) -> Iterator[Suspect]:
 
 
 def _without_hash(found: Hint) -> str:
-    """Return the line with a sorted set, or a checksum in the place of a hash; "" where the text
-    does not show what to write otherwise.
+    """Return the line with a sorted set, or with a checksum instead of a hash; "" if no replacement
+    is known.
     """
     if not found.of:
         return ""
@@ -252,8 +256,9 @@ def _without_hash(found: Hint) -> str:
 
 
 def _line_with(found: Hint, better: str) -> str:
-    """Return the line of a hint with another expression; that alone where it stands on several
-    lines.
+    """Return the line of a hint with its expression replaced by a better one.
+
+    Only the better expression if the old one takes several lines.
     """
     text = found.source.text.strip()
     if found.of not in text:

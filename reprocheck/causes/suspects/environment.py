@@ -1,4 +1,4 @@
-"""Differences of the environment."""
+"""Suspects for differences of the environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ORDER = ("other-machine", "thread-count", "version-drift")
 
 
 def environment(look: Look) -> Iterator[Suspect]:
-    """Yield the machine, the threads, the versions."""
+    """Yield another machine, another number of threads, and other versions, if these differ."""
     kinds: dict[str, list[EnvironmentFact]] = {}
     for difference in (
         one for group in classes(look.check.environment_differences) for one in group.differences

@@ -1,4 +1,6 @@
-"""What the runs were given: arguments and files, and of two recordings the user's source."""
+"""Suspects for what the runs were given: arguments, variables and files, and other source in two
+separate recordings.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ MOST_QUOTED = 3
 
 
 def of_given(look: Look) -> Iterator[Suspect]:
-    """Other code, other arguments, other files."""
+    """Yield the suspects for other code, other arguments and other files."""
     code = look.between.other_code
     below = look.check.training_rung
     if below is None:
@@ -50,13 +52,13 @@ def of_given(look: Look) -> Iterator[Suspect]:
 
 
 def _follows(look: Look) -> tuple[Statement, ...]:
-    """Return what differs first in the training."""
+    """Return the statements on the first difference of the training."""
     below = look.check.training_rung
     return () if below is None else below.statements
 
 
 def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
-    """Yield the arguments, variables or files of the runs are not the same."""
+    """Yield a suspect if the arguments, variables or files of the runs differ."""
     if not others:
         return
     blamed = others
@@ -90,8 +92,8 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
 
 
 def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
-    """Return whether a line or an argument that differs names what differs first in the training,
-    such as `lr`.
+    """Return whether a differing line or argument names what differs first in the training, such as
+    `lr`.
     """
     if below is None or not below.place:
         return False
@@ -101,7 +103,7 @@ def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
 
 
 def _quoted(code: Sequence[SourceDifference]) -> list[OtherLine]:
-    """Return the lines behind the first, which the rung has quoted."""
+    """Return the differing lines after the first one, which the rung quotes itself."""
     quoted = [
         OtherLine(file=one.file, line=pair.first.line, texts=(pair.first.text, pair.second.text))
         for one in code

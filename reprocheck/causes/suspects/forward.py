@@ -1,4 +1,4 @@
-"""The forward pass and the loss."""
+"""Suspects for the forward pass and the loss."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _DRAWING = re.compile(
 
 
 def forward(look: Look) -> Iterator[Suspect]:
-    """Yield a module or the loss: culprit or victim, a private draw or another order of
-    additions.
+    """Yield the suspects for a module or loss that differs, by the first case of the table that
+    holds.
     """
     yield from of_first_case(_CASES, look)
 
 
 def _own_generator(look: Look) -> Iterator[Suspect]:
-    """Yield the operator that differs first was given a generator of its own."""
+    """Yield the suspects if the first differing operator was given a generator of its own."""
     yield from _seeded_by_clock(look)
     shown = look.given_generator()
     yield by_hint("private-draw", look.hint("entropy"), "a generator or a draw", shown)
@@ -57,7 +57,7 @@ def _layer_draws_unseen(look: Look) -> Iterator[Suspect]:
 
 
 def _left_unfilled(look: Look) -> Iterator[Suspect]:
-    """Yield the operator reads memory that nothing filled."""
+    """Yield the suspect that the operator reads uninitialized memory."""
     shown = look.recorded("memory not filled")
     found = by_hint("uninitialised-memory", look.hint("memory"), "an unfilled tensor", shown)
     # the line may make any other tensor: the one of the rung stays
@@ -70,15 +70,13 @@ def _threads_beside(look: Look) -> Iterator[Suspect]:
 
 
 def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
-    """Yield a clock that feeds what differs: it seeds the generator that is drawn from there, or
-    makes the values.
-    """
+    """Yield a clock that feeds what differs, as a seed or as a value."""
     yield from if_hinted("clock-seed", look.feeding("clock"), "the clock that feeds")
 
 
 def _from_elsewhere(look: Look) -> bool:
-    """Return whether an operator is given something else that no operator made, or the loss is all
-    that was recorded, and no line says a draw.
+    """Return whether nothing recorded made the input of the first differing operator, or only the
+    loss was recorded, and no line draws from the system.
     """
     victim = look.operator_is_victim
     if victim and look.feeding(*_FEEDS, "clock"):
@@ -88,8 +86,9 @@ def _from_elsewhere(look: Look) -> bool:
 
 
 def _draws_unseen(look: Look) -> bool:
-    """Return a layer that draws by its name, in a framework whose generators cannot be read, unless
-    the user's own draws from elsewhere.
+    """Return whether a layer draws by its name, in a framework whose generators cannot be read.
+
+    False for a class of the user's own if a line draws from a generator of its own.
     """
     name = class_of(look.rung.evidence)
     own = look.hint("entropy") is not None and look.code.defines(name)
@@ -97,8 +96,10 @@ def _draws_unseen(look: Look) -> bool:
 
 
 def _is_noise(look: Look) -> bool:
-    """Return whether it differs by rounding, or level `op` shows an operator that draws nothing,
-    has equal inputs and another output: its kernel makes the difference.
+    """Return whether the kernel itself makes the difference.
+
+    That is so if the difference is of rounding level, or if an operator that draws nothing gives
+    another output for equal inputs.
     """
     if look.rung.size == "rounding":
         return True
@@ -109,9 +110,9 @@ def _is_noise(look: Look) -> bool:
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
-    """Yield a gross difference from equal inputs.
+    """Yield the suspects for a gross difference from equal inputs.
 
-    A tensor that is left unfilled comes first where the values look like left-over memory.
+    An uninitialized tensor comes first if the values look like left-over memory.
     """
     memory = if_hinted("uninitialised-memory", look.hint("memory"), "an unfilled tensor")
     private = look.hint("entropy")
@@ -133,7 +134,7 @@ def _gross(look: Look) -> Iterator[Suspect]:
 
 
 def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
-    """Yield a rounding-level difference from equal inputs: the kernel, and what is known of it."""
+    """Yield the kernel as the suspect for a rounding-level difference from equal inputs."""
     agreeing = Circumstance(kind="inputs agree, no draw")
     if look.rung.size == "rounding":
         agreeing = Circumstance(kind="inputs agree, rounding differs")
@@ -149,7 +150,9 @@ def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
 
 
 def _unrecorded(look: Look) -> Iterator[Suspect]:
-    """Other inputs, and no recorded producer that differs."""
+    """Yield the suspects for inputs that differ although no recorded step that makes them
+    differs.
+    """
     feeding = look.feeding(*_FEEDS)
     if feeding is not None and feeding.kind == "memory":
         yield by_hint("uninitialised-memory", feeding, "an unfilled tensor that feeds")
@@ -175,9 +178,7 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
 
 
 def _is_given_otherwise(look: Look) -> bool:
-    """Return whether a module, or the loss, is given something else that no recorded producer
-    made.
-    """
+    """Return whether a module or the loss is given other inputs that no recorded step made."""
     evidence = look.rung.evidence
     if isinstance(evidence, LossDiffers):
         return evidence.only_labels

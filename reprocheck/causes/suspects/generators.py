@@ -1,4 +1,4 @@
-"""Generators whose states differ, told apart by the seeds that the script set."""
+"""Suspects for generators whose states differ, told apart by the seeds that the script set."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ fix is the one that suffices.
 
 
 def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
-    """Yield a generator whose state differs: never seeded, seeded with another number, or seeded
-    equally and moved since.
+    """Yield the suspects for a generator whose state differs.
+
+    Such a generator was never seeded, was seeded with another number, or was seeded equally and
+    drawn from since.
     """
     shown = look.generator_facts()
     kinds = {fact.kind for fact in shown}
@@ -54,8 +56,9 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
 def _never_seeded(
     look: Look, unseeded: str, late: str, shown: tuple[Recorded, ...]
 ) -> Iterator[Suspect]:
-    """Nothing seeded a generator before it was drawn from; `late` is the entry for one that was
-    seeded afterwards.
+    """Yield the suspects for a generator that was not seeded before a draw.
+
+    `late` is the catalogue entry for a generator that was seeded afterwards.
     """
     drawn = look.rung.generators.names
     seedless = Unseeded(generators=drawn)
@@ -84,7 +87,7 @@ def _never_seeded(
 
 
 def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Suspect:
-    """Return a generator that was given another number in each run."""
+    """Return the suspect for a generator that was seeded with another number in each run."""
     drawn = look.rung.generators.drawn
     given = []
     for one in drawn:
@@ -100,13 +103,13 @@ def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Sus
 
 
 def generators(look: Look) -> Iterator[Suspect]:
-    """Yield a module or a loader draws from a generator whose state differs."""
+    """Yield the suspects for a module or loader that draws from a generator whose state differs."""
     yield from by_seeds(look, unseeded=_of_draw(look, look.shown(StateDiffers)))
 
 
 def _of_draw(look: Look, shown: StateDiffers) -> str:
-    """Return the entry for a draw from a generator that nothing seeded: by who draws, and what
-    of.
+    """Return the name of the entry for a draw from an unseeded generator, by who draws and what is
+    drawn.
     """
     rung = look.ladder.rung("batch")
     batch = BatchDiffers()
@@ -130,15 +133,15 @@ def _of_draw(look: Look, shown: StateDiffers) -> str:
 
 
 def _drawn_outside(look: Look, shown: StateDiffers, batch: BatchDiffers) -> str:
-    """Return what the script drew by itself."""
+    """Return the name of the entry for a draw by the script itself."""
     if shown.got in ("batch", "epoch"):
         return _made_of(look, batch)
     return "unseeded-draw"
 
 
 def _made_of(look: Look, batch: BatchDiffers) -> str:
-    """Return what the script drew before a loader handed it out: which samples a subset takes,
-    their order, or anything else.
+    """Return the name of the entry for what the script drew before a loader handed it out: a
+    subset, an order, or values.
     """
     if batch.subset:
         return "unseeded-split"

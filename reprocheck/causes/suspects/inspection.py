@@ -1,4 +1,4 @@
-"""What the functions that suspect are given, and what they return."""
+"""The parameter (`Look`) and the result (`Suspect`) of the functions that yield suspects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SHUFFLES = frozenset({"shuffle", "permutation", "permuted", "sample", "choice",
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suspect:
-    """An entry of the catalogue by its name, and what speaks for it beside the detail of the
+    """An entry of the catalogue by its name, with what supports it beside the statement of the
     rung.
     """
 
@@ -59,8 +59,8 @@ class Suspect:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Look:
-    """What the functions of this module are given: the check, its ladder, the first differing rung,
-    and the user's files.
+    """The parameter of all functions that yield suspects: the check, its ladder, the first
+    differing rung, and the user's files.
     """
 
     check: Check
@@ -70,17 +70,17 @@ class Look:
     frameworks: tuple[str, ...]
 
     def shown(self, kind: type[Shown]) -> Shown:
-        """Return what the rung shows, of which the kind is known."""
+        """Return the evidence of the rung, which must be of the given type."""
         assert isinstance(self.rung.evidence, kind)
         return self.rung.evidence
 
     def recorded(self, kind: Kind) -> tuple[Recorded, ...]:
-        """Return the fact that the place of the rung is of this kind."""
+        """Return the fact of this kind on the place of the rung."""
         return (Recorded(kind=kind, of=self.rung.place or self.rung.rung),)
 
     def generator_facts(self) -> tuple[Recorded, ...]:
-        """Return what was recorded of the generators that the rung names: their states differ, and
-        how each of them was seeded.
+        """Return the facts on the generators that the rung names: their states differ, and how each
+        was seeded.
         """
         facts = []
         for generator in self.rung.generators.drawn:
@@ -92,19 +92,21 @@ class Look:
         return tuple(facts)
 
     def seed_line(self) -> SourceLine | None:
-        """Return the line that seeded, with its text; that of the rung where none was recorded."""
+        """Return the line that seeded, with its text; the line of the rung if no such line was
+        recorded.
+        """
         return self.line_at(seed_line(self.rung.evidence))
 
     def line_at(self, place: str) -> SourceLine | None:
-        """Return a line (`file:line`) with its text; that of the rung where there is none."""
+        """Return a line (`file:line`) with its text; the line of the rung if there is none."""
         line = SourceLine.of(place)
         if line is None:
             return self.rung.source
         return self.code.with_text(line)
 
     def given_generator(self) -> tuple[Recorded, ...]:
-        """Return the fact that the operator which differs first was given a generator of its
-        own; nothing where none was recorded or was not.
+        """Return the fact that the first differing operator was given a generator of its own; else
+        nothing.
         """
         operator = self.rung.operator
         if operator is None or not operator.given_generator:
@@ -123,18 +125,18 @@ class Look:
 
     @property
     def between(self) -> Between:
-        """Return, of two recordings, what stands between them."""
+        """Return what differs between two separate recordings; empty for a check."""
         return self.check.between or _NOTHING_BETWEEN
 
     @property
     def quiet(self) -> bool:
-        """Return, of two recordings, whether the runs of each side agree among themselves."""
+        """Return whether the runs of each of two separate recordings agree among themselves."""
         noise = self.between.noise
         return len(noise) == 2 and all(side.equal for side in noise)
 
     @property
     def ranks(self) -> int:
-        """Ranks of run 1."""
+        """The number of ranks in run 1."""
         return len(self.check.runs[0].traces)
 
     @property
@@ -144,14 +146,14 @@ class Look:
 
     @property
     def operator_is_victim(self) -> bool:
-        """Return whether the operator that differs first is given something else already."""
+        """Return whether the inputs of the first differing operator differ already."""
         return self.rung.operator is not None and self.rung.operator.inputs_differ
 
     @property
     def operators(self) -> tuple[str, ...]:
         """Return what the rung names that can make a difference: operator, autograd nodes, classes.
 
-        A victim is not among them.
+        An operator whose inputs differ already is left out.
         """
         operator = self.rung.operator
         if operator is None or operator.inputs_differ:
@@ -159,7 +161,7 @@ class Look:
         return (operator.name, *self.rung.operations)
 
     def listed(self, *, backward: bool) -> tuple[Operator, ...]:
-        """Return the listed operators among those that the rung names, on its device."""
+        """Return the operators of the rung that are listed as nondeterministic on its device."""
         found = (
             known(name, device=self.device, backward=backward, frameworks=self.frameworks)
             for name in self.operators
@@ -167,20 +169,18 @@ class Look:
         return tuple(dict.fromkeys(chain.from_iterable(found)))[:MOST_LISTED]
 
     def unseeded_draw(self) -> Hint | None:
-        """Return a line that draws from a generator of Python or numpy whose state differs, though
-        nothing recorded draws from it.
+        """Return a line that draws from a generator of Python or NumPy whose state differs, if no
+        recorded draw uses it.
         """
         return self.draw_from(self.rung.unused_generators)
 
     def draw_from(self, generators: Sequence[str]) -> Hint | None:
-        """Return a line that draws from one of these generators, as far as they are Python's or
-        numpy's.
-        """
+        """Return a line that draws from one of these generators, if they are of Python or NumPy."""
         return next(self._drawing(generators), None)
 
     def draws_an_order(self, generators: Sequence[str]) -> bool:
-        """Return whether a line puts things into an order that it draws from one of these
-        generators, or no line that draws from them is known.
+        """Return whether a line draws an order from one of these generators; True if no such line
+        is known.
         """
         drawing = list(self._drawing(generators))
         return not drawing or any(map(draws_order, drawing))
@@ -192,57 +192,59 @@ class Look:
         return (hint for hint in draws if hint.name.startswith(modules))
 
     def feeding(self, *kinds: str) -> Hint | None:
-        """Return a line that makes what the rung's own line reads."""
+        """Return a hint on a line that makes what the line of the rung reads."""
         return self.code.feeding(self.rung.source, *kinds)
 
     def hint(self, *kinds: str) -> Hint | None:
-        """Return a line of the user's that fits, the nearest to the rung's own."""
+        """Return the hint of these kinds that is nearest to the line of the rung."""
         return self.code.of(*kinds, near=self.rung.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A row in the table of a rung: what may have happened there, and what is suspected then."""
+    """A row in the table of a rung: a condition, and the suspects if the condition holds."""
 
     holds: Callable[[Look], object]
     suspects: Callable[[Look], Iterable[Suspect]]
 
 
 def of_first_case(cases: Iterable[Case], look: Look) -> Iterator[Suspect]:
-    """Yield what is suspected in the first case that holds."""
+    """Yield the suspects of the first case whose condition holds."""
     first = next(case for case in cases if case.holds(look))
     yield from first.suspects(look)
 
 
 def otherwise(look: Look) -> bool:
-    """Hold always: for the last row of a table."""
+    """Return True, as the condition of the last case in a table."""
     return True
 
 
 def takes_another_path(look: Look) -> bool:
-    """Return whether the runs do not go the same way through the code."""
+    """Return whether the runs took different paths through the code."""
     return look.rung.another_path
 
 
 def draws_order(hint: Hint) -> bool:
-    """Return whether a line draws an order: by what it calls, unless it takes one thing alone."""
+    """Return whether a line draws an order of several things, as `shuffle` does, and not one single
+    thing.
+    """
     return last_part(hint.name) in _SHUFFLES and not hint.one
 
 
 def line_does(hint: Hint, kind: Doing) -> LineDoes:
-    """Return what a line of the user's does that fits."""
+    """Return the statement on what a line of the user's does."""
     return LineDoes(kind=kind, call=hint.name, source=hint.source.at)
 
 
 def of_hint(hint: Hint | None, kind: Doing) -> tuple[LineDoes, ...]:
-    """Return the same as evidence; nothing without a hint."""
+    """Return the statement on what the line of a hint does; nothing without a hint."""
     if hint is None:
         return ()
     return (line_does(hint, kind),)
 
 
 def called(*hints: Hint | None) -> tuple[str, ...]:
-    """Return what these lines call."""
+    """Return the names of what the lines of these hints call."""
     return tuple(hint.name for hint in filter(None, hints))
 
 
@@ -253,9 +255,7 @@ def by_hint(
     shown: tuple[Recorded, ...] = (),
     statements: tuple[Statement, ...] = (),
 ) -> Suspect:
-    """Entry `name` with what was recorded and the statements for it; a hint adds its line as
-    evidence and source, and no certainty.
-    """
+    """Return a suspect with facts and statements; a hint adds its line, but no certainty."""
     plain = Suspect(name=name, shown=shown, statements=statements)
     if hint is None:
         return plain
@@ -264,19 +264,17 @@ def by_hint(
 
 
 def if_hinted(name: str, hint: Hint | None, kind: Doing) -> tuple[Suspect, ...]:
-    """Entry `name` for a line that alone speaks for it; nothing without one."""
+    """Return a suspect that only a line supports; nothing without a hint."""
     if hint is None:
         return ()
     return (by_hint(name, hint, kind),)
 
 
 def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
-    """Entry `name` for a line that draws from a generator of which nothing else is known; nothing
-    without one.
-    """
+    """Return the suspect that a line draws from an unseeded generator; nothing without a hint."""
     return if_hinted(name, draw, "a draw from an unseeded generator")
 
 
 def only_suspected(found: Iterable[Suspect]) -> Iterator[Suspect]:
-    """Return the same without the facts that would make them sure."""
+    """Return the suspects without the facts that would make them sure."""
     return (replace(suspect, shown=()) for suspect in found)

@@ -1,4 +1,6 @@
-"""Runs that do not go the same way through the code: what decides there, where a line shows it."""
+"""Suspects for runs that take different paths through the code: what decides the path, if a line
+shows it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ if choices.random() < 0.5:  # instead of: {text}"""
 
 
 def other_path(look: Look) -> Iterator[Suspect]:
-    """Yield the cause, with the line on which the clock or the system decides, if there is one."""
+    """Yield the suspect for different paths, with the line on which the clock or the system
+    decides.
+    """
     shown = look.recorded("path differs")
     decides = look.hint(BY_CLOCK, BY_SYSTEM)
     if decides is not None:
@@ -42,8 +46,8 @@ def other_path(look: Look) -> Iterator[Suspect]:
 
 
 def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect]:
-    """Yield the same as a suspicion: what was recorded does not show whether the clock decided
-    otherwise.
+    """Yield the suspect that the clock decides the path, without facts, because the record does not
+    show what decided.
     """
     clock = code.of(BY_CLOCK, near=near)
     if clock is not None:
@@ -62,7 +66,7 @@ def _decided(by: Hint, shown: tuple[Recorded, ...]) -> Suspect:
 
 
 def _fix(decides: Hint) -> str:
-    """Return what to write instead of the line that decides."""
+    """Return what to write instead of the line that decides the path."""
     text = decides.source.text.strip()
     if decides.kind == BY_SYSTEM:
         return _A_DRAW.format(text=text)

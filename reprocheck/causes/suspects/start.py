@@ -1,4 +1,4 @@
-"""What stands before the training: files, hyper-parameters, initial weights."""
+"""Suspects for what precedes the training: files, hyper-parameters, initial weights."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MEMORY = "uninitialised-memory"
 
 
 def files(look: Look) -> Iterator[Suspect]:
-    """State that a run left, or other inputs."""
+    """Yield the suspects for files that a run left, or for other input."""
     left = look.check.state_left
     if isinstance(look.rung.evidence, GivenOtherwise):
         yield from of_given(look)
@@ -51,7 +51,9 @@ def files(look: Look) -> Iterator[Suspect]:
 
 
 def hyper_parameters(look: Look) -> Iterator[Suspect]:
-    """Yield values that are computed or drawn; or an update that only one run makes."""
+    """Yield the suspects for hyper-parameters that are computed or drawn, or for an update that
+    only one run makes.
+    """
     if look.rung.another_path:
         yield from other_path(look)
         return
@@ -68,8 +70,8 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
 
 
 def weights(look: Look) -> Iterator[Suspect]:
-    """Yield the causes of weights that differ, by the states of the generators when the weight
-    was made.
+    """Yield the suspects for initial weights, by the states of the generators when the weight was
+    made.
     """
     shown = look.shown(WeightsDiffer)
     shapes = look.rung.measured.shapes
@@ -112,9 +114,9 @@ def weights(look: Look) -> Iterator[Suspect]:
 
 
 def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
-    """Yield suspects where a file with weights holds other ones in each run.
+    """Yield the suspects if a weight file holds other weights in each run.
 
-    Each run drew them before it wrote it, or somebody gave the runs other files.
+    Either each run drew the weights before it wrote the file, or the runs were given other files.
     """
     file, source = loaded.file, look.line_at(loaded.line)
     if made_by_each_run(look.check, file):
@@ -134,15 +136,16 @@ def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
 
 
 def _in_what_writes(look: Look, file: str) -> Parts:
-    """Return the seeds of the framework, and where they belong: a seed in the process that loads
-    the file changes nothing in it.
+    """Return the seeds of the framework as a fix for the program that writes the file.
+
+    A seed in the process that loads the file does not change the weights in it.
     """
     seeds = CatalogueFix(code=entry("unseeded-weights").code, keys=look.frameworks)
     return Parts(parts=(f"# in the program that writes {file}:\n", seeds))
 
 
 def _unfilled(look: Look) -> Iterator[Suspect]:
-    """Yield the generators stood the same: nobody filled the weight, or something private did."""
+    """Yield the suspects if the generators agree: uninitialized memory, or a private draw."""
     here = look.code.on(look.rung.source, "memory", "entropy", "clock")
     odd = look.rung.measured.like_left_over_memory
     agree: tuple[Statement, ...] = (_STATES_AGREE,)
@@ -168,8 +171,8 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
 
 
 def _without_states(look: Look) -> Iterator[Suspect]:
-    """Yield weights that were made where no generator was looked at: loaded, copied, or made in
-    another process.
+    """Yield the suspects for weights made while no generator was recorded: loaded, copied, or made
+    in another process.
     """
     system = look.hint("entropy", "clock")
     shown = look.shown(WeightsDiffer)
