@@ -1,7 +1,7 @@
-"""Controls: each removes one source of difference from outside.
+"""Controls: each removes one source of differences between runs, from outside the script.
 
-Imported only where a run is made under some. `start` acts for Python and what comes with it, `act`
-for a framework right after its import.
+Imported only if a run is made under controls. `start` acts for Python and its standard library,
+`act` for a framework right after its import.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ def start(recorder: Any, settings: Mapping[str, Any]) -> Active:
 def act(framework: Any, active: Active, controls: Any) -> None:
     """Put the controls that are on in place in a framework.
 
-    One that cannot act says so, and the others act.
+    A control that cannot act is reported, and the others act.
 
-    `controls` is a module with `ACTS`: functions `act(framework, active)` by their names, those of
-    modules below it as `module:function`; and the controls that need them, in the order in which
-    they act.
+    `controls` is a module with `ACTS`: functions `act(framework, active)` by their names (those of
+    modules below it as `module:function`), each with the controls that need it, in the order in
+    which they act.
     """
     from ..recorder import registry
 

@@ -1,7 +1,7 @@
-"""What all controls of a process share.
+"""Holds what all controls of a process share.
 
-That is which controls are on, whose code calls, exact streams of numbers, and the account of what
-was intercepted.
+These are the controls that are on, whose code calls, fixed streams of numbers, and the count of
+what was intercepted.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Active:
     def spares(self, control: str, place: str = "", skip: int = 1) -> bool:
         """Return whether a control is not to act at a place.
 
-        Without a place, that is the user's line that is running.
+        Without a place, it is the user's line that is running.
         """
         if not self._spared:
             return False
@@ -119,12 +119,13 @@ class Active:
     def number(self, control: str, what: str) -> int:
         """Return the next number of a reproducible stream of 64-bit numbers.
 
-        It is the same from run to run, and another one for each rank, worker, control and `what`.
+        The stream is the same from run to run, and differs between ranks, workers, controls and
+        values of `what`.
         """
         return int.from_bytes(self.bytes(control, what, 8), "little")
 
     def bytes(self, control: str, what: str, size: int) -> bytes:
-        """Return the next `size` bytes of a stream, as `number` does."""
+        """Return the next `size` bytes of the reproducible stream of a control and `what`."""
         counter = self._counts.get((control, what))
         if counter is None:
             counter = self._counts.setdefault((control, what), count())
@@ -133,13 +134,13 @@ class Active:
         )
 
     def constant(self, control: str, what: str) -> int:
-        """Return a number as `number` does, but the same one at each call."""
+        """Return a 64-bit number for a control and `what` that is the same at each call."""
         return int.from_bytes(
             stream(repr((self.seed, self.identity(), control, what)).encode(), 8), "little"
         )
 
     def identity(self) -> tuple[Any, ...]:
-        """Return which process of the run this is, in terms that every run has.
+        """Return which process of the run this is, such as its rank, the same in every run.
 
         It is () for a process that is alone.
         """
@@ -159,7 +160,7 @@ class Active:
         return (*identity, "process", name)
 
     def rank(self) -> int:
-        """Return the rank of this process as its launcher says, 0 where there is none."""
+        """Return the rank of this process as its launcher says; 0 if there is no launcher."""
         known = self.recorder.world[0]
         if known is not None:
             return int(known)
@@ -168,7 +169,7 @@ class Active:
     def process_seed(self) -> int:
         """Return the seed of the default generators in this process.
 
-        That is `seed` in a process that is alone, `seed` + rank in a rank, and another one in each
+        It is `seed` in a process that is alone, `seed` + rank in a rank, and another number in each
         worker.
         """
         own = self.identity()
@@ -182,25 +183,25 @@ class Active:
         return frame is not None and bool(self._users(frame))
 
     def asked_by_user(self, skip: int = 1, through: tuple[str, ...] = SEEDERS) -> bool:
-        """Return whether the user's modules call, seen through modules that act for any caller."""
+        """Return whether the user's modules call, directly or through the modules `through`."""
         frame = _above(skip)
         while frame is not None and _within(str(frame.f_globals.get("__name__")), through):
             frame = frame.f_back
         return frame is not None and bool(self._users(frame))
 
     def read_by_user(self, skip: int = 1) -> bool:
-        """Return whether the user's modules call, seen through lazy configurations.
+        """Return whether the user's modules call, directly or through a lazy configuration.
 
-        Such a configuration reads a value when it is asked for it.
+        A lazy configuration computes a value when the script asks for it.
         """
         return self.asked_by_user(skip + 1, CONFIGURATION)
 
     def line(self, skip: int = 1) -> str:
-        """Return `file:line` of the innermost frame of the user's code; "" where there is none."""
+        """Return `file:line` of the innermost frame of the user's code; "" if there is none."""
         return self._line(_above(skip))[0]
 
     def _line(self, frame: FrameType | None) -> tuple[str, str]:
-        """Return the same as `line` from a frame on, and how its library takes a seed there.
+        """Return (`file:line` of the user, how the library could take a seed) from a frame on.
 
         See `seed_arguments`.
         """
@@ -277,7 +278,7 @@ class Active:
         self._emit(event, {"v": value}, skip + 1)
 
     def overridden(self, control: str, what: str, old: object, new: object, skip: int = 1) -> None:
-        """Write, once for each place, that a value of the user's was replaced."""
+        """Write, once for each place, that a control replaced a value of the user's."""
         if self._first("override", control, what, repr(old), repr(new)):
             self._emit(
                 {"e": "override", "c": control, "w": what}, {"old": old, "new": new}, skip + 1
@@ -286,7 +287,7 @@ class Active:
     def conflict(
         self, control: str, what: str, value: object, wanted: object, skip: int = 1
     ) -> None:
-        """Write, once each, that a user's value stands although it contradicts a control."""
+        """Write, once each, that a user's value is kept although it contradicts a control."""
         if self._first("conflict", control, what, repr(value)):
             self._emit(
                 {"e": "conflict", "c": control, "w": what}, {"v": value, "wanted": wanted}, skip + 1
@@ -357,7 +358,7 @@ class Active:
 
 
 def _starter() -> str:
-    """Return `spawn` or `forkserver` where multiprocessing started this process, else ""."""
+    """Return `spawn` or `forkserver` if multiprocessing started this process that way, else ""."""
     code = " ".join(getattr(sys, "orig_argv", sys.argv)[:20])
     return next(
         (
@@ -372,7 +373,7 @@ def _starter() -> str:
 def _above(skip: int) -> FrameType | None:
     """Return the frame `skip` above the caller of the method that asks.
 
-    It is None where the stack is not so deep, as in a call from native code.
+    It is None if the stack is not so deep, as in a call from native code.
     """
     try:
         return sys._getframe(skip + 2)

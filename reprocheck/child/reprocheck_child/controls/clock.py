@@ -1,6 +1,6 @@
 """The control `clock`: the user's modules read a wall clock that is the same in every run.
 
-It starts at a fixed instant and advances a fixed step a call.
+It starts at a fixed instant and advances by a fixed step at each call.
 
 A value of the configuration that reads the clock when the script asks for it (`${now:%f}` of Hydra)
 counts as read by the script. Sleeping advances the clock, too, so that a loop that waits for a time
@@ -45,7 +45,7 @@ class Clock:
         self._slept = 0
 
     def now(self, what: str, skip: int = 1) -> int:
-        """Return one reading, accounted for under `what`."""
+        """Return one reading of the clock in nanoseconds, counted as a call of `what`."""
         self._active.touched(NAME, what, skip=skip + 1)
         offset = 0
         if self._active.identity():
@@ -59,7 +59,7 @@ class Clock:
 
 
 def install(active: Active) -> None:
-    """Replace the functions of `time`, and wait for `datetime`."""
+    """Replace the functions of `time` now, and those of `datetime` when it is imported."""
     clock = Clock(active)
     _reading(active, clock)
     _broken_down(active, clock)
@@ -108,7 +108,7 @@ def _reading(active: Active, clock: Clock) -> None:
 
 
 def _broken_down(active: Active, clock: Clock) -> None:
-    """Replace the functions that take the present where they are given no time."""
+    """Replace functions such as `time.localtime` that use the present if given no time."""
     users, localtime = active.read_by_user, time.localtime
 
     def of_seconds(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -178,7 +178,7 @@ def _bound(descriptor: Any, cls: Any) -> Any:
 
 
 def _put(kind: type, name: str, value: Any) -> None:
-    """Replace an entry of a class, also of a C type, which does not let itself be written to."""
+    """Set an attribute of a class, also of a C type, which refuses `setattr`."""
     try:
         setattr(kind, name, value)
     except TypeError:

@@ -1,8 +1,7 @@
-"""The control `entropy`: the user's modules get a fixed stream as the system's entropy.
+"""The control `entropy`: the user's modules get a fixed stream in place of OS entropy.
 
-`os.urandom` serves `secrets`, `uuid4` and `random.SystemRandom`, which are seen through: they draw
-for whoever calls them. Libraries keep the system's entropy. Generators without a seed are in
-`generators`.
+`os.urandom` serves `secrets`, `uuid4` and `random.SystemRandom`; these count as called by the code
+that calls them. Libraries keep OS entropy. Generators without a seed are in `generators`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _UUIDS = (("uuid1", 1), ("uuid6", 6), ("uuid7", 7))
 
 
 def install(active: Active) -> None:
-    """Replace what asks the system, and wait for the modules that ask it in other ways."""
+    """Replace functions that read OS entropy, now or when their module is imported."""
     real = os.urandom
     replace(os, "urandom", lambda real: _bytes(active, real, "os.urandom"))
     replace(os, "getrandom", lambda real: _bytes(active, real, "os.getrandom"))
@@ -118,7 +117,7 @@ def _plain(value: Any) -> Any:
 
 
 def _numpy(active: Active, module: Any) -> None:
-    """Take entropy for NumPy where it reads a seed: it passes over a subclass of int."""
+    """Pass a ProcessId to `numpy.random.seed` as its fixed number: NumPy would read the real id."""
 
     def make(real: Callable[..., None]) -> Callable[..., None]:
         def seed(*args: Any, **kwargs: Any) -> None:

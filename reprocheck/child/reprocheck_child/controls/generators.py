@@ -1,7 +1,7 @@
-"""The control `private-rng`: a generator made without a seed gets a fixed one.
+"""The control `private-rng`: a generator made without a seed gets a fixed seed.
 
-So does one that is seeded by the system. `entropy` does the same where the user's own module asks
-for it. One place in NumPy serves all its generators: where SeedSequence takes its entropy from.
+So does a generator that is seeded from OS entropy. `entropy` does the same if the user's own module
+asks for OS entropy. One place in NumPy serves all its generators: the entropy of SeedSequence.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NO_GENERATORS = ("secrets", "uuid", "tempfile", __name__)
 
 
 def install(active: Active) -> None:
-    """Wait for the modules that have generators."""
+    """Replace the seeding of generators when their modules are imported."""
     import_hook.when_imported("random", _guarded(active, _python))
     import_hook.when_imported("numpy.random", _guarded(active, _numpy))
 
@@ -38,7 +38,7 @@ def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[ob
 
 
 def acting(active: Active, skip: int = 1) -> str:
-    """Return the control that gives a seed in place of one from the system; "" where none does."""
+    """Return the control that replaces a seed from OS entropy for this caller; "" if none does."""
     if active.on(PRIVATE) and sys._getframe(skip + 1).f_globals.get("__name__") != "tempfile":
         return PRIVATE
     if active.on(ENTROPY) and active.asked_by_user(skip + 1):
@@ -73,7 +73,7 @@ def _python(active: Active, module: Any) -> None:
 def _system(active: Active, module: Any) -> None:
     """Replace `random.SystemRandom` for the user's own modules.
 
-    What `secrets` draws through it belongs to no generator of the user's.
+    Draws of `secrets` through it are not replaced: they belong to no generator of the user's.
     """
 
     def make(real: Callable[[int], bytes]) -> Callable[[int], bytes]:

@@ -1,6 +1,6 @@
-"""The control `fill-memory` for NumPy: unfilled arrays hold a fixed pattern.
+"""The control `fill-memory` for NumPy: uninitialized arrays hold a fixed pattern.
 
-It acts on arrays that the user's own modules make, in place of what the memory held.
+It acts on arrays that the user's own modules make, which would hold what the memory held before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PATTERN = 0.5
 
 
 def install(active: Active) -> None:
-    """Wait for NumPy."""
+    """Replace `numpy.empty` and related functions when NumPy is imported."""
 
     def numpy(module: Any) -> None:
         with guarded("filling memory"):

@@ -1,8 +1,7 @@
-"""The control `file-order`: folders are listed in the order of their names.
+"""The control `file-order`: folders are listed in the order of the file names.
 
-It also acts on what lists them through `os`: walk, glob, pathlib, shutil. A call is accounted for
-where the order of the file system was another one and the script asks, not for a search for
-modules.
+It also acts on functions that list folders through `os`: walk, glob, pathlib, shutil. A call is
+counted if the file system's order was different and the script asks, not for a search for modules.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _COLLECTIONS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks")
 
 
 def install(active: Active) -> None:
-    """Sort what `os.listdir` and `os.scandir` give."""
+    """Sort what `os.listdir` and `os.scandir` return."""
     for name, make in (("listdir", _listdir), ("scandir", _scandir)):
         real = getattr(os, name)
         replace(os, name, lambda real, make=make: make(active, real))
@@ -72,7 +71,7 @@ class _Entries:
         return next(self._rest)
 
     def close(self) -> None:
-        """Return no further entry."""
+        """Drop the remaining entries, so that the iterator ends."""
         self._rest = iter(())
 
     def __enter__(self) -> _Entries:

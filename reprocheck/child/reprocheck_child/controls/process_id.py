@@ -25,7 +25,7 @@ _BINARY = (
 
 
 class ProcessId(int):
-    """An int with the real id as its digits, which counts as `fixed` in arithmetic.
+    """An int with the real process id as its digits, which counts as `fixed` in arithmetic.
 
     `os.kill`, equality, hash and text use the real id; arithmetic and `int()` see `fixed`.
     """
@@ -33,7 +33,7 @@ class ProcessId(int):
     fixed: int
 
     def __new__(cls, real: int, fixed: int) -> ProcessId:
-        """Make the id that the system knows as `real`."""
+        """Make a ProcessId of the real process id and the number `fixed` for arithmetic."""
         process_id = super().__new__(cls, real)
         process_id.fixed = fixed
         return process_id

@@ -1,4 +1,4 @@
-"""Finds how a library's function that draws could have been given a seed, and was not."""
+"""Finds how the user could have passed a seed to a library's function that draws."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _by_method(frame: FrameType) -> str:
 
 
 def _first_argument(frame: FrameType) -> Any:
-    """Return `self` of a method; None for a function without arguments."""
+    """Return the first argument (`self`) of the function in a frame; None if it has none."""
     arguments = _arguments(frame)
     if not arguments:
         return None

@@ -21,9 +21,9 @@ _MOST_DRAWS = 4096
 
 
 class Drawn:
-    """One default generator, known by its state.
+    """One default generator, whose state shows whether anything was drawn from it.
 
-    A seed that the script sets itself undoes that of the control.
+    A seed that the script sets itself replaces that of the control.
     """
 
     def __init__(self, active: Active, generator: str, state: Callable[[], object]) -> None:
@@ -40,14 +40,15 @@ class Drawn:
         self._start = self._state()
 
     def look(self) -> None:
-        """Report, once, that the generator has moved since it was seeded."""
+        """Report, once, if the generator has moved since it was seeded."""
         if self._start is not None and self._state() != self._start:
             self._tell("numbers drawn from " + self._generator)
 
     def drawing(self, real: Any) -> Any:
         """Wrap a function of the generator to report each user's line that draws by it.
 
-        The line counts wherever in a library it draws, as long as the seed is that of the control.
+        The line counts wherever in a library the draw happens, as long as the control's seed is in
+        use.
         """
 
         def draw(*args: Any, **kwargs: Any) -> Any:
@@ -78,9 +79,9 @@ class Drawn:
         setattr(owner, name, seed)
 
     def asked(self, owner: Any, name: str) -> None:
-        """Set hooks on `owner.name`, by which the script reads the seed itself.
+        """Set hooks on `owner.name`, by which the script reads the control's seed.
 
-        What the script makes of that number is made of the control's, though nothing is drawn.
+        A number that the script computes from it depends on the control, even if nothing is drawn.
         """
         real = getattr(owner, name)
 
@@ -93,9 +94,9 @@ class Drawn:
         setattr(owner, name, like(read, real))
 
     def _inherited(self) -> None:
-        """Look at once after a fork, which begins with the seeded state.
+        """Compare the state right after a fork, because the process begins with the seeded state.
 
-        It may end without an account.
+        The forked process may end without a report of what was drawn.
         """
         if self._start is not None:
             self._quietly(lambda: self._tell("state of %s in a fork" % self._generator))

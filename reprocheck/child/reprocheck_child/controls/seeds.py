@@ -75,7 +75,7 @@ def _numpy(active: Active, module: Any) -> None:
 
 
 def _drawn(active: Active, module: Any, generator: str, state: Callable[[], bytes]) -> Drawn:
-    """Return the watch on a generator, made once: a spawned process is seeded again."""
+    """Return the watch on a generator; the same one if a spawned process seeds it again."""
     if generator not in _watched:
         _watched[generator] = Drawn(active, generator, state)
         _watched[generator].watch(module, "seed")
@@ -85,9 +85,9 @@ def _drawn(active: Active, module: Any, generator: str, state: Callable[[], byte
 def _seed(
     active: Active, function: Callable[[int], object], what: str, drawn: Drawn | None
 ) -> None:
-    """Seed a generator.
+    """Seed a generator by `function`, called `what` in the report.
 
-    `drawn` finds out whether that changed anything; without it, it is taken to have.
+    `drawn` finds out whether the seed changed anything; without `drawn`, it counts as a change.
     """
     if active.spares(NAME, what.partition(".seed")[0]):
         return
@@ -111,7 +111,7 @@ def _spawned(active: Active, module: Any) -> None:
 
 @guarded("seeding a spawned process")
 def _again(active: Active, data: Any) -> None:
-    """Seed again, once the name of this process is known."""
+    """Seed again in a spawned process, once its name, and so its number, is known."""
     sys.modules["multiprocessing.process"].current_process().name = data["name"]
     for name, seeder in (("random", _python_again), ("numpy.random", _numpy)):
         if name in sys.modules:

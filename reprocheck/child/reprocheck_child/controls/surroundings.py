@@ -1,6 +1,6 @@
-"""What controls need of the process as it starts.
+"""Checks what controls need of the process as it starts.
 
-That is environment variables, and addresses that are not randomised.
+These are environment variables, and addresses that are not randomised (no ASLR).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ ADDR_NO_RANDOMIZE = 0x0040000
 
 
 def install(active: Active) -> None:
-    """Account for the variables that this process was started with.
+    """Report the environment variables of controls that this process was started with.
 
-    Say which control a missing one takes away.
+    If one is missing or has another value, its control is reported as unavailable.
     """
     with open(TABLE, encoding="utf-8") as file:
         table: list[dict[str, Any]] = json_text.loads(file.read())

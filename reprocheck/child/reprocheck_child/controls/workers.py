@@ -1,11 +1,11 @@
 """The control `single-worker`: Python's own pools get one worker.
 
-So tasks run, finish and hand over results in the order of submission.
+So tasks run, finish and return results in the order of submission.
 
-Of pools only those that the user's own modules make; what `LIBRARIES` names whoever calls it. Tasks
-of a thread pool may wait for each other, or be submitted by each other: a task that a worker
-submits to its own pool runs at once, and where no task has finished for a while the pool gets the
-threads it was to have.
+It acts on pools that the user's own modules make, and on those of the libraries in `LIBRARIES`.
+Tasks of a thread pool may wait for each other, or submit others: a task that a worker submits to
+its own pool runs at once, and if no task has finished for a while the pool gets its original number
+of threads.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LIBRARIES = (
 
 
 def install(active: Active) -> None:
-    """Wait for the modules that have pools."""
+    """Replace pools when the modules that define them are imported."""
     for name, kind, method, keyword, value in LIBRARIES:
         order = partial(_library, kind, method, keyword, value)
         import_hook.when_imported(name, _guarded(active, order))
@@ -166,9 +166,9 @@ def _shut_down(real: Callable[..., None]) -> Callable[..., None]:
 
 
 def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
-    """Run a task that a task of the same pool submits, and return it.
+    """Run a task at once if a task of the same pool submits it; return its finished future.
 
-    The pool's only worker is the one that may wait for it.
+    The pool's only worker may be waiting for the task.
     """
     future = module._base.Future()
     future.set_running_or_notify_cancel()
@@ -180,7 +180,10 @@ def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _watch(active: Active, pool: Any) -> None:
-    """Watch a pool whose tasks wait, in a thread that ends with the process."""
+    """Watch a thread pool for tasks that wait for each other, with a timer; give it more threads.
+
+    The timer's thread ends with the process.
+    """
     # Nothing public says how many tasks wait, or lets a pool have more threads once it is made. The
     # queue, the limit and `_adjust_thread_count` have been the same since Python 3.9.
     if getattr(pool, "_reprocheck_watched", False):
@@ -209,7 +212,7 @@ def _watch(active: Active, pool: Any) -> None:
 
 
 def _results(active: Active, module: Any) -> None:
-    """Hand out futures in the order in which they were made, which is that of submission."""
+    """Make `as_completed` and `wait` return futures in the order of submission."""
     numbers = count()
 
     def numbered(real: Callable[..., None]) -> Callable[..., None]:
@@ -262,7 +265,7 @@ def _in_turn(module: Any, futures: list[Any], timeout: float | None) -> Iterator
 
 
 def _coroutines(active: Active, module: Any) -> None:
-    """Hand out the results of coroutines in the order in which these were given.
+    """Return the results of coroutines in the order in which the coroutines were given.
 
     They still run concurrently.
     """
@@ -282,7 +285,7 @@ def _coroutines(active: Active, module: Any) -> None:
 
 
 class _Awaited:
-    """Futures one after the other.
+    """Futures that are awaited one after the other.
 
     They serve `for`, which awaits what it is given, and `async for` of Python 3.13.
     """
@@ -311,7 +314,7 @@ def _number(future: Any) -> int:
 
 
 class _InOrder(set):  # type: ignore[type-arg]
-    """A set of futures whose iterator goes by submission."""
+    """A set of futures that is iterated in the order of submission."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter(sorted(super().__iter__(), key=_number))

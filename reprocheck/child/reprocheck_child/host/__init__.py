@@ -1,1 +1,1 @@
-"""The shared part of adapters that read tensors through host memory."""
+"""The shared part of the framework adapters that read tensors by copying them to the host."""

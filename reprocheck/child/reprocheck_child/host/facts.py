@@ -1,6 +1,6 @@
 """Writes the facts of every adapter: first values of weights, batches, gradients and updates.
 
-What weights are called, and when they are looked at, is the adapter's business.
+The adapter of the framework decides what weights are called, and when they are looked at.
 """
 
 import weakref
@@ -26,10 +26,10 @@ class Facts:
         self._left: Dict[object, str] = {}
 
     def born(self, weight: Any, line: str, states: Dict[str, str], seeds: int) -> None:
-        """Record that a weight was made.
+        """Record where and from what a weight was made.
 
-        That is the line of the script, the states that its values were drawn from, and how many
-        seeds were set before.
+        `line` is the line of the script, `states` the generator states that its values were drawn
+        from, `seeds` how many seeds were set before.
         """
         if len(self.births) >= LIMIT and id(weight) not in self.births:
             return
@@ -41,27 +41,30 @@ class Facts:
         self.births[id(weight)] = (weakref.ref(weight), birth)
 
     def birth(self, weight: Any) -> Dict[str, Any]:
-        """Return where a weight was made, as keys of a fact; {} where that is not known."""
+        """Return where a weight was made, as keys of a fact; {} if that is not known."""
         reference, birth = self.births.get(id(weight), (None, {}))
         if reference is None or reference() is not weight:
             return {}
         return dict(birth)
 
     def first_value(self, name: str, weight: Any, birth: Dict[str, Any], buffer: bool) -> None:
-        """Record a weight before its first update; a `buffer` is updated by no optimizer."""
+        """Record a weight before its first update; no optimizer updates a `buffer`."""
         if buffer:
             birth["b"] = True
         out = [["", self.prints.of(weight)]]
         self.deep.seen("weights", name, call=False, out=out, **birth)
 
     def first_forward(self) -> None:
-        """Record the states of generators, at the very first forward pass."""
+        """Record the states of generators at the very first forward pass; do nothing later."""
         if not self._begun:
             self._begun = True
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
 
     def written(self, key: object, name: str, weight: Any) -> None:
-        """Record, once after each update, weights that something else may have changed since."""
+        """Record a weight, once after each update, if something has written to it since the update.
+
+        `key` identifies the weight.
+        """
         left = self._left.pop(key, None)
         if left is None:
             return
@@ -77,9 +80,9 @@ class Facts:
     def gradients(
         self, kind: str, named: Iterable[Tuple[str, Any]], index: Optional[int] = None
     ) -> None:
-        """Record gradients by the names of their weights, the last first.
+        """Record gradients by the names of their weights, the last weight first.
 
-        That is nearer to the order of the backward pass, which hands out all at once.
+        That is nearer to the order of the backward pass, which returns all gradients at once.
         """
         for name, gradient in reversed(list(named)):
             out = [["", self.prints.of(gradient)]]
@@ -88,7 +91,7 @@ class Facts:
     def updated(self, name: str, value: Any, index: Optional[int], key: object = None) -> None:
         """Record a weight or a state of an optimizer after an update.
 
-        `key` stands for the weight.
+        `key` identifies the weight.
         """
         fingerprint = self.prints.of(value)
         self.deep.seen("update", name, out=[["", fingerprint]], **_of_optimizer(index))
@@ -96,23 +99,23 @@ class Facts:
             self._left[key] = fingerprint.get("h", "")
 
     def batch(self, place: str, batch: Any, **states: Dict[str, str]) -> None:
-        """Record a batch that a loader has handed out or that was given, as a whole and by sample.
+        """Record a batch, as a whole and by sample, that a loader returned or a step was given.
 
-        The states of the generators that it is drawn from stand beside it.
+        The states of the generators that the batch is drawn from are recorded, too.
         """
         samples = of_samples(self.prints.samples(batch))
         self.deep.seen("batch", place, out=self.prints.leaves(batch), **samples, **states)
 
 
 def of_samples(hashes: Optional[List[str]]) -> Dict[str, Any]:
-    """Return the key `n` of a batch; {} where it has no samples."""
+    """Return the fact key `n`: the hashes of a batch's samples; {} if there are none."""
     return {} if hashes is None else {"n": hashes}
 
 
 class Places:
-    """Names of data sets: their class and a number.
+    """Names of data sets: their class and a number, such as `MapDataset[0]`.
 
-    Those of a class are counted in the order in which they are first used.
+    Data sets of a class are numbered in the order in which they are first used.
     """
 
     def __init__(self) -> None:

@@ -1,10 +1,10 @@
-"""Fingerprints of tensors that are read through host memory.
+"""Fingerprints of tensors that are copied to the host to be read.
 
 A fingerprint is the exact hash, sketch and norm of a tensor, and the values of a small one.
 
-Nothing here imports a framework: what its tensors are, and how they become arrays of numpy, an
-adapter says in a class of its own. Values are read anew each time, unless that class knows better:
-neither a tensor of MindSpore nor a variable of TensorFlow says when it was written to.
+Nothing here imports a framework: a subclass in the adapter says what its tensors are, and how they
+become numpy arrays. Values are read anew each time, unless the subclass knows better: neither a
+tensor of MindSpore nor a variable of TensorFlow says when it was written to.
 """
 
 import sys
@@ -19,9 +19,9 @@ Rows = Tuple[int, Callable[[int], Any]]
 
 
 class Fingerprints:
-    """The fingerprints of tensors and of values that hold them.
+    """The fingerprints of tensors and of values that hold tensors.
 
-    Never raises.
+    Its methods never raise, except `read`.
     """
 
     PARTS: Dict[str, Tuple[str, ...]] = {}
@@ -37,11 +37,11 @@ class Fingerprints:
         raise NotImplementedError
 
     def array(self, value: Any) -> Any:
-        """Return a tensor as an array of numpy; any other value may be handed back."""
+        """Return a tensor as a numpy array; any other value may be returned unchanged."""
         raise NotImplementedError
 
     def read(self, tensor: Any) -> Fingerprint:
-        """Return the fingerprint of a tensor or array; raises whatever the framework does."""
+        """Return the fingerprint of a tensor or array; errors of the framework are raised."""
         names = self.PARTS.get(type(tensor).__name__)
         if names is not None:
             fingerprints: List[Fingerprint] = []
@@ -53,13 +53,13 @@ class Fingerprints:
         return of_array(self.array(tensor))
 
     def unread(self, tensor: Any) -> Fingerprint:
-        """Return what is recorded in place of a tensor that cannot be read."""
+        """Return dtype, shape and an empty hash for a tensor that cannot be read."""
         dtype = str(getattr(tensor, "dtype", "")).rsplit(".", 1)[-1].lower()
         shape = [int(size) for size in getattr(tensor, "shape", ())]
         return {"h": "", "d": dtype, "s": shape}
 
     def of(self, tensor: Any) -> Fingerprint:
-        """Return the fingerprint of a tensor or array; without a hash where it cannot be read."""
+        """Return the fingerprint of a tensor or array; with an empty hash if reading fails."""
         self.announce()
         try:
             return self.read(tensor)
@@ -68,7 +68,7 @@ class Fingerprints:
             return self.unread(tensor)
 
     def leaves(self, value: Any) -> List[List[Any]]:
-        """Return the leaves of a nested value with their paths."""
+        """Return (path, leaf) of the leaves of a nested value."""
         self.announce()
         try:
             return leaves.leaves(value, self._leaf)
@@ -77,13 +77,13 @@ class Fingerprints:
             return []
 
     def arguments(self, args: Tuple[Any, ...], named: Dict[str, Any]) -> List[List[Any]]:
-        """Return the leaves of the arguments of a call; None is left out."""
+        """Return the leaves of the arguments of a call; arguments that are None are left out."""
         given: Dict[str, Any] = {str(number): value for number, value in enumerate(args)}
         given.update(named)
         return self.leaves({name: value for name, value in given.items() if value is not None})
 
     def samples(self, batch: Any) -> Optional[List[str]]:
-        """Return the hash of each sample of a batch; None where it has none."""
+        """Return the hash of each sample of a batch; None if the batch has no samples."""
         try:
             row_hashes = map(self._rows, flat(batch))
             return leaves.samples([rows for rows in row_hashes if rows is not None])
@@ -92,14 +92,14 @@ class Fingerprints:
             return None
 
     def announce(self) -> None:
-        """Name the algorithms, before the first fingerprint."""
+        """Write the names of the hash and sketch algorithms before the first fingerprint."""
         if not self._announced:
             self._announced = True
             names = {"hash": hashing.NAME, "sketch": sketch.NAME}
             self.deep.recorder.emit({"e": "fingerprints", **names})
 
     def _forked(self) -> None:
-        """Name the algorithms again in the file of a forked process."""
+        """Write the names of the algorithms again in the trace of a forked process."""
         self._announced = False
 
     def _leaf(self, value: Any) -> Optional[Fingerprint]:
@@ -118,7 +118,7 @@ class Fingerprints:
 
 
 def of_array(value: Any) -> Fingerprint:
-    """Return the fingerprint of an array of numpy, also of types numpy cannot calculate with."""
+    """Return the fingerprint of a numpy array, also of dtypes that numpy cannot calculate with."""
     if value.dtype.hasobject:  # strings
         text = repr(value.tolist()).encode("utf-8", "surrogatepass")
         return {"h": hashing.digest(text), "d": "string", "s": list(value.shape)}
@@ -133,7 +133,7 @@ def of_array(value: Any) -> Fingerprint:
 
 
 def flat(batch: Any) -> Iterator[Any]:
-    """Yield what nested lists, tuples and dictionaries hold."""
+    """Yield the leaves of nested lists, tuples and dictionaries."""
     if isinstance(batch, dict):
         batch = list(batch.values())
     if not isinstance(batch, (list, tuple)):

@@ -1,6 +1,6 @@
 """Records where a script seeds generators.
 
-It watches the functions of Python and numpy, and those that an adapter adds.
+It watches the functions of Python and numpy, and those that the adapter of a framework adds.
 """
 
 import sys
@@ -33,7 +33,10 @@ class Seeds:
                 self.watch(generator, [module], "seed", silent=hasattr(seed, "__wrapped__"))
 
     def watch(self, generator: str, owners: List[Any], name: str, silent: bool = False) -> None:
-        """Wrap a function of modules. `silent`: another adapter writes the fact."""
+        """Wrap the seeding function `name` of the modules `owners`.
+
+        If `silent`, another adapter writes the fact, and only the state is remembered here.
+        """
         self.left.setdefault(generator, self._state(generator))
 
         def seeding(*args: Any, **named: Any) -> Callable[[Any], None]:

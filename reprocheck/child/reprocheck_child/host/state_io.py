@@ -1,4 +1,4 @@
-"""Reads the variables of a framework in the continued run, and writes them in a resumed one.
+"""Reads the variables of a framework in the continued run, and restores them in a resumed one.
 
 They are written by the framework's own assignment.
 """
@@ -18,10 +18,11 @@ _NUMBER = re.compile(r"_\d+(?=[.:]|$)")
 
 
 class Variables:
-    """The variables of one rung.
+    """The variables of one rung: one kind of restored state, such as weights.
 
-    each the variables by their names read returns a variable as an array of numpy write gives a
-    variable the values of an array
+    each   yields (name, variable)
+    read   returns a variable as a numpy array
+    write  writes an array to a variable
     """
 
     def __init__(
@@ -37,11 +38,11 @@ class Variables:
         self.write = write
 
     def take(self) -> Dict[str, Any]:
-        """Return the values of the variables."""
+        """Return the values of the variables by name."""
         return {name: self.read(variable) for name, variable in self.each()}
 
     def put(self, values: Dict[str, Any]) -> List[str]:
-        """Write the kept values; one of another shape is not written."""
+        """Write the kept values to the variables; a value of another shape is not written."""
         named = list(self.each())
         names = renamed(list(values), [name for name, _ in named])
         changed = []
@@ -57,14 +58,14 @@ class Variables:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Return whether two arrays hold the same in every bit."""
+    """Return whether two arrays are equal in every bit."""
     if (first.dtype, first.shape) != (second.dtype, second.shape):
         return False
     return bool(first.tobytes() == second.tobytes())
 
 
 def renamed(kept_names: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
-    """Return name -> the name of the same variable among those that are kept.
+    """Return a dict from each name to the kept name of the same variable.
 
     A model that was built again may have other numbers, as `dense_2.kernel` for `dense.kernel`.
     """
@@ -82,7 +83,7 @@ def _without_number(name: str) -> str:
 
 
 class Unsettable:
-    """A generator whose state can be read and not set; where it differs, that is reported."""
+    """A generator whose state can be read but not set; a difference in state is reported."""
 
     rung = GENERATORS
 
@@ -92,11 +93,11 @@ class Unsettable:
         self.values = values
 
     def take(self) -> Dict[str, Any]:
-        """Return its state, as far as it can be read."""
+        """Return the state of the generator; None if it cannot be read."""
         return {self.name: self.values.recorder.deep.states().get(self.name)}
 
     def put(self, values: Dict[str, Any]) -> List[str]:
-        """Put nothing back."""
+        """Report if the state differs from the kept one; the state cannot be restored."""
         if self.take() != values:
             self.values.unavailable(GENERATORS, self.why)
         return []
@@ -113,9 +114,9 @@ class Batches:
 
     @guarded("a batch of the continued run")
     def instead(self, leaves: Sequence[Any]) -> Optional[List[Any]]:
-        """Return the arrays to use in place of the tensors of a batch; None to leave them.
+        """Return the kept arrays to use in place of the tensors of a batch; None to leave them.
 
-        They are left where nothing of their form was kept.
+        The tensors are left if no batch of the same shapes and dtypes was kept.
         """
         given = list(map(self.read, leaves))
         if not given:

@@ -1,4 +1,4 @@
-"""Tensors and variables of TensorFlow, and of Keras on any backend, as arrays of numpy.
+"""Reads tensors and variables of TensorFlow, and of Keras on any backend, as numpy arrays.
 
 Nothing here imports a framework: classes are known by their modules and names.
 """
@@ -25,7 +25,7 @@ _WITHOUT_VALUE = frozenset({"Tracer", "KerasTensor", "SymbolicTensor"})
 class Prints(Fingerprints):
     """The fingerprints of tensors and variables.
 
-    Never raises.
+    Its methods never raise, except `read`.
     """
 
     PARTS = _PARTS
@@ -39,7 +39,7 @@ class Prints(Fingerprints):
         return array(value)
 
     def unread(self, tensor: Any) -> Fingerprint:
-        """Return the class of a tensor alone: asked for a shape, one of a graph may raise."""
+        """Return the class name and an empty hash, because a symbolic shape may raise."""
         return {"h": "", "d": leaves.type_name(tensor)}
 
     def arguments(self, args: Tuple[Any, ...], named: Dict[str, Any]) -> List[List[Any]]:
@@ -63,7 +63,7 @@ def _is_tensor_class(kind: type) -> bool:
 def concrete(value: Any) -> bool:
     """Return whether a tensor holds a value.
 
-    One of a graph, of a program that is being traced, or without data does not.
+    A tensor of a graph, of a program that is being traced, or without data does not.
     """
     kind = type(value)
     if not _WITHOUT_VALUE.isdisjoint(base.__name__ for base in kind.__mro__):

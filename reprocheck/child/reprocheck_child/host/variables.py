@@ -1,6 +1,6 @@
-"""The shared part of the deeper levels of TensorFlow and Keras.
+"""The shared part of the deeper levels (`module` and `op`) of TensorFlow and Keras.
 
-That is names of weights, where they were made, and the facts around an update.
+It knows the names of weights, where they were made, and the facts around an update.
 """
 
 import os
@@ -44,7 +44,7 @@ class VariableFacts(Facts):
         deep.foreign.append(os.path.join(tempfile.gettempdir(), "__autograph_generated_file"))
 
     def foreign(self, name: str) -> None:
-        """Treat the code of a package as a library's, not the user's."""
+        """Treat the code of the package `name` as a library's, not the user's."""
         file = getattr(sys.modules.get(name), "__file__", None)
         if not file:
             return
@@ -53,15 +53,18 @@ class VariableFacts(Facts):
             self.deep.foreign.append(folder)
 
     def root(self, name: str) -> str:
-        """Return what the paths in a model begin with.
+        """Return the prefix of the paths in a model.
 
-        It is nothing for the first model that is called, and the name of any other.
+        It is "" for the first model that is called, and the name of the model for any other.
         """
         prefix = name if self.roots else ""
         return self.roots.setdefault(name, prefix)
 
     def begin(self, weights: Iterable[Any], frame: Any = None) -> None:
-        """Record new weights, those written to since their update, and generators at first."""
+        """Record new weights, and those written to since their update.
+
+        At the first call, the states of generators are recorded, too.
+        """
         for weight in weights:
             if concrete(weight):
                 self._look_at(weight, frame)
@@ -84,7 +87,8 @@ class VariableFacts(Facts):
     def name(self, weight: Any, frame: Any = None) -> str:
         """Return the name of a weight.
 
-        It is that of Keras, the one that it was given, or the variable that holds it in the script.
+        It is the path that Keras gives, the name that the script gave, or the variable of the
+        script.
         """
         known = self.names.get(key(weight))
         if known is not None:
@@ -120,7 +124,7 @@ class VariableFacts(Facts):
         gradients: Sequence[Any],
         index: Optional[int] = None,
     ) -> None:
-        """Record the gradients of weights, as far as there are any."""
+        """Record the gradients of weights; weights without a gradient are left out."""
         pairs = zip(weights, gradients)
         named = [(self.name(weight), given) for weight, given in pairs if given is not None]
         self.gradients(kind, named, index)
@@ -153,9 +157,9 @@ def has_value(weight: Any) -> bool:
 
 
 def key(weight: Any) -> int:
-    """Return the identity of a weight: that of the TensorFlow variable inside a variable of Keras.
+    """Return the identity of a weight: that of the TensorFlow variable inside a Keras variable.
 
-    A weight may be given as either.
+    The weight may be given as either of the two.
     """
     # private: the variable of TensorFlow that a variable of Keras holds
     inner = getattr(weight, "_value", None)

@@ -4,9 +4,9 @@ from typing import Any, List
 
 
 def positions(argnums: Any, count: int) -> List[int]:
-    """Return the places of the differentiated arguments of a call with `count` arguments.
+    """Return the indices of the differentiated arguments of a call with `count` arguments.
 
-    Those that are not there are left out.
+    Indices beyond `count` are left out.
     """
     if not isinstance(argnums, (tuple, list)):
         argnums = (argnums,)

@@ -1,10 +1,10 @@
 """Records calls of functions that `jax.jit` and `jax.pmap` compile.
 
-That is which of their arguments are weights, states and batch, and what they return.
+It records which arguments are weights, states and batch, and what the function returns.
 
-The function that is compiled is wrapped, so that one look at its tracing says which arguments are
-differentiated and which results are gradients. What a call returns and the next one is given again
-is carried: weights and states. The rest is the batch.
+The script's function is wrapped, so that its tracing shows which arguments are differentiated and
+which results are gradients. What one call returns and the next call is given (weights, states) is
+"carried". The other arguments are the batch.
 """
 
 import functools
@@ -30,7 +30,7 @@ Form = Tuple[Any, ...]
 
 
 class Traced:
-    """A function of the script that is compiled, whichever calls of `jit` it is given to."""
+    """A compiled function of the script, the same one for all `jit` calls that it is given to."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -47,12 +47,12 @@ class Traced:
         """Place in the results and weak reference of each array that the last call returned."""
 
     def plan(self, leaves: List[Leaf]) -> Optional[Plan]:
-        """Return the plan for arguments of this form."""
+        """Return the plan (which arguments are weights, batch …) for leaves of these shapes."""
         return self.plans.get(_form(leaves), self.latest)
 
 
 class _Tracing:
-    """A call that may be tracing its function now."""
+    """A call during which JAX may be tracing the function."""
 
     def __init__(self, traced: Traced, evaluation: Optional[Evaluation]) -> None:
         self.traced = traced
@@ -67,7 +67,7 @@ class _Tracing:
 
 
 class Compiled:
-    """The stand-in for what `jax.jit` returns, which behaves as that does."""
+    """The stand-in for what `jax.jit` returns, with the same attributes."""
 
     def __init__(self, calls: "Calls", real: Any, traced: Traced) -> None:
         functools.update_wrapper(self, traced.function)
@@ -108,7 +108,7 @@ class Calls:
         self.functions: Dict[Any, Tuple[Any, Traced]] = {}
 
     def hook(self) -> None:
-        """Replace the functions that compile."""
+        """Replace `jax.jit` and `jax.pmap`."""
         for name in ("jit", "pmap"):
             replace(self.jax, name, self._compiling)
 
@@ -126,9 +126,9 @@ class Calls:
         return compiling
 
     def _wrapped(self, function: Any) -> Tuple[Any, Traced]:
-        """Return the wrapper of a function, always the same one for the same function.
+        """Return the wrapper of a function, always the same wrapper for the same function.
 
-        Compiled programs are cached by it.
+        JAX caches compiled programs by the identity of the wrapper.
         """
         try:
             known = self.functions.get(function)
@@ -166,7 +166,7 @@ class Calls:
     ) -> None:
         """Note that a differentiation is traced.
 
-        `chosen` are the numbers of its differentiated arguments, and the arguments.
+        `chosen` are the indices of its differentiated arguments, and the arguments themselves.
         """
         tracing = getattr(self.local, "tracing", None)
         if tracing is None:
@@ -180,7 +180,7 @@ class Calls:
         tracing.held.append((weights, [leaf for _, leaf in flat(self.jax, gradients)], value))
 
     def _leave(self, tracing: _Tracing, result: Any) -> None:
-        """Note that a function was traced; its call has begun if it differentiates.
+        """Note that a function was traced; if it differentiates, its call begins here.
 
         May end the process.
         """
@@ -199,7 +199,7 @@ class Calls:
             self.watcher.begin(evaluation)
 
     def run(self, real: Any, traced: Traced, args: Any, kwargs: Any) -> Any:
-        """Call a compiled function, and record the call where it differentiates."""
+        """Call a compiled function, and record the call if the function differentiates."""
         if self.watcher.owes_state and not traced.trains:
             args, kwargs = self._hold_state(traced, (args, kwargs))
         leaves = self._given(traced, args, kwargs)
@@ -224,10 +224,9 @@ class Calls:
         return result
 
     def _hold_state(self, traced: Traced, given: Any) -> Any:
-        """Record the state of an optimizer that a compiled function is given.
+        """Record the optimizer state that a compiled function is given; return what to pass to it.
 
-        It is called behind the differentiation, and may be an update alone. Returns what the
-        function is to be given.
+        The function runs after the differentiation, and may be an update alone.
         """
         # private: nothing public tells whether a program is being traced (JAX 0.10)
         if not self.jax._src.core.trace_state_clean():
@@ -246,9 +245,9 @@ class Calls:
     def _called(
         self, real: Any, traced: Traced, evaluation: Optional[Evaluation], args: Any, kwargs: Any
     ) -> Any:
-        """Call a compiled function and watch its tracing, if there is one.
+        """Call a compiled function and watch its tracing if JAX traces it in this call.
 
-        Within another tracing nothing is watched.
+        Nothing is watched within another tracing.
         """
         before = getattr(self.local, "tracing", None)
         if before is not None and before.plan is not None:
@@ -260,7 +259,7 @@ class Calls:
             self.local.tracing = before
 
     def _given(self, traced: Traced, args: Any, kwargs: Any) -> Optional[List[Leaf]]:
-        """Return the leaves of the arguments by name; None where the call is not recorded."""
+        """Return the leaves of the arguments by name; None if the call is not recorded."""
         if traced.trains is False or self.jax.config.jax_disable_jit:
             return None
         # JAX offers no public way to ask whether a function is being traced
@@ -283,7 +282,10 @@ class Calls:
 
     @guarded("before a call of a compiled function")
     def _before(self, traced: Traced, leaves: List[Leaf], given: Any) -> Optional[Evaluation]:
-        """Read the arguments (`given`: both kinds), which the call may destroy."""
+        """Read the arguments before the call, which may destroy them.
+
+        `given`: (args, kwargs) of the call.
+        """
         args: Tuple[Any, ...] = given[0]
         evaluation = Evaluation(traced.name, traced)
         evaluation.given = self.watcher.arguments.read(leaves)
@@ -308,7 +310,7 @@ class Calls:
         return evaluation
 
     def _look_back(self, traced: Traced, leaves: List[Leaf]) -> None:
-        """Mark as carried what the last call returned and this one is given."""
+        """Mark arguments that the last call has returned (weights, states) as carried."""
         plan = traced.last
         if plan is None:
             return
@@ -322,7 +324,7 @@ class Calls:
     def _after(
         self, traced: Traced, evaluation: Evaluation, leaves: List[Leaf], result: Any
     ) -> None:
-        """Read the results. May end the process."""
+        """Read the results of a call. May end the process."""
         with guarded("after a call of a compiled function"):
             plan = traced.plan(leaves) or Plan()
             results = [leaf for _, leaf in flat(self.jax, result)]

@@ -1,7 +1,7 @@
-"""Finds numbers and arrays that a function of the script uses without being given them.
+"""Finds numbers and arrays that a function of the script uses without taking them as arguments.
 
-They are those of its module and of functions around it. A compiled program holds them as constants.
-A learning rate or the whole data set often comes in this way.
+They are globals of its module and variables of functions around it. A compiled program holds them
+as constants. A learning rate or the whole data set often comes in this way.
 """
 
 import dis
@@ -21,9 +21,9 @@ Found = Tuple[Dict[str, Any], Dict[str, Any]]
 def captured(
     function: Any, is_array: Callable[[Any], bool], is_users: Callable[[Any], bool]
 ) -> Found:
-    """Return the numbers and arrays that a function takes from outside.
+    """Return (numbers, arrays) by name that a function reads from globals or outer functions.
 
-    So do the functions of the script that it uses.
+    Those that the script's functions called by it read are included.
     """
     walk = _Walk(is_array, is_users)
     walk.function(function, 0)
@@ -39,7 +39,7 @@ class _Walk:
         self.seen: Set[int] = set()
 
     def function(self, function: Any, depth: int) -> None:
-        """Look at what a function captures, through wrappers and partial applications."""
+        """Collect what a function captures, also through wrappers and `functools.partial`."""
         # functions may name each other, and those of a large script many more
         if depth > 5 or id(function) in self.seen or len(self.seen) > 200:
             return
@@ -64,12 +64,12 @@ class _Walk:
             )
 
     def values(self, named: List[Tuple[str, Any]], depth: int) -> None:
-        """Take numbers and arrays by their names."""
+        """Collect numbers and arrays from (name, value) pairs."""
         for name, value in named:
             self.value(name, value, depth)
 
     def value(self, name: str, value: Any, depth: int) -> None:
-        """Take a number or an array, look into functions and small containers."""
+        """Collect a number or an array; look into functions and small containers."""
         if isinstance(value, (int, float, complex)):
             self.numbers.setdefault(name, value)
         elif self.is_array(value):
@@ -81,7 +81,7 @@ class _Walk:
             self.function(value, depth + 1)
 
     def _parts(self, value: Any) -> List[Tuple[str, Any]]:
-        """Take numbers and arrays of a small container, which may be a setting or the weights."""
+        """Return (path, value) of numbers and arrays in a small container; else []."""
         # a longer one is data, and would be looked at element by element
         if len(value) > _SHORT:
             return []
@@ -94,7 +94,7 @@ class _Walk:
 
 
 def _globals(code: types.CodeType) -> List[str]:
-    """Return names that code reads from its module, functions inside it included."""
+    """Return the names of globals that code reads, including the functions inside it."""
     steps = chain.from_iterable(map(dis.get_instructions, scope.codes(code)))
     names = (step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     return list(dict.fromkeys(names))

@@ -29,9 +29,9 @@ _PROBE_SECONDS = 60
 
 
 def deterministic(jax: Any, active: Any) -> None:
-    """Set flags for the compiler, which reads them when the first device is used.
+    """Set deterministic flags of the XLA compiler, which reads them when a device is first used.
 
-    An unknown flag would end the process.
+    A flag unknown to XLA would end the process.
     """
     if not any(find_spec(name) for name in ACCELERATED):
         return
@@ -50,9 +50,9 @@ def deterministic(jax: Any, active: Any) -> None:
 
 
 def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
-    """Return the flags of the user that stay, and ours to add.
+    """Return (flags of the user to keep, our flags to add).
 
-    One of ours to which the user gave another value keeps that, unless the control wins.
+    A flag to which the user gave another value keeps that value, unless the control overrides.
     """
     remaining, wanted = given.split(), []
     for flag in FLAGS:
@@ -70,7 +70,7 @@ def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
 
 
 def known(flags: str) -> bool:
-    """Return whether a process of its own survives the flags."""
+    """Return whether a test process survives the flags, so that XLA knows all of them."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -91,14 +91,14 @@ def known(flags: str) -> bool:
 def no_compile(jax: Any, active: Any) -> None:
     """Run functions operator by operator.
 
-    Other bits than those of the compiled program.
+    The results differ in some bits from those of the compiled program.
     """
     jax.config.update("jax_disable_jit", True)
     active.touched("no-compile", "jax_disable_jit", True)
 
 
 def single_thread(jax: Any, active: Any) -> None:
-    """Set one thread for the programs of the CPU; it is read with the first use of a device."""
+    """Set one thread for programs on the CPU; JAX reads it when a device is first used."""
     given = os.environ.get(THREADS)
     if given not in (None, "1") and not active.override:
         active.conflict("single-thread", THREADS, given, "1")
@@ -110,7 +110,7 @@ def single_thread(jax: Any, active: Any) -> None:
 
 
 def data_order(jax: Any, active: Any) -> None:
-    """Let `jax.random.permutation` keep the order, where the script calls it."""
+    """Let `jax.random.permutation` return its input in order if the script calls it."""
 
     def in_order(real: Any) -> Any:
         def permutation(key: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -125,7 +125,7 @@ def data_order(jax: Any, active: Any) -> None:
 
 
 def dropout_off(jax: Any, active: Any) -> None:
-    """Let dropout layers of flax return their input, and its attention drop nothing."""
+    """Make dropout layers of flax return their input, and attention layers drop nothing."""
     for module in ("flax.linen.stochastic", "flax.nnx.nn.stochastic"):
         import_hook.when_imported(module, functools.partial(_layers, active))
     for module in ("flax.linen.attention", "flax.nnx.nn.attention"):

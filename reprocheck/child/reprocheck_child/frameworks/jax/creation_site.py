@@ -1,6 +1,6 @@
 """Finds where weights were made.
 
-That is the line of the script that gives a variable the value that a function is called with.
+That is the script's line that assigned the variable whose value is passed to the function.
 """
 
 import ast
@@ -16,9 +16,9 @@ _lines: Dict[str, Dict[str, List[int]]] = {}
 
 
 def line_of(frame: Any, value: Any) -> Optional[int]:
-    """Return the first line above the running one in `frame` that assigns a variable.
+    """Return the first line above the running one in `frame` that assigns the variable of `value`.
 
-    None where that is not known.
+    None if the line is not known.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return None

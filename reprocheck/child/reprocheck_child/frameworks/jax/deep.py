@@ -1,10 +1,10 @@
-"""Levels `module` and `op` for JAX: records each outermost differentiation at its boundary.
+"""Records each outermost differentiation of JAX at its boundary: levels `module` and `op`.
 
-That is what it was given and returned, and how weights and states went on.
+It records arguments and results, and the weights and states afterwards.
 
-Nothing is added to a compiled program: arguments are read before the call, results behind it. An
-evaluation is written down when the next one begins, as only that shows what became of the weights;
-its loss comes last and closes the iteration.
+Nothing is added to a compiled program: arguments are read before the call, results after it. An
+evaluation is written when the next one begins, because only that shows the updated weights; its
+loss comes last and closes the iteration.
 """
 
 import os
@@ -48,7 +48,7 @@ PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax", "chex", "haiku", "equinox
 
 
 class Watcher:
-    """The recorder of evaluations, which writes them in the order in which they are read."""
+    """The recorder of evaluations (of a value and its gradient), written in order."""
 
     def __init__(self, jax: Any, recorder: Any) -> None:
         self.jax = jax
@@ -83,7 +83,7 @@ class Watcher:
         recorder.on_end.append(self.finish)
 
     def hook(self) -> Dict[str, str]:
-        """Set the hooks beside the differentiation itself; return what became of each."""
+        """Set all hooks except the one on differentiation; return the outcome of each."""
         from .calls import Calls
         from .updates import Updates
 
@@ -104,7 +104,7 @@ class Watcher:
         self.recorded.clear()
 
     def say(self, r: str, place: str, **keys: Any) -> None:
-        """Write a fact, behind the evaluation that is open or not written yet, if there is one."""
+        """Write a fact of the kind `r`; after the evaluation that is open, if there is one."""
         with self.lock:
             if self.current is None:
                 self.deep.seen(r, place, **keys)
@@ -132,11 +132,11 @@ class Watcher:
 
     @guarded("an evaluation that ends")
     def end(self, evaluation: Evaluation, raised: bool = False) -> None:
-        """End an evaluation that has returned, after its losses.
+        """End an evaluation that has returned, after its losses have arrived.
 
         May end the process.
 
-        The losses come from threads of the runtime.
+        The losses come from threads of the JAX runtime.
         """
         self.jax.effects_barrier()
         with self.lock:
@@ -151,7 +151,7 @@ class Watcher:
 
     @guarded("a loss of jax")
     def lost(self, loss: Loss) -> None:
-        """Take a value that has arrived.
+        """Take a loss that has arrived from the device.
 
         May end the process.
         """
@@ -171,7 +171,7 @@ class Watcher:
     def settle(self, following: Optional[Evaluation]) -> None:
         """Write the evaluation that is not written yet.
 
-        `following` is the one that begins, which shows what became of the weights.
+        `following` is the next evaluation, which shows the updated weights.
         """
         evaluation = self.current
         if evaluation is None or not evaluation.losses:
@@ -196,13 +196,13 @@ class Watcher:
 
     @guarded("the last evaluation")
     def finish(self) -> None:
-        """Write what is left as the process ends."""
+        """Write the last evaluation when the process ends."""
         with self.lock:
             if not self.writing:
                 self.settle(None)
 
     def _write(self, evaluation: Evaluation) -> None:
-        """Write an evaluation up to its last loss, which waits for what comes behind it.
+        """Write an evaluation up to its last loss, which is written when the next one begins.
 
         May end the process.
         """
@@ -217,7 +217,7 @@ class Watcher:
             self.writing = False
 
     def _head(self, evaluation: Evaluation) -> None:
-        """Write everything up to the value."""
+        """Write the facts of an evaluation before its value, such as weights and batch."""
         if evaluation.begun:
             return
         evaluation.begun = True
@@ -249,10 +249,11 @@ class Watcher:
     def hold_state(self, given: Any, leaves: List[Tuple[str, Any]], states: Sequence[bool]) -> Any:
         """Record the state that an optimizer is given outside of the differentiation.
 
-        The first behind a boundary is written. Returns what the optimizer is to be given instead of
-        `given`.
+        The first state after a stop and resume is recorded. Returns what the optimizer is to be
+        given instead of `given`.
 
-        leaves those of `given` by their names states whether they belong to the state
+        leaves  the leaves of `given`, each with its name
+        states  for each leaf, whether it belongs to the state of an optimizer
         """
         state_leaves = list(compress(leaves, states))
         if not state_leaves:
@@ -267,8 +268,8 @@ class Watcher:
     def _first_values(self, evaluation: Evaluation, given: Named, **keys: Any) -> None:
         """Record weights that were not seen before.
 
-        Beside each stands where it was made, and the generators that it can be made from: the keys
-        made so far, and what was drawn from.
+        Each is recorded with the line that made it, and the generators that it may be drawn from:
+        the JAX PRNG keys made so far, and the generators of Python and numpy that moved.
         """
         still = dict.fromkeys(evaluation.generators, UNMOVED)
         keys["g"] = {**still, **evaluation.made, **evaluation.drawn.get("g", {})}
@@ -279,7 +280,7 @@ class Watcher:
                 self.deep.seen("weights", name, call=False, out=[["", fingerprint]], **keys, **line)
 
     def lines(self, args: Tuple[Any, ...]) -> List[str]:
-        """Return the script's line that made each argument of the call; "" where unknown."""
+        """Return the script's line that made each argument of the call; "" if unknown."""
         frame = self.deep.frame(2)
         if frame is None:
             return []
@@ -325,7 +326,7 @@ class Watcher:
     def _given(
         self, evaluation: Evaluation, function: Any, args: Any, kwargs: Any, argnums: Any
     ) -> None:
-        """Record the arguments; the differentiated ones are weights."""
+        """Record the arguments of an evaluation; the differentiated ones are weights."""
         names, chosen = parameters(function), positions(argnums, len(args))
         evaluation.given = self.arguments.read(self.named(function, (args, kwargs)))
         lines = dict(enumerate(self.lines(args)))
@@ -345,7 +346,10 @@ class Watcher:
         evaluation.keys = self.keys.drawn(keys)
 
     def due(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """Return the arguments, of both kinds, that an outermost differentiation is to be given."""
+        """Return (args, kwargs) to pass to an outermost differentiation.
+
+        In a resumed run, kept values replace the script's arguments.
+        """
         given = args, kwargs
         if self.jax._src.core.trace_state_clean() and not of_keras(sys._getframe(2)):
             with guarded("the arguments of a step"):
@@ -353,7 +357,7 @@ class Watcher:
         return given
 
     def named(self, function: Any, given: Any) -> List[Tuple[str, Any]]:
-        """Return the leaves of the arguments of a function by their names."""
+        """Return (name, leaf) of the arguments of a function."""
         names = parameters(function)
         return [(named(self.jax, path, names), leaf) for path, leaf in flat(self.jax, given)]
 
@@ -361,12 +365,12 @@ class Watcher:
     def traced(
         self, function: Any, args: Tuple[Any, ...], argnums: Any, gradients: Any, value: Any
     ) -> None:
-        """Note that a differentiation was traced into a program."""
+        """Note that a differentiation was traced into a compiled program."""
         chosen = [(number, args[number]) for number in positions(argnums, len(args))]
         self.calls.differentiates(function, chosen, gradients, value)
 
     def returned(self, evaluation: Evaluation, gradients: Any, results: Any) -> None:
-        """Record the gradients that an evaluation has returned, and what else it returns."""
+        """Record the gradients that an evaluation has returned, and its other results."""
         with guarded("after an evaluation"):
             leaves = [self.prints.of(leaf) for _, leaf in flat(self.jax, gradients)]
             if len(leaves) == len(evaluation.weights):
@@ -377,7 +381,7 @@ class Watcher:
         self.end(evaluation)
 
     def argument(self, name: str, leaf: Any) -> Argument:
-        """Return one leaf of what a function is given."""
+        """Return one leaf of the arguments of a function."""
         if isinstance(leaf, (bool, int, float, complex)):
             return Argument(name, "number", self.number(leaf))
         if not self.prints.is_array(leaf):
@@ -389,9 +393,9 @@ class Watcher:
         return Argument(name, "array", self.prints.of(leaf), self.prints.rows(leaf))
 
     def outside(self, function: Any, given: List[Any]) -> Tuple[List[List[Any]], List[Argument]]:
-        """Return numbers and arrays that a function takes from outside.
+        """Return (numbers, arrays) that a function uses without taking them as arguments.
 
-        `given`: its arguments.
+        `given`: the arguments of the function.
         """
         numbers, arrays = captured(
             function,
@@ -412,7 +416,7 @@ class Watcher:
         return settings, [value for value in others if value.kind == "array"]
 
     def number(self, leaf: Any) -> Dict[str, Any]:
-        """Return a number as the trace has hyper-parameters."""
+        """Return a number as the trace stores hyper-parameters."""
         if self.tracer(leaf):
             return {"h": "", "d": "traced"}
         is_scalar = self.prints.is_array(leaf) and not getattr(leaf, "ndim", 0)
@@ -422,11 +426,11 @@ class Watcher:
         return fingerprint
 
     def tracer(self, leaf: Any) -> bool:
-        """Return whether a leaf stands for an array while a program is traced."""
+        """Return whether a leaf is a tracer: it stands for an array during tracing."""
         return isinstance(leaf, self.jax.core.Tracer)
 
     def leaves(self, value: Any) -> List[List[Any]]:
-        """Return the leaves of a result with their paths."""
+        """Return (path, leaf) of the leaves of a result."""
         return [
             [shown(self.jax, path), self.prints.of(leaf)] for path, leaf in flat(self.jax, value)
         ]
@@ -435,7 +439,8 @@ class Watcher:
 def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
     """Return weights and states after an evaluation.
 
-    They are read from its results or from the arguments of the next one of the same function.
+    They are read from its results or from the arguments of the next evaluation of the same
+    function.
     """
     if evaluation.known or following is None:
         return evaluation.after

@@ -17,7 +17,7 @@ OF_OPTIMIZER: Dict[str, Any] = {"o": 0}
 class Argument:
     """A leaf of the arguments of a call.
 
-    Its `kind` is `key`, `array`, `number` or "" for anything else.
+    Its `kind` is `key` (a JAX PRNG key), `array`, `number` or "" for anything else.
     """
 
     def __init__(self, name: str, kind: str, found: Fingerprint, rows: Sequence[Rows] = ()) -> None:
@@ -32,7 +32,7 @@ class Argument:
 
 
 class Evaluation:
-    """The facts about one evaluation.
+    """The facts about one evaluation of a value and its gradient.
 
     A call of a compiled function may hold several, one after the other: see `losses`.
     """
@@ -84,13 +84,13 @@ class Evaluation:
         """Losses that were written."""
 
     def decided(self) -> None:
-        """Tell batch, states and hyper-parameters apart, where that was left open."""
+        """Decide which arguments are batch, states and hyper-parameters if it was left open."""
         decide, self.decide = self.decide, None
         if decide is not None:
             decide()
 
     def from_outside(self, numbers: List[List[Any]], arrays: List[Argument]) -> None:
-        """Take what the function uses without being given it."""
+        """Add numbers and arrays that the function reads from globals or outer functions."""
         self.hyper += numbers
         self.batch += [[argument.name, argument.found] for argument in arrays]
         if not self.rows:
@@ -98,33 +98,33 @@ class Evaluation:
                 self.rows += argument.rows
 
     def samples(self) -> Dict[str, Any]:
-        """Return `n` of the batch; {} where it has no samples."""
+        """Return the fact key `n`, hashes of the samples of the batch; {} without samples."""
         return of_samples(leaves.samples(self.rows))
 
 
 class Unkept:
-    """The stand-in for kept values where there are none: steps are given what the script gives."""
+    """The stand-in for kept values in a run that replaces none: a step gets its own arguments."""
 
     def __init__(self, jax: Any) -> None:
         self.jax = jax
 
     def read(self, leaves: Sequence[Leaf]) -> Values:
-        """Return arguments as values, by their names."""
+        """Return {}: no values of arguments are kept."""
         return {}
 
     def keep(self, evaluation: Evaluation) -> None:
         """Do nothing with a step that is written down."""
 
     def instead(self, title: str, given: Any, leaves: Sequence[Leaf]) -> Any:
-        """Return the arguments that a function is to be given."""
+        """Return the arguments that the script gives, unchanged."""
         return given
 
     def state(self, leaves: Sequence[Leaf]) -> Values:
-        """Return what replaces the leaves of the state of an optimizer."""
+        """Return {}: nothing replaces the state of an optimizer."""
         return {}
 
     def replaced(self, value: Any, leaves: Sequence[Leaf], replacements: Values) -> Any:
-        """Return a pytree in which the leaves of these names are replaced."""
+        """Return a pytree in which the leaves named in `replacements` are replaced."""
         if not replacements:
             return value
         values = [replacements.get(name, leaf) for name, leaf in leaves]

@@ -1,6 +1,6 @@
 """Fingerprints of JAX arrays, and names of leaves of pytrees.
 
-They are read through host memory: exact hash, sketch, norm, small values.
+A fingerprint (exact hash, sketch, norm, small values) is computed on the host.
 
 An array of JAX never changes, so each is read once and its fingerprint kept as long as the array
 lives.
@@ -21,9 +21,9 @@ _WRAPPINGS = re.compile(r"\.(states\[\d+\]|value|raw_value|get_raw_value\(\))(?=
 
 
 class Fingerprints(fingerprint.Fingerprints):
-    """The fingerprints of arrays and other leaves.
+    """The fingerprints of arrays and other leaves, computed on the host.
 
-    Never raises.
+    Its methods never raise.
     """
 
     def __init__(self, jax: Any, deep: Any) -> None:
@@ -40,13 +40,13 @@ class Fingerprints(fingerprint.Fingerprints):
         return isinstance(value, self.jax.Array)
 
     def array(self, value: Any) -> Any:
-        """Return an array as an array of numpy; of a key the numbers behind it."""
+        """Return a JAX array as a numpy array; for a PRNG key, the numbers behind the key."""
         if self.is_key(value):
             value = self.jax.random.key_data(value)
         return self.numpy.asarray(value)
 
     def read(self, tensor: Any) -> Fingerprint:
-        """Return the fingerprint of an array, a plain value as it is, the type of anything else."""
+        """Return the fingerprint of an array, a plain value as it is, else the type name."""
         if not self.is_tensor(tensor):
             return leaves.plain_or_type(tensor)
         reference, fingerprint = self.known.get(id(tensor), (None, {}))
@@ -72,7 +72,7 @@ class Fingerprints(fingerprint.Fingerprints):
         return result
 
     def is_key(self, leaf: Any) -> bool:
-        """Return whether a leaf is a typed key of `jax.random`."""
+        """Return whether a leaf is a typed PRNG key of `jax.random`."""
         dtype = getattr(leaf, "dtype", None)
         return dtype is not None and self.jax.dtypes.issubdtype(dtype, self.jax.dtypes.prng_key)
 
@@ -81,9 +81,9 @@ class Fingerprints(fingerprint.Fingerprints):
         return isinstance(leaf, (self.jax.Array, self.numpy.ndarray, self.numpy.generic))
 
     def rows(self, array: Any) -> List[fingerprint.Rows]:
-        """Return the samples of an array, read now: a call may destroy it (`donate_argnums`).
+        """Return the samples (rows) of an array, because a call may destroy it (`donate_argnums`).
 
-        A list of one; empty where it has no samples.
+        The result is a list with one array; empty if the array has no samples.
         """
         try:
             rows = leaves.array_rows(self.array(array))
@@ -103,7 +103,7 @@ def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
 
 
 def of_optimizers(jax: Any, value: Any) -> List[bool]:
-    """Return for each leaf of a pytree whether a state of optax, which has classes, holds it."""
+    """Return for each leaf of a pytree whether it belongs to a state class of optax."""
     tree = jax.tree_util
     answers: List[bool] = []
     for part in tree.tree_leaves(value, is_leaf=_is_state):
@@ -123,7 +123,7 @@ def of_keras(frame: Any) -> bool:
 def named(jax: Any, path: Tuple[Any, ...], names: List[str]) -> str:
     """Return the path of a leaf of `(args, kwargs)`, such as `params['dense']['kernel']`.
 
-    The argument has its own name.
+    `names` are the parameter names of the function.
     """
     if len(path) < 2:
         return "argument"
@@ -145,7 +145,7 @@ def shown(jax: Any, path: Tuple[Any, ...]) -> str:
 def parameters(function: Any) -> List[str]:
     """Return names of the positional parameters of a function; those of `*args` are numbered.
 
-    Empty where they are not known.
+    Empty if the signature is not known.
     """
     try:
         signature = inspect.signature(function)
@@ -161,7 +161,7 @@ def parameters(function: Any) -> List[str]:
 
 
 def title(function: Any) -> str:
-    """Return the name of a function as its user knows it."""
+    """Return the name of a function to be shown to its user."""
     for _ in range(8):
         name = getattr(function, "__name__", "")
         if name and name != "<lambda>":

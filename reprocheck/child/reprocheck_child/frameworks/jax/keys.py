@@ -1,8 +1,8 @@
-"""Follows keys of `jax.random` as they are made, and the generators of Python and numpy.
+"""Follows JAX PRNG keys as they are made, and the generators of Python and numpy.
 
-A key has no state to watch. Each line of the script that makes one from a number stands for a
-generator: its state is what it was made from, and keys that are split off or folded keep the name
-of the line. Draws advance nothing; a computation that is given a key draws.
+A PRNG key has no state to watch. Each line of the script that makes a key from a number stands for
+a generator: its state is that number, and keys that are split off or folded keep the name of the
+line. Draws change no key; a computation that is given a key counts as a draw.
 """
 
 import functools
@@ -38,7 +38,7 @@ class Keys:
         self.inside = False
 
     def hook(self) -> None:
-        """Set hooks on what makes and derives keys."""
+        """Set hooks on the functions that make and derive PRNG keys."""
         random = self.jax.random
         for name in ("key", "PRNGKey", "wrap_key_data"):
             replace(random, name, self._making)
@@ -82,9 +82,9 @@ class Keys:
         )
 
     def _name(self, line: str) -> str:
-        """Return the name of a key by its line: the first is `jax`.
+        """Return the generator name of the line that made a PRNG key: the first line is `jax`.
 
-        The first keys that a line makes are told apart.
+        The first keys that one line makes are told apart by numbers.
         """
         count = self.lines[line] = self.lines.get(line, 0) + 1
         if count == 1 and len(self.lines) == 1:
@@ -101,7 +101,7 @@ class Keys:
         return shown
 
     def _derived(self, derived: Any, key: Any, *_: Any, **__: Any) -> str:
-        """Note that a key was made of another; return the name it has then, "" where unknown."""
+        """Note that a PRNG key was derived from another key; return its name, "" if unknown."""
         if not self.origins or self._is_traced(derived):
             return ""
         name = self.origin(key)
@@ -118,28 +118,28 @@ class Keys:
         self.say("fold", name, call=False, out=[["folded", self._seed(number)]], **line)
 
     def _is_traced(self, value: Any) -> bool:
-        """Return whether a value belongs to a program that is being traced: it has no numbers."""
+        """Return whether a value is a tracer, which has no numbers."""
         return isinstance(value, self.jax.core.Tracer)
 
     def origin(self, key: Any) -> str:
-        """Return the name of the line that a key comes from; "" where that is not known."""
+        """Return the generator name of the line that a PRNG key comes from; "" if unknown."""
         if self._is_traced(key):
             return ""
         first = next(iter(self._numbers(key)), b"")
         return self.origins.get(first, "")
 
     def follows(self, key: Any, result: Any) -> None:
-        """Let `result`, which a compiled program has returned in the place of `key`, keep its name.
+        """Give the key `result`, returned by a compiled program for the key `key`, the same name.
 
-        Only where it is a key.
+        Nothing happens if `result` is no key.
         """
         if self.prints.is_array(key) and self.is_key(key):
             self._keep(result, self.origin(key))
 
     def is_key(self, leaf: Any, path: str = "") -> bool:
-        """Return whether a leaf is a key.
+        """Return whether a leaf is a PRNG key.
 
-        It is a typed one, or numbers that are known to be a key, or look and are named like one.
+        It is a typed key, or an array that is known to be a key, or looks and is named like one.
         """
         if self.prints.is_key(leaf):
             return True
@@ -151,9 +151,9 @@ class Keys:
         return leaf.ndim == 1 and any(word in path.lower() for word in ("key", "rng", "prng"))
 
     def drawn(self, keys: List[Any]) -> Dict[str, Dict[str, str]]:
-        """Return `g` and `g2` of a computation that is given these keys.
+        """Return the generator states `g` and `g2` of a computation that is given these PRNG keys.
 
-        A key of unknown origin may be of any line.
+        A key of unknown origin may come from any line.
         """
         before: Dict[str, str] = {}
         for key in keys:
@@ -169,7 +169,7 @@ class Keys:
             self.origins.update(dict.fromkeys(self._numbers(keys), name))
 
     def _numbers(self, key: Any) -> List[bytes]:
-        """Return the numbers of a key, of each where there are several."""
+        """Return the numbers behind a PRNG key; of each key if `key` is an array of keys."""
         host = self.prints.array(key)
         if not host.ndim or not host.size:
             return []
@@ -179,7 +179,7 @@ class Keys:
 class Defaults:
     """The default generators of Python and numpy, and whether they have moved.
 
-    It knows where they stood when last looked at or seeded.
+    It keeps their states when last looked at or seeded.
     """
 
     def __init__(self, deep: Any, say: Callable[..., None]) -> None:
@@ -189,7 +189,7 @@ class Defaults:
         self.touched: Dict[str, None] = {}  # those that the script seeded or drew from
 
     def hook(self) -> None:
-        """Set hooks on the functions that set seeds, where no other adapter does."""
+        """Set hooks on the seeding functions, unless another adapter has done so."""
         self.before = deep_states(self.deep)
         # a module, used by flax, that draws from Python's generator when it is imported
         import_hook.when_imported(
@@ -234,7 +234,7 @@ class Defaults:
         return any(_uses_random(module) for module, file in named if self.deep._user_file(file))
 
     def moved(self) -> Dict[str, Dict[str, str]]:
-        """Return `g` and `g2` of those that moved since the last look."""
+        """Return the states `g` (last look) and `g2` (now) of generators that moved."""
         now = deep_states(self.deep)
         before, self.before = self.before, now
         names = [
@@ -250,7 +250,7 @@ class Defaults:
         }
 
     def states(self) -> Dict[str, str]:
-        """Return the state of each, as far as the script had to do with it."""
+        """Return the state of each generator; `UNMOVED` if the script has not touched it."""
         states = dict.fromkeys(self.before, UNMOVED)
         touched = self.touched.keys() & self.before.keys()
         states.update((name, hashing.digest(self.before[name])) for name in touched)
@@ -265,14 +265,14 @@ def _uses_random(module: Any) -> bool:
 
 
 def deep_states(deep: Any) -> Dict[str, bytes]:
-    """Return states of the generators of Python and numpy at present."""
+    """Return the present states of the generators of Python and numpy."""
     return {name: state for name, state in deep.states().items() if name in ("python", "numpy")}
 
 
 def used(before: Dict[str, str]) -> Dict[str, Dict[str, str]]:
-    """Return `g` and `g2` of generators that were drawn from.
+    """Return the fact keys `g` (state before) and `g2` (state after) of generators drawn from.
 
-    Keys have no state after a draw: a value that differs from the one before stands for it.
+    A JAX PRNG key does not change with a draw, so a hash of the state before stands for it.
     """
     if not before:
         return {}

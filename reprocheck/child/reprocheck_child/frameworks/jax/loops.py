@@ -54,7 +54,7 @@ class Loops:
     def rounds(self, weights: List[Any]) -> int:
         """Return how often the current differentiation is evaluated for the same weights.
 
-        It counts each time the program comes by; 1 where it is not known.
+        It counts for each execution of the program; 1 if the number is not known.
         """
         if not weights or self.jax.config.jax_disable_jit:
             return 1

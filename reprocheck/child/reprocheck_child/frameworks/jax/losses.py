@@ -51,7 +51,7 @@ class _Adapter:
         """What records the deeper levels, at those levels."""
 
     def deepen(self) -> Dict[str, str]:
-        """Record the deeper levels too; return what became of each hook."""
+        """Record the deeper levels too; return the outcome of each hook."""
         hooks: Dict[str, str] = {}
 
         def watch() -> None:
@@ -88,7 +88,7 @@ class _Adapter:
     def wrap(
         self, function: Callable[..., Any], differentiated: Any, argnums: Any, has_aux: bool
     ) -> Callable[..., Any]:
-        """Wrap `function` to hand out its value, where no other differentiation is around it."""
+        """Wrap `function` to report its value, if no other differentiation is around it."""
         inside, hand_out = self.inside, self.hand_out
 
         def outermost(*args: Any, **kwargs: Any) -> Any:
@@ -122,13 +122,13 @@ class _Adapter:
 
     @guarded("handing out a loss of jax")
     def hand_out(self, value: Any, weights: Any) -> None:
-        """Record a value now, or each time the program that is being traced comes by."""
+        """Record a value now, or, while a program is traced, at each of its executions."""
         rounds = self.loops.rounds(self.jax.tree_util.tree_leaves(weights))
         arrived = _Arrivals(_copies(self.jax, value) * rounds, self.record)
         self.jax.debug.callback(arrived, value, *self.checksums(weights))
 
     def checksums(self, weights: Any) -> List[Any]:
-        """Return one number a leaf that changes with its bits. Shape (), dtype uint32."""
+        """Return one checksum for each weight, an array of shape () and dtype uint32."""
         if not self.recorder.watching():
             return []
         leaves = self.jax.tree_util.tree_leaves(weights)
@@ -152,7 +152,7 @@ class _Adapter:
             self.recorder.loss(values, dtype, BACKWARD, 1, "")
 
     def log(self, value: Any) -> bool:
-        """Log a jax array as `log_loss` does, also one inside a program that is being traced."""
+        """Log a JAX array as `log_loss` does, also one inside a program that is being traced."""
         jax = self.jax
         if not isinstance(value, jax.Array):
             return False
@@ -181,9 +181,9 @@ class _Adapter:
 
 
 class _Arrivals:
-    """The values of one evaluation, collected as they come and passed on together.
+    """The values of one evaluation, collected from the devices and passed on together.
 
-    They come from the devices in whatever order.
+    They may arrive in any order.
     """
 
     def __init__(
@@ -208,9 +208,9 @@ class _Arrivals:
 
 
 def _copies(jax: Any, value: Any) -> int:
-    """Return how often the program hands out this value in one evaluation.
+    """Return how often the program reports this value in one evaluation.
 
-    Once for a device of the mapped axes, once for an element of a `vmap`.
+    Once for each device of the mapped axes, and once for each element of a `vmap`.
     """
     # private: JAX tells nobody which `pmap`, `shard_map` and `vmap` stand around what is traced
     count = math.prod(map(int, dict(jax._src.core.get_axis_env().axis_sizes).values()))

@@ -13,9 +13,9 @@ HYPER = "hyperparams["
 
 
 class Plan:
-    """Results of tracing the function for arguments of one form.
+    """The result of tracing a function for arguments of given shapes and dtypes.
 
-    Places are those of leaves of arguments and results.
+    A place is the index of a leaf among the arguments or results.
     """
 
     def __init__(self) -> None:
@@ -30,12 +30,15 @@ class Plan:
         """Whether a second call has shown what is carried."""
 
     def kept(self) -> Dict[int, int]:
-        """Return what is carried, as far as it is known."""
+        """Return places of carried arguments (weights, states) and of the results they come from.
+
+        They are those observed in a call, else the likely ones.
+        """
         return self.carried if self.sure and self.carried else self.likely
 
 
 def arranged(evaluation: Evaluation, arguments: Sequence[Argument], plan: Plan) -> None:
-    """Put the arguments of a call where they belong."""
+    """Sort the arguments of a call into weights, states, batch and hyper-parameters."""
     carried = plan.kept()
     evaluation.arguments = arguments
     for place, argument in enumerate(arguments):
@@ -77,10 +80,10 @@ def found_in(
     results: List[Any],
     held: List[Tuple[List[Leaf], List[Any], Any]],
 ) -> None:
-    """Return places of weights, gradients and values of the differentiations that were traced.
+    """Return places of weights, gradients and values of the traced differentiations.
 
-    A weight is the very argument; where the differentiation stands inside another program (`scan`,
-    `shard_map`), arguments of its form.
+    A weight is the differentiated argument itself; if the differentiation stands inside another
+    program (`scan`, `shard_map`), it is an argument of the same shape and dtype.
     """
     places = {id(leaf): place for place, (_, leaf) in reversed(list(enumerate(inputs)))}
     out = {id(leaf): place for place, leaf in reversed(list(enumerate(results)))}
@@ -101,9 +104,9 @@ def found_in(
 
 
 def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]:
-    """Return places in arguments and results that have the same form, argument by argument.
+    """Return places in arguments and results with the same shapes, argument by argument.
 
-    Scalars alone prove nothing.
+    An argument of scalars alone is left out, because it fits nearly any result.
     """
     free = list(results)
     for place in (*plan.gradients, *plan.losses):
@@ -128,7 +131,7 @@ def _leaves(named: Sequence[Leaf]) -> List[Any]:
 
 
 def _run(leaves: Sequence[Any], wanted: Sequence[Any]) -> range:
-    """Return where leaves of the forms of `wanted` first follow each other; empty for nowhere."""
+    """Return the first range of `leaves` with shapes and dtypes of `wanted`; empty if none."""
     forms, those = list(map(_form, leaves)), list(map(_form, wanted))
     for start in range(len(forms) - len(those) + 1):
         run = range(start, start + len(those))

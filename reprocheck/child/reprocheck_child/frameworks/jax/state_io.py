@@ -1,8 +1,8 @@
 """Keeps the arguments of JAX's training steps, and gives them to the steps of a resumed run.
 
-Nothing of JAX can be assigned to: a script holds its arrays itself. So the arguments of the step
-are replaced. That is the whole of it where a step returns what it was given anew, as a compiled
-step does with weights and the state of its optimizer, and an update of optax with the state alone.
+A JAX array cannot be written to, so the arguments of the step are replaced instead. That is enough,
+because a step returns new weights and a new optimizer state, and an update of optax a new optimizer
+state.
 """
 
 from typing import Any, Dict, Sequence, Tuple
@@ -25,7 +25,7 @@ _ARGUMENTS, _STATE = "arguments", "state of optax"
 
 
 class Arguments(Unkept):
-    """The arguments of steps, and the states that updates outside of them are given."""
+    """The kept arguments of steps, and optimizer states of updates outside of the steps."""
 
     def __init__(self, jax: Any, watcher: Any, values: Any) -> None:
         super().__init__(jax)
@@ -40,12 +40,12 @@ class Arguments(Unkept):
         values.by_step.update(REASONS)
 
     def read(self, leaves: Sequence[Leaf]) -> Values:
-        """Return the leaves of the arguments by names, before a call that may destroy them."""
+        """Return copies of the argument leaves by name, before a call that may destroy them."""
         return {name: self._host(leaf) for name, leaf in leaves}
 
     @guarded("keeping the arguments of a step")
     def keep(self, evaluation: Evaluation) -> None:
-        """Keep the arguments of a step that is written down, once it is known which are what."""
+        """Keep the arguments of a step once it is known which are weights, states and batch."""
         if self.values.puts:
             return
         given = evaluation.given
@@ -57,14 +57,14 @@ class Arguments(Unkept):
         self.values.step(_ARGUMENTS, REASONS, lambda: step)
 
     def instead(self, title: str, given: Any, leaves: Sequence[Leaf]) -> Any:
-        """Return the arguments that a function is to be given, which may be a step."""
+        """Return (args, kwargs) to pass to a function; replaced if the call is a step."""
         with guarded("the arguments of a step"):
             if self.values.puts:
                 return self.replaced(given, leaves, self._of_step(title, dict(leaves)))
         return given
 
     def _of_step(self, title: str, given: Values) -> Values:
-        """Return what replaces leaves; {} where it is not the step that is due."""
+        """Return values that replace leaves by name; {} if the call is not the step that is due."""
         self._due = self._due or self.values.step(_ARGUMENTS, REASONS, dict)
         if self._due is None or self._due[:2] != (title, _forms(self.read([*given.items()]))):
             return {}
@@ -77,9 +77,9 @@ class Arguments(Unkept):
 
     @guarded("the state of an optimizer", otherwise={})
     def state(self, leaves: Sequence[Leaf]) -> Values:
-        """Return what replaces the leaves of the state of an update outside of the step.
+        """Return what replaces the leaves of an optimizer's state in an update outside of the step.
 
-        The first behind a boundary is replaced.
+        Only the first such state after a stop and resume is replaced.
         """
         given = dict(leaves)
         values = self.values.step(_STATE, (OPTIMIZER,), lambda: self.read(leaves)) or {}
@@ -88,14 +88,14 @@ class Arguments(Unkept):
         return self._made(OPTIMIZER, values, given)
 
     def _made(self, rung: str, values: Values, given: Values) -> Values:
-        """Return a differing value in the form of the leaf that it replaces."""
+        """Return the kept values that differ, each in the form of the leaf that it replaces."""
         changed = [name for name in values if _bits(values[name]) != _bits(self._host(given[name]))]
         names = {BATCH: ["batch %d" % self.steps] * bool(changed)}
         self.values.acted(rung, names.get(rung, changed))
         return {name: self._like(values[name], given[name]) for name in changed}
 
     def _host(self, leaf: Any) -> Any:
-        """Return a leaf as an array of numpy; a number as it is."""
+        """Return a leaf as a numpy array; a number as it is."""
         prints = self.watcher.prints
         return prints.array(leaf).copy() if prints.is_array(leaf) else leaf
 
@@ -113,7 +113,7 @@ class Arguments(Unkept):
 
 
 def _rung(argument: Argument) -> str:
-    """Return the rung that an argument stands on; "" of one that cannot be replaced."""
+    """Return the kind (rung) of an argument, such as batch; "" if it cannot be replaced."""
     if argument.weight:
         return WEIGHTS * argument.carried
     if not argument.carried or argument.kind == "key" or HYPER in argument.name:
@@ -122,14 +122,14 @@ def _rung(argument: Argument) -> str:
 
 
 def _forms(values: Values) -> Dict[str, Tuple[str, Any]]:
-    """Return types and shapes by the names."""
+    """Return shape and dtype of each value by name."""
     return {name: _form(value) for name, value in values.items()}
 
 
 def _form(value: Any) -> Tuple[str, Any]:
-    """Return the form of a leaf; a single number has one form, be it Python's or an array.
+    """Return shape and dtype of a leaf; a number has the same form as an array of one number.
 
-    A step counts in an array what it was given first, or what a checkpoint gave back, as a number.
+    A step may count in an array what was first a Python number, or was restored as one.
     """
     if getattr(value, "shape", ()):
         return str(value.dtype), value.shape

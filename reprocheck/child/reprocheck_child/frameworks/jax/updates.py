@@ -1,4 +1,4 @@
-"""Records what optax's optimizers are built with, and do outside of compiled programs."""
+"""Records the arguments that optax's optimizers are built with, and updates outside of `jit`."""
 
 import functools
 import inspect
@@ -20,7 +20,7 @@ class Updates:
         self.depth = 0
 
     def hook(self, optax: Any) -> None:
-        """Wrap what `optax` offers under its own name."""
+        """Wrap the functions of `optax` that build optimizers and schedules."""
         try:
             kind = optax.GradientTransformation
             # optax has no list of its optimizers: a function that builds one is known by where it
@@ -93,9 +93,9 @@ class Updates:
         return bool(leaves) and not any(self.watcher.tracer(leaf) for _, leaf in leaves)
 
     def _held(self, state: Any, name: str) -> Any:
-        """Return the state that an optimizer is to be given.
+        """Return the state to pass to the optimizer `name`.
 
-        The first behind a boundary is written.
+        The first state after a stop and resume is recorded.
         """
         if not self.watcher.owes_state:
             return state

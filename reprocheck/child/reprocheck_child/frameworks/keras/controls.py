@@ -24,7 +24,7 @@ DROPOUT = (
 
 
 def single_worker(keras: Any, active: Any) -> None:
-    """Let the process itself read a `PyDataset`."""
+    """Make `fit` read a `PyDataset` in the training process itself, without workers."""
 
     def made(_: None, dataset: Any, *args: Any, **kwargs: Any) -> None:
         if dataset.workers != 1 or dataset.use_multiprocessing:
@@ -35,7 +35,7 @@ def single_worker(keras: Any, active: Any) -> None:
 
 
 def data_order(keras: Any, active: Any) -> None:
-    """Let `fit` take the samples in their order."""
+    """Make `fit` take the samples in the order of the data set."""
 
     def in_order(real: Any) -> Any:
         def fit(model: Any, *args: Any, **kwargs: Any) -> Any:
@@ -53,7 +53,7 @@ def data_order(keras: Any, active: Any) -> None:
 
 
 def dropout_off(keras: Any, active: Any) -> None:
-    """Set the rate of layers that drop to 0, also of recurrent and attention layers."""
+    """Set the rate of dropout layers to 0, also inside recurrent and attention layers."""
     for name in DROPOUT:
         kind = getattr(keras.layers, name, None)
         if kind is not None and "__init__" in vars(kind):
@@ -81,9 +81,9 @@ def _without_rate(kind: Any, name: str, active: Any) -> None:
 
 
 def augment_off(keras: Any, active: Any) -> None:
-    """Let random layers of `keras.layers` return their input, resized where they resize.
+    """Make random layers of `keras.layers` return their input, resized if they resize.
 
-    They are such as `RandomFlip`, `RandomCrop`, `MixUp`.
+    Examples are `RandomFlip`, `RandomCrop`, `MixUp`.
     """
     from keras.src.layers.preprocessing.image_preprocessing import base_image_preprocessing_layer
 

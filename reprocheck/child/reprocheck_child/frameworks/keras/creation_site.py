@@ -1,6 +1,6 @@
 """Records where variables and seed generators of Keras are made.
 
-It also records what they take from Python's `random`, which seeds all that has no seed.
+It also records draws from Python's `random`, from which Keras seeds everything without a seed.
 """
 
 import sys
@@ -29,7 +29,7 @@ class Drawn(NamedTuple):
 
 
 class Births:
-    """The watch on how initializers, variables and seed generators are made."""
+    """The hooks on the constructors of initializers, variables and seed generators."""
 
     def __init__(self, facts: Any, seeds: Any) -> None:
         self.facts = facts
@@ -61,7 +61,7 @@ class Births:
         )
 
     def hook_initializers(self) -> None:
-        """Keep what an initializer has drawn its seed from."""
+        """Note which draw from Python's `random` seeded an initializer."""
         # the base of all that draw, which Keras does not export; they take their seed when made
         from keras.src.initializers.random_initializers import RandomInitializer
 
@@ -87,10 +87,10 @@ class Births:
         self.generators[id(generator)] = (weakref.ref(generator), seed, line)
 
     def of_generator(self, generator: Any) -> Tuple[Optional[Tuple[Any, str]], str]:
-        """Return the seed that the script has given a generator, and the lines.
+        """Return the seed that the script has given a generator, and the script's lines.
 
-        It was given directly or through Python's `random`. The lines are those of the seed and of
-        the generator.
+        The seed was given directly or drawn from Python's `random`. The lines are those that set
+        the seed and made the generator.
         """
         reference, seed, line = self.generators.get(id(generator), (None, None, ""))
         if reference is None or reference() is not generator:
@@ -98,7 +98,7 @@ class Births:
         return seed, line
 
     def _after(self, kind: Any, name: str, then: Callable[[Any], None]) -> None:
-        """Call `then` after a method, with the draws of the call in `drawn`."""
+        """Call `then(instance)` after the method `name`; `drawn` holds what the call drew."""
 
         def before(instance: Any, *_: Any, **__: Any) -> Callable[[Any], None]:
             self.drawn = None
@@ -134,7 +134,7 @@ class Births:
         return {name: state for name, state in self.deep.states().items() if ":" not in name}
 
     def _variable(self, variable: Any, initializer: Any, before: Dict[str, bytes]) -> None:
-        """Record what a variable was drawn from.
+        """Record the states of generators that a variable's values were drawn from.
 
         An initializer takes its seed when it is made: a layer may make its weights much later.
         """

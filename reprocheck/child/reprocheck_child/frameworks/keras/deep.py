@@ -41,7 +41,7 @@ class Private:
         self.last = b""
 
     def handle_of(self) -> Any:
-        """Return the variable of the backend that holds the state."""
+        """Return the backend's variable that holds the state of the seed generator."""
         generator = self.reference()
         return None if generator is None else generator.state._value
 
@@ -112,7 +112,7 @@ class Watcher:
         around(kind, "fit", "the weights of keras", before=fit)
 
     def hook_batches(self) -> None:
-        """Set hooks on the batches that the trainer of JAX is given."""
+        """Set hooks on the batches that Keras's trainer on JAX is given."""
         # private: where `fit` takes its batches from on JAX; on an accelerator it reads one ahead
         iterators = sys.modules["keras.src.backend.jax.trainer"].JAXEpochIterator
         if self.held.values is not None:
@@ -127,7 +127,7 @@ class Watcher:
             yield batch
 
     def _instead(self, batch: Any) -> Any:
-        """Return a batch, kept or replaced where that is asked for."""
+        """Return the batch; kept for the resumed run, or replaced in the resumed run."""
         if self.batches is None:
             return batch
         tree = self.keras.tree
@@ -148,7 +148,7 @@ class Watcher:
 
     @guarded("a batch of keras begins")
     def begin(self, model: Any, given: Optional[Tuple[Any, ...]] = None) -> None:
-        """Begin a batch of a trainer, or one `given` to `train_on_batch`."""
+        """Begin a batch of a trainer; `given` is the batch passed to `train_on_batch`."""
         self.register(model, self.facts.root(model.name))
         self.facts.begin(model.weights)
         self.held.optimizer = model.optimizer
@@ -174,7 +174,7 @@ class Watcher:
 
     @guarded("a batch of keras ends")
     def end(self, model: Any, index: int) -> None:
-        """End a batch of a trainer, before it is counted."""
+        """End a batch of a trainer, before the batch is counted as an iteration."""
         if self.backend == "jax":
             # between batches the trainer holds weights outside of the model
             model.jax_state_sync()
@@ -214,9 +214,10 @@ class Watcher:
             self.deep.seen("seed", name, call=False, out=out, **of_line(seed[1]))
 
     def state(self, private: Private) -> bytes:
-        """Return the state of a seed generator; the last one where it cannot be read now.
+        """Return the state of a seed generator.
 
-        It cannot while its program runs.
+        While a compiled program runs, the state cannot be read, and the last known state is
+        returned.
         """
         try:
             value = private.handle_of()
@@ -254,5 +255,5 @@ class Watcher:
 
     @staticmethod
     def concrete(values: Any) -> bool:
-        """Return whether all tensors in a nested value hold values."""
+        """Return whether all tensors in a nested value hold values, and are not symbolic."""
         return all(concrete(leaf) for leaf in flat(values) if is_tensor(leaf))

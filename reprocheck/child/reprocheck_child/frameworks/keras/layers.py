@@ -1,6 +1,6 @@
 """Records eager calls of layers and losses of Keras.
 
-In a function that is being traced, only which layer it is.
+In a function that is being traced, only the layer's name is noted.
 """
 
 import threading
@@ -28,7 +28,7 @@ class Layers:
         self.stack = _Stack()
 
     def hook(self) -> None:
-        """Set hooks on each call of a layer, also to know which layer draws."""
+        """Set hooks on each call of a layer, also to know in which layer a draw happens."""
         from keras.src.backend.common.symbolic_scope import in_symbolic_scope
         from keras.src.layers.layer import Layer
 
@@ -55,9 +55,9 @@ class Layers:
         replace(Layer, "__call__", recording)
 
     def hook_building(self) -> None:
-        """Leave out layers that are called to find out shapes: they compute nothing.
+        """Stop the adapter of PyTorch from recording layer calls that only find out shapes.
 
-        It is the adapter of PyTorch that would record them.
+        Keras makes such calls while it builds a model; they compute no training value.
         """
         from keras.src.backend import KerasTensor
         from keras.src.backend.common.symbolic_scope import in_symbolic_scope
@@ -83,9 +83,9 @@ class Layers:
         self.deep.named = self._named
 
     def _named(self, holder: Any, attribute: str) -> str:
-        """Return the name of a layer, or of a weight in a layer's `ParameterDict`: its path.
+        """Return the path of a layer, or of the weight `attribute` in a layer's `ParameterDict`.
 
-        Each layer of the PyTorch backend keeps such a dictionary.
+        On the PyTorch backend each layer keeps its weights in such a dictionary.
         """
         if not attribute:
             is_layer = isinstance(holder, self.watcher.keras.Layer)
@@ -96,7 +96,7 @@ class Layers:
 
     @guarded("before a layer")
     def _enter(self, layer: Any, args: Any, named: Any) -> Any:
-        """Return states of generators before the call; None where nothing of it is recorded."""
+        """Return generator states before the call of a layer; None if the call is not recorded."""
         calls = self.stack.calls
         path = self._path(layer)
         calls.append((path, type(layer).__name__))
@@ -115,9 +115,9 @@ class Layers:
         return self.deep.states()
 
     def _path(self, layer: Any) -> str:
-        """Return the names from the outermost layer inwards.
+        """Return the path of a layer: layer names from the outermost layer inwards.
 
-        A model that is called by the script has the name of a root.
+        A model that the script calls has the name of a root.
         """
         calls = self.stack.calls
         if calls:

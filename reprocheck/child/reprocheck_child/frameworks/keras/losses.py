@@ -48,7 +48,7 @@ class _Adapter:
         """What records the deeper levels, at those levels."""
 
     def hook_trainer(self) -> None:
-        """Set hooks on the trainer: one step an execution, and `train_on_batch` is a batch."""
+        """Set one step for each execution of a trainer, and record `train_on_batch`."""
         from keras.src.trainers.trainer import Trainer
 
         around(Trainer, "compile", "a model that is compiled", after=self.compiled)
@@ -72,7 +72,7 @@ class _Adapter:
         return train_on_batch
 
     def hook_callbacks(self) -> None:
-        """Put a callback of ours before all others, to see every batch of `fit`."""
+        """Add a callback of ours before all others, which sees every batch of `fit`."""
         # `fit` wraps what callbacks it is given in a list of its own, made by this class
         from keras.src.callbacks import callback_list
 
@@ -129,7 +129,7 @@ class _Adapter:
 
     @guarded("the logs of an epoch of keras")
     def reported(self, model: Any, epoch: int, logs: Dict[str, Any]) -> None:
-        """Record the values of an epoch of `fit` that has ended, with its validation."""
+        """Record the logged values of an epoch of `fit` that has ended, with its validation."""
         series = self.recorder.series
         series.add_all(logs, epoch, BY)
         optimizer = getattr(model, "optimizer", None)
@@ -139,11 +139,11 @@ class _Adapter:
             series.add("learning_rate", self.keras.ops.convert_to_numpy(rate), epoch, BY)
 
     def evaluated(self, logs: Dict[str, Any]) -> None:
-        """Record the result of `evaluate` where the script itself called it."""
+        """Record the result of `evaluate` if the script itself called it."""
         self.recorder.series.add_all(_prefixed("evaluate/", logs), None, BY)
 
     def compiled(self, _: Any, model: Any, *__: Any, **___: Any) -> None:
-        """Let a compiled model train with one batch an execution."""
+        """Set `steps_per_execution` of a compiled model to 1."""
         if not getattr(model, "run_eagerly", False):
             self.recorder.stay_shallow(COMPILED)
         if getattr(model, "steps_per_execution", 1) != 1:
@@ -154,7 +154,7 @@ class _Adapter:
             model.steps_per_execution = 1
 
     def begin(self, model: Any, given: Any = None) -> None:
-        """Begin a batch, which may be `given` to `train_on_batch`."""
+        """Begin a batch; `given` is the batch passed to `train_on_batch`."""
         self.training += 1
         with guarded("a batch of keras"):
             self.of_model(model)
@@ -178,14 +178,14 @@ class _Adapter:
         self.recorder.update(self.of_model(model), None)
 
     def of_model(self, model: Any) -> int:
-        """Return the index by which a model's batches are recorded: its optimizer's."""
+        """Return the index by which a model's batches are recorded: that of its optimizer."""
         optimizer = getattr(model, "optimizer", None)
         if optimizer is None:
             optimizer = model  # one that updates its weights by itself
         return self.of_optimizer(optimizer)
 
     def hook_optimizers(self) -> None:
-        """Set hooks on optimizers that are built, applied by hand, or scale the loss."""
+        """Set hooks on optimizers: building them, applying them by hand, scaling the loss."""
         # private: the base of all optimizers, on every backend; a class of the backend stands
         # between it and the public `keras.optimizers.Optimizer`
         from keras.src.optimizers import base_optimizer
@@ -233,7 +233,7 @@ class _Adapter:
             self.recorder.update(index, None)
 
     def of_optimizer(self, optimizer: Any) -> int:
-        """Return the recorder's index of an optimizer; the wrapped one's where it wraps one."""
+        """Return the recorder's index of an optimizer; of the inner one if it wraps another."""
         optimizer = _wrapped(optimizer)
         index: Optional[int] = self.index.get(optimizer)
         if index is None:
@@ -241,9 +241,9 @@ class _Adapter:
         return index
 
     def _scaled(self, scaled: Any, optimizer: Any, loss: Any) -> None:
-        """Remember a loss that an optimizer scales.
+        """Remember a loss before and after its scaling by an optimizer.
 
-        On TensorFlow the tape is asked for gradients of the scaled one.
+        On TensorFlow the tape computes the gradients of the scaled loss.
         """
         if scaled is loss or self.keras.backend.backend() != "tensorflow":
             return
@@ -256,15 +256,15 @@ class _Adapter:
 
 
 def _wrapped(optimizer: Any) -> Any:
-    """Return the optimizer that one of loss scaling wraps, else itself."""
+    """Return the inner optimizer of a `LossScaleOptimizer`; any other optimizer itself."""
     return getattr(optimizer, "inner_optimizer", optimizer)
 
 
 def _prefixed(prefix: str, logs: Dict[str, Any]) -> Dict[str, Any]:
-    """Return logs under names that differ from those of an epoch's logs."""
+    """Return logs with a prefix before their names, to tell them from the logs of an epoch."""
     return {prefix + str(name): value for name, value in logs.items()}
 
 
 def _given(grads: Any, trainable_variables: Any = None) -> Any:
-    """Return gradients and weights of a call of `apply`."""
+    """Return (gradients, weights) that a call of `apply` is given."""
     return grads, trainable_variables

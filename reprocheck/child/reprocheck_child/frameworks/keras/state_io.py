@@ -1,9 +1,9 @@
-"""Reads the values of a training with Keras, and puts them back by `assign` of its variables.
+"""Reads the values of a training with Keras, and restores them by `assign` of its variables.
 
-The continued run reads them, the resumed one puts them back.
+The continued run reads the values, the resumed run restores them.
 
-Rates are put back before each batch of `fit`, behind the callbacks of the script: one that counts
-by itself sets them anew.
+Learning rates are restored before each batch of `fit`, after the script's callbacks, because a
+callback that counts by itself sets the rate again.
 """
 
 from typing import Any, Dict, Iterator, List, Tuple
@@ -22,7 +22,7 @@ NO_VARIABLES = "a compiled function builds the optimizer: it has no variables be
 
 
 def install(held: Any) -> None:
-    """Take and put back what `held` knows of."""
+    """Read and restore what `held` knows of."""
     values, generators = held.values, held.watcher.private
     values.by_step[SCHEDULES] = NOT_GIVEN
     values.holders += [
@@ -39,7 +39,7 @@ def _assign(variable: Any, value: Any) -> None:
 
 
 def _rates(held: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield the rate of each optimizer that has it in a variable."""
+    """Yield (name, variable) of the learning rate of each optimizer that keeps it in a variable."""
     for number, (_, optimizer) in enumerate(held.optimizers()):
         # private: the public `learning_rate` of a schedule is its present value
         rate = getattr(optimizer, "_learning_rate", None)
@@ -57,7 +57,7 @@ def _seeds(private: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
 
 @guarded("the rates of a batch")
 def rates_before_batch(held: Any) -> None:
-    """Put rates back before a batch of `fit`, after all callbacks were called."""
+    """Restore learning rates before a batch of `fit`, after all callbacks were called."""
     variables = Variables(SCHEDULES, lambda: _rates(held), array, _assign)
     rates = held.values.step(SCHEDULES, (SCHEDULES,), variables.take)
     if rates is not None:
@@ -65,7 +65,7 @@ def rates_before_batch(held: Any) -> None:
 
 
 class _Global(Unsettable):
-    """TensorFlow's global generator; where nothing drew from it, its state does not matter."""
+    """TensorFlow's global generator; its state does not matter if nothing drew from it."""
 
     def put(self, values: Dict[str, Any]) -> List[str]:
         states = [*values.values(), *self.take().values()]
@@ -74,9 +74,9 @@ class _Global(Unsettable):
 
 
 class _States:
-    """The variables of optimizers, but for their rates.
+    """The variables of optimizers, except their learning rates.
 
-    One that has none yet is built first, as its first update would build it.
+    An optimizer without variables is built first, as its first update would build it.
     """
 
     rung = OPTIMIZER
@@ -85,7 +85,7 @@ class _States:
         self.held = held
 
     def take(self) -> List[Any]:
-        """Return the names of the weights of each built optimizer, and its variables' values.
+        """Return, for each built optimizer, the names of its weights and its variables' values.
 
         The names are in the optimizer's order.
         """
@@ -98,7 +98,7 @@ class _States:
         return states
 
     def put(self, states: List[Any]) -> List[str]:
-        """Assign the values; those of an optimizer that was just built had none before."""
+        """Assign the kept values; a newly built optimizer had no values before."""
         changed: List[str] = []
         for (_, optimizer), (weights, values) in zip(self.held.known(), states):
             new = not optimizer.built and self._built(optimizer, weights)
@@ -113,7 +113,7 @@ class _States:
         return changed
 
     def _built(self, optimizer: Any, names: List[str]) -> bool:
-        """Build an optimizer for the weights of these names; return whether all are known."""
+        """Build an optimizer for the weights of these names; return whether all names are known."""
         known = {name: weight for weight, name in self.held.facts.names.values()}
         others = {kept_name: name for name, kept_name in renamed(names, list(known)).items()}
         places = [others.get(name, name) for name in names]

@@ -12,7 +12,7 @@ from ...recorder.hooking import around
 
 
 class Held:
-    """The writer of `held` facts: one a weight, a variable of an optimizer, a loss scale."""
+    """The writer of `held` facts, one for each weight, optimizer variable and loss scale."""
 
     def __init__(self, watcher: Any) -> None:
         self.watcher = watcher
@@ -41,7 +41,7 @@ class Held:
             state_io.install(self)
 
     def callbacks(self) -> List[Any]:
-        """Return what `fit` calls after the callbacks of the script."""
+        """Return callbacks that `fit` is to call after the callbacks of the script."""
         if self.values is None:
             return []
         from .state_io import rates_before_batch
@@ -50,7 +50,7 @@ class Held:
         return [kind(on_train_batch_begin=lambda *_, **__: rates_before_batch(self))]
 
     def write(self) -> None:
-        """Write all of it."""
+        """Write weights, optimizer variables and loss scales as `held` facts."""
         for name, weight in self.weights():
             self._write(name, weight, b=not getattr(weight, "trainable", True))
         for index, optimizer in self.optimizers():
@@ -91,7 +91,7 @@ class Held:
             )
 
     def weights(self) -> List[Tuple[str, Any]]:
-        """Return the weights that have a value; on PyTorch its own adapter knows them."""
+        """Return the weights that have a value; none on PyTorch, whose own adapter writes them."""
         if self.watcher.backend == "torch":
             return []
         known = [(name, weight) for weight, name in self.facts.names.values()]
@@ -109,7 +109,7 @@ class Held:
                 yield index, optimizer
 
     def known(self) -> List[Tuple[int, Any]]:
-        """Return all optimizers, but for those that scale the loss for another one."""
+        """Return all optimizers except those that only scale the loss for another optimizer."""
         known = list(self.watcher.updates.optimizers().items())
         return [
             (index, optimizer)
@@ -123,12 +123,12 @@ class Held:
         return [optimizer for optimizer in known if hasattr(optimizer, "inner_optimizer")]
 
     def outermost(self, optimizer: Any) -> Any:
-        """Return the optimizer that scales the loss for this one, where one does; else itself."""
+        """Return the optimizer that scales the loss for this one; itself if none does."""
         around_it = (scaler for scaler in self.scaling() if scaler.inner_optimizer is optimizer)
         return next(around_it, optimizer)
 
     def variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """Return variables as `dense.kernel:momentum`, and those of no weight as `iteration`."""
+        """Return (name, variable): `dense.kernel:momentum`, or `iteration` (of no weight)."""
         named = self.watcher.updates.states(optimizer) if optimizer.built else []
         states = [(name, state) for name, state in named if ":" in name]
         known = {id(state) for _, state in states}
@@ -140,7 +140,7 @@ class Held:
         return states + others
 
     def scales(self) -> List[Tuple[str, Any]]:
-        """Return what decides the next scale of each loss."""
+        """Return the variables that decide the next scale of each loss, such as a step count."""
         return [pair for optimizer in self.scaling() for pair in _scale(optimizer)]
 
 

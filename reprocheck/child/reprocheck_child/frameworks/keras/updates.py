@@ -1,6 +1,6 @@
 """Records updates by optimizers of Keras.
 
-That is hyper-parameters before, gradients as they come in, weights and states after.
+It records hyper-parameters before, gradients given, and weights and states after an update.
 """
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -144,14 +144,14 @@ class Updates:
         graphs.stream(arrived, [*inputs, *dense.values()])
 
     def begin(self, optimizer: Any, outside: bool) -> None:
-        """Begin a batch of a trainer; `outside`: its update will not be seen as it happens."""
+        """Begin a batch of a trainer; `outside`: the batch's update can only be read afterwards."""
         self._described, self._hyper = False, None
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if outside and optimizer is not None:
             self._hyper = self.hyper(optimizer)
 
     def end(self, optimizer: Any, index: int) -> None:
-        """End a batch of a trainer, and record its update where it was not seen."""
+        """End a batch of a trainer, and record its update if it was not recorded when made."""
         # a loss-scaling optimizer holds the one that has the weights
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if self._described or self._hyper is None or optimizer is None:
@@ -170,7 +170,7 @@ class Updates:
         return [("learning_rate", array(rate)), *self._others(optimizer)]
 
     def _rate(self, optimizer: Any) -> Any:
-        """Return the learning rate: a variable, or a schedule of Keras'."""
+        """Return the learning rate of an optimizer: a variable, or a schedule of Keras."""
         rate = getattr(optimizer, "_learning_rate", None)
         if rate is not None and not hasattr(rate, "assign") and not _is_schedule(rate):
             self.deep.unrecorded("learning_rate", SCHEDULE)
@@ -193,9 +193,9 @@ def _number(value: Any) -> Any:
 
 
 def _prefix(weight: Any) -> str:
-    """Return the start of the names of the states of a weight.
+    """Return the prefix of the names of a weight's optimizer states.
 
-    `Optimizer.add_variable_from_reference` makes them.
+    `Optimizer.add_variable_from_reference` makes these names.
     """
     name = getattr(weight, "path", "") or str(weight.name).replace(":", "_")
     return name.replace("/", "_") + "_"

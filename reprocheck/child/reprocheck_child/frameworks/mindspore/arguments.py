@@ -1,15 +1,18 @@
-"""The arguments by which the gradient of a step is taken."""
+"""Passes the arguments of a step on to the gradient functions of MindSpore.
+
+A gradient function runs a forward half and a backward half, each called with the arguments.
+"""
 
 from typing import Any, Tuple
 
 
 class AsItIs:
-    """The arguments of steps as the script gives them."""
+    """The stand-in for kept arguments: a step gets the arguments that the script gives."""
 
     def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """Return the arguments of the forward half."""
+        """Return the arguments to call the forward half (loss) with."""
         return args
 
     def same(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """Return the arguments of the backward half."""
+        """Return the arguments to call the backward half (gradients) with."""
         return args

@@ -1,4 +1,4 @@
-"""Records what went in and came out of each cell, and the gradients of its outputs.
+"""Records the inputs and outputs of each cell, and the gradients of its outputs.
 
 A cell has the path by which its parent knows it.
 """
@@ -27,7 +27,7 @@ COMPILED_INPUT = "the gradient of its output is not recorded: a compiled functio
 
 
 class Around(threading.local):
-    """The calls that this thread is in.
+    """The cell calls that are open in this thread.
 
     `cells` are recorded; the cells in `hidden` calls are not.
     """
@@ -51,9 +51,9 @@ class Paths:
         self._labels: Dict[str, int] = {}
 
     def of(self, cell: Any) -> Optional[str]:
-        """Return the path of a cell; None for one that is not recorded.
+        """Return the path of a cell; None for a cell that is not recorded.
 
-        Such are a train cell, an optimizer, a wrapper of the library.
+        Not recorded are train cells, optimizers and wrappers of the library.
         """
         if cell not in self.known:
             top = self._top(cell)
@@ -74,9 +74,9 @@ class Paths:
         return list(outwards.values())[-1]
 
     def _name(self, cell: Any, path: Optional[str]) -> bool:
-        """Name `cell` and what it holds; return whether an optimizer is in it.
+        """Name `cell` and the cells inside; return whether an optimizer is among them.
 
-        `path` None: nothing outside it has a name.
+        `path` is None if no cell outside has a name.
         """
         if isinstance(cell, self.optimizers):
             self.known[cell] = None
@@ -106,7 +106,7 @@ class Paths:
 
 
 def has_parameters(cell: Any) -> bool:
-    """Return whether a cell, or one in it, has weights."""
+    """Return whether a cell, or a cell inside it, has weights."""
     return next(iter(cell.get_parameters()), None) is not None
 
 
@@ -208,7 +208,7 @@ class Cells:
     def _watch_gradient(self, path: str, out: Any) -> None:
         """Record the gradient of each output when the backward pass reaches it.
 
-        Only where a gradient is being taken.
+        This is done only while a gradient is being computed.
         """
         # private; MindSpore tells nobody else whether a gradient is being taken. Which module it
         # belongs to differs between versions, and the former one warns where it is imported
@@ -230,7 +230,7 @@ class Cells:
         return gradient_of_output
 
     def hook_executor(self) -> None:
-        """Unhook tensors that are given to a compiled function: it would parse the hooks."""
+        """Remove hooks from tensors given to a compiled function: it would compile them."""
         from .steps import _executor
 
         def executing(_: Any, *args: Any, **named: Any) -> None:
@@ -246,9 +246,9 @@ class Cells:
         )
 
     def unwatch_all(self) -> None:
-        """Take the hooks off all tensors.
+        """Remove the recorder's hooks from all tensors.
 
-        Their backward pass is over, or they are no longer wanted.
+        Their backward pass is over, or recording has stopped.
         """
         handles, self.handles = self.handles, {}
         for several in handles.values():

@@ -1,4 +1,4 @@
-"""Leaves the deeper level at level `auto` when cells or functions are about to be compiled.
+"""Stops the deeper recording of level `auto` when cells or functions are about to be compiled.
 
 What runs inside a graph is not seen, and a hook on a tensor would be compiled with it.
 """
@@ -13,7 +13,10 @@ COMPILED = "a cell was compiled"
 
 
 def watch(hooks: Any, first: Any) -> None:
-    """Leave the level before any of them is compiled; each step asks whether graph mode is on."""
+    """Call `first`, which leaves the deeper level, before a cell or function is compiled.
+
+    Each step asks whether graph mode is on.
+    """
 
     def given(_: Any, compiled: Callable[[], Any]) -> Any:
         first.leave("mindspore.jit was called")

@@ -1,6 +1,6 @@
 """Records what comes into a training from outside.
 
-That is batches of datasets, seeds, states of generators, loaded checkpoints.
+It records batches of datasets, seeds, states of generators, and loaded checkpoints.
 """
 
 import sys
@@ -64,7 +64,7 @@ class Batches:
         self.deep.hooks.around(Iterator, "__next__", "a batch", before=handing_out)
 
     def _exchanging(self, real: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return a function that hands out a batch, where batches are kept or replaced."""
+        """Wrap `real` to keep each batch for the resumed run, or to replace it there."""
         values = self.deep.boundary.values
 
         def following(iterator: Any) -> Any:
@@ -73,10 +73,10 @@ class Batches:
         return following
 
     def _states(self, iterator: Any) -> Dict[str, Dict[str, str]]:
-        """Return `g` and `g2` of the first batch of an iterator.
+        """Return the generator states `g` and `g2` of the first batch of an iterator.
 
-        The pipeline takes its seed from the generator of datasets, a number which no draw changes.
-        Another hash of it stands for its state after a draw.
+        The pipeline takes its seed, which no draw changes, from the generator of datasets. Another
+        hash of that seed stands for the state after a draw.
         """
         if iterator in self.begun:
             return {}
@@ -86,9 +86,9 @@ class Batches:
         return {"g": {DATASETS: digest(state)}, "g2": {DATASETS: digest(state + b" drawn")}}
 
     def _place(self, iterator: Any) -> str:
-        """Return the class of the dataset and a number.
+        """Return the name of a dataset, such as `BatchDataset[0]`: its class and a number.
 
-        Datasets of a class are counted in the order in which they are first used.
+        Datasets of a class are numbered in the order in which they are first used.
         """
         # the dataset as the script built it; what the iterator shows is a copy of the pipeline
         dataset = vars(iterator).get("_Iterator__ori_dataset") or iterator
@@ -103,9 +103,9 @@ class Batches:
 
 
 class Given:
-    """The batches of a plain loop, where no dataset hands them out.
+    """The batches of a plain loop, if no dataset returns them.
 
-    They are what the outermost network, or a compiled step, is given.
+    They are the arguments of the outermost network or of a compiled step.
     """
 
     KEPT = 64
@@ -118,9 +118,9 @@ class Given:
 
     @guarded("a batch")
     def to(self, name: str, values: Tuple[Any, ...]) -> None:
-        """Record the arguments of what trains.
+        """Record the arguments of a training network or compiled step as a batch.
 
-        Those that another cell has made are no batch.
+        Tensors that another cell has returned are no batch.
         """
         if self.facts.deep.loaders:
             return
@@ -129,7 +129,7 @@ class Given:
             self.facts.batch("inputs of " + name, values)
 
     def returned(self, out: Any) -> None:
-        """Keep what an outermost cell has returned."""
+        """Remember the tensors that an outermost cell has returned."""
         if len(self.made) >= self.KEPT:
             self.made.clear()
         self.made.update(
@@ -142,7 +142,7 @@ class Given:
 
 
 def _runs_python(dataset: Any) -> bool:
-    """Return whether a pipeline holds functions of the script's."""
+    """Return whether a pipeline calls Python functions of the script."""
     nodes = [dataset]
     for node in nodes:  # grows by the children of each
         if _is_python(node):
@@ -153,7 +153,7 @@ def _runs_python(dataset: Any) -> bool:
 
 
 def _is_python(node: Any) -> bool:
-    """Return whether one dataset of a pipeline calls functions of the script's."""
+    """Return whether one dataset of a pipeline calls Python functions of the script."""
     if type(node).__name__ in PYTHON_NODES or getattr(node, "per_batch_map", None) is not None:
         return True
     operations = getattr(node, "operations", None)
@@ -200,7 +200,7 @@ class Seeds:
         self.deep.hooks.around(initializers, "_numpy_seed", "before a draw", before=drawing)
 
     def hook_others(self) -> None:
-        """Watch `seed` of random and numpy.random, where no other adapter does."""
+        """Set hooks on `seed` of random and numpy.random, unless another adapter has done so."""
         for generator, name in (("python", "random"), ("numpy", "numpy.random")):
             module = sys.modules.get(name)
             seed = getattr(module, "seed", None)
@@ -243,7 +243,7 @@ class Seeds:
 
 
 def hook_births(mindspore: Any, facts: Facts, seeds: Seeds) -> None:
-    """Record where each parameter is made, and the state of the generator of its values."""
+    """Record where each parameter is made, and the state of the generator it is drawn from."""
 
     def made(_: None, parameter: Any, *__: Any, **___: Any) -> None:
         drawn, seeds.drawn = seeds.drawn, {}

@@ -105,16 +105,16 @@ class Watcher:
             self.held.watch()
 
     def leave(self) -> None:
-        """Take everything away that stands in MindSpore: level `auto` has what it needs."""
+        """Remove all hooks from MindSpore when level `auto` stops recording deeper facts."""
         self.recording.deep = None
         self.deep.leave()
         self.cells.unwatch_all()
         self._weights.clear()
 
     def hook_compilers(self) -> None:
-        """Open graphs, inside of which cells are not seen.
+        """Run graphs operator by operator, because cells inside a graph are not seen.
 
-        At level `auto` they stay closed, and the level is left.
+        At level `auto` graphs stay compiled, and recording of the deeper level stops.
         """
         if self.first is None:
             self.opening.hook()
@@ -129,13 +129,16 @@ class Watcher:
         self.cells.private_generators = False
 
     def first_call(self, cell: Any) -> None:
-        """Record what is needed before an outermost cell is called."""
+        """Record the parameters of an outermost cell before it is called."""
         self.begin(self._of_network(cell))
         if is_graph_mode():
             self.deep.unrecorded(type(cell).__name__, HIDDEN)
 
     def begin(self, parameters: Any) -> None:
-        """Record new parameters, those written to since their update, and generators at first."""
+        """Record new parameters, and those written to since their update.
+
+        At the first call, the states of generators are recorded, too.
+        """
         if self.first is not None and is_graph_mode():
             self.first.leave(compilers.GRAPH_MODE)
             return
@@ -173,7 +176,7 @@ class Watcher:
         return [parameter for parameter in cell.get_parameters() if id(parameter) not in own]
 
     def forward(self, real: Any, function: Any, *args: Any, **named: Any) -> Any:
-        """Run the forward half of `value_and_grad`, `grad`, `GradOperation`."""
+        """Run the forward half (loss) of `value_and_grad`, `grad`, `GradOperation`."""
         if not self._taking:
             self.deep.goes_on("mindspore")
             args = self.held.given.instead(args)
@@ -204,7 +207,7 @@ class Watcher:
         has_aux: bool,
         *args: Any,
     ) -> Any:
-        """Run the backward half."""
+        """Run the backward half (gradients) of `value_and_grad`, `grad`, `GradOperation`."""
         outermost = not self._taking
         args = self.held.given.same(args)
         self._taking += 1
@@ -278,7 +281,7 @@ class Watcher:
         return list(self._weights.values())
 
     def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """Return parameters and states as `0.weight`, `0.weight:moments`.
+        """Return (name, value) of parameters and states: `0.weight`, `0.weight:moments`.
 
         States that belong to no parameter are left out.
         """
@@ -291,7 +294,7 @@ class Watcher:
         return named
 
     def stepped(self, optimizers: Sequence[Any]) -> None:
-        """Record updates that a graph has hidden, before they are counted."""
+        """Record updates made inside a graph, before they are counted."""
         self._rooted = False
         seen, self._updated = self._updated, []
         for optimizer in optimizers:
@@ -305,14 +308,14 @@ class Watcher:
 
     @guarded("before a step")
     def before_step(self, optimizers: Sequence[Any]) -> None:
-        """Record what is needed before a step of a Model or a compiled step runs."""
+        """Record the parameters before a step of a Model or a compiled step runs."""
         for optimizer in optimizers:
             self.begin(optimizer.parameters)
             self._hyper[id(optimizer)] = self.hyper(optimizer)
         self.deep.goes_on("mindspore")
 
     def lost(self, tensors: Sequence[Any]) -> None:
-        """Record a loss: the root of a backward pass that nobody saw."""
+        """Record a loss whose backward pass was not seen."""
         if not self._said:
             self._said = True
             self.recorder.emit({"e": "deep", "level": "module"})
@@ -363,9 +366,9 @@ class Watcher:
         return [[name, leaves.plain_or_type(value)]]
 
     def _of_schedule(self, name: str, schedule: Any, step: Any) -> Any:
-        """Return the value of a schedule at a step; None for one of the script's own.
+        """Return the value of a schedule at a step; None for a schedule of the script's own.
 
-        Its value is seen when the optimizer calls it.
+        The value of the script's own schedule is seen when the optimizer calls it.
         """
         own = type(schedule).__module__.startswith("mindspore.")
         if not own or step is None or is_graph_mode():

@@ -13,9 +13,9 @@ UNFILLED = "its values are made when the graph is compiled"
 
 
 class Fingerprints(fingerprint.Fingerprints):
-    """The fingerprints of tensors and of values that hold them.
+    """The fingerprints of tensors and of values that hold tensors.
 
-    Never raises.
+    Its methods never raise.
     """
 
     PARTS = {
@@ -37,7 +37,7 @@ class Fingerprints(fingerprint.Fingerprints):
         return value.asnumpy() if isinstance(value, self.tensor) else value
 
     def read(self, tensor: Any) -> fingerprint.Fingerprint:
-        """Return the fingerprint of a tensor or array; no hash where it has no values yet."""
+        """Return the fingerprint of a tensor or array; no hash if it has no values yet."""
         # a tensor with `has_init` holds a recipe: its values are drawn when they are asked for
         if getattr(tensor, "has_init", False):
             self.deep.unrecorded(str(getattr(tensor, "name", "a tensor")), UNFILLED)

@@ -55,7 +55,10 @@ class Reader:
         self.scalers = scalers
 
     def contents(self, function: Any, owner: Any = None) -> Contents:
-        """Return what `function` reaches; `owner` is its `self` where it is a method."""
+        """Return the optimizers, gradients and scalers that `function` reaches.
+
+        `owner` is its `self` if it is a method.
+        """
         contents = Contents()
         seen: Set[Any] = set()
         todo: List[Step] = []
@@ -70,7 +73,7 @@ class Reader:
         return contents
 
     def _visit(self, thing: Any, names: FrozenSet[str], contents: Contents) -> Iterable[Step]:
-        """Note what `thing` is; return what it leads to."""
+        """Note whether `thing` is an optimizer, gradient or scaler; return what to look at next."""
         if isinstance(thing, (type(None), str, bytes, int, float)):  # most of what names stand for
             return ()
         if isinstance(thing, self.optimizers):
@@ -100,7 +103,7 @@ class Reader:
             yield from ((item, names) for item in cell._cells.values())
 
     def _of_code(self, thing: Any, names: FrozenSet[str], contents: Contents) -> Iterable[Step]:
-        """Return what a function, a module or an object of the script's leads to."""
+        """Return the objects used by a function, a module or an object of the script's."""
         if isinstance(thing, types.MethodType):
             return self._names_of(thing.__func__, thing.__self__, contents)
         if isinstance(thing, types.FunctionType):
@@ -112,9 +115,9 @@ class Reader:
         return attributes(thing, names)
 
     def _names_of(self, function: Any, owner: Any, contents: Contents) -> Iterator[Step]:
-        """Yield what the names in a function's code stand for.
+        """Yield the objects that the names in a function's code stand for.
 
-        That is its closure, the globals it uses, attributes of its owner.
+        They are its closure, the globals it uses, and attributes of its owner.
         """
         function = getattr(function, "__func__", function)
         # `jit` and other decorators keep the function of the script's as `__wrapped__`

@@ -46,7 +46,7 @@ def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
 
 
 def hook_model(recording: Recording) -> None:
-    """Append a callback to each training of a Model, and turn data sinking off."""
+    """Add our callbacks to each training of a Model, and turn data sinking off."""
     # private, but what both `train` and `fit` call once they have checked what they were given
     from mindspore.train.model import Model
 
@@ -137,9 +137,9 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
 
 
 def hook_optimizers(recording: Recording) -> None:
-    """Set hooks on the birth of each optimizer and its calls from Python.
+    """Set hooks on the constructor of each optimizer and its calls from Python.
 
-    One inside a graph or a Model is seen with its step.
+    An optimizer inside a graph or a Model is recorded with its step.
     """
     for kind in recording.optimizers:
         around(kind, "__init__", "a new optimizer", after=partial(_built, recording))

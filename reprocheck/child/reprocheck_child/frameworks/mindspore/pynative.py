@@ -20,7 +20,7 @@ KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside th
 
 
 class Opening:
-    """The avoidance of graph mode, until the script asks for what only a graph can do."""
+    """The avoidance of graph mode, until the script asks for a parallel mode that needs a graph."""
 
     def __init__(self, mindspore: Any, recorder: Any, deep: Any) -> None:
         self.mindspore = mindspore
@@ -30,7 +30,7 @@ class Opening:
         self._asked = False
 
     def hook(self) -> None:
-        """Intercept the choice of the mode, `jit`, and the choice of a parallel mode."""
+        """Set hooks on the choice of graph mode, on `jit`, and on the choice of a parallel mode."""
         from mindspore import context
 
         self.context = context
@@ -102,9 +102,9 @@ def is_graph_mode() -> bool:
 def hook_compilers(
     given: Callable[[Any, Callable[[], Any]], Any], put: Callable[..., None] = setattr
 ) -> None:
-    """Put `given(function, compiled)` in place of each function the script gives to `jit`.
+    """Call `given(function, compiled)` for each function the script gives to `jit`.
 
-    `compiled()` compiles it.
+    Its result takes the place of the function; `compiled()` compiles the function as `jit` would.
 
     Functions that the library compiles for itself stay compiled.
     """
@@ -130,7 +130,10 @@ def hook_compilers(
 
 
 def everywhere(real: Any, new: Any, put: Callable[..., None] = setattr) -> None:
-    """Put `new` in place of a function in every module of MindSpore that has imported it."""
+    """Replace the function `real` by `new` in every module of MindSpore that has imported it.
+
+    `put` sets the attribute, such as `setattr`.
+    """
     for name, module in list(sys.modules.items()):
         if name.split(".", 1)[0] == "mindspore":
             for attribute in [

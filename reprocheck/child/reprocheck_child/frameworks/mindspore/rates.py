@@ -2,8 +2,8 @@
 
 They are parameters in host memory, read before the step.
 
-A callback may set the next rate at the end of a step, before ours is called: so they are read where
-the step begins, and recorded where it has ended.
+A callback may set the next rate at the end of a step, before ours is called: so rates are read when
+the step begins, and recorded when it has ended.
 """
 
 import weakref
@@ -33,9 +33,9 @@ class Rates:
 
     @guarded("a learning rate")
     def report(self, optimizer: Any, index: int, built: int) -> None:
-        """Record the rates of an optimizer that has stepped.
+        """Record the learning rates of an optimizer that has stepped.
 
-        `built`: how many there are so far.
+        `built`: how many optimizers were built so far.
         """
         values = self.held.pop(optimizer, [])
         names = self.names.setdefault(index, [])
@@ -48,7 +48,7 @@ class Rates:
                 self.series.keep(name, value, BY)
 
     def _read(self, rate: Any, step: Any) -> Any:
-        """Return a rate as a number of Python or numpy; None where it would have to be computed."""
+        """Return a rate as a number of Python or numpy; None if it would have to be computed."""
         if isinstance(rate, float):
             return rate
         parameter = self._parameter(rate)
@@ -77,7 +77,7 @@ class Rates:
 
 
 def _groups(optimizer: Any) -> List[Any]:
-    """Return the rates of an optimizer, one a group of parameters."""
+    """Return the learning rates of an optimizer, one for each group of parameters."""
     groups: Optional[List[Any]] = getattr(optimizer, "param_groups", None)
     if groups is not None:  # of `mindspore.experimental` and `mindspore.mint`
         return [group.get("lr") for group in groups]

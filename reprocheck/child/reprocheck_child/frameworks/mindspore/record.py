@@ -37,10 +37,7 @@ class Inside(threading.local):
 
 
 class Recording:
-    """The shared part of the hooks.
-
-    It has the recorder, the indices of optimizers, and how values are read.
-    """
+    """The recorder, the indices of optimizers and the readers of values that all hooks share."""
 
     def __init__(self, mindspore: Any, recorder: Any) -> None:
         from mindspore import nn
@@ -62,11 +59,11 @@ class Recording:
         self._on_cpu: Optional[bool] = None
 
     def lost(self, tensors: List[Any], kind: str, scale: float = 1.0) -> None:
-        """Record the roots of one backward pass.
+        """Record the losses from which one backward pass starts.
 
         May end the process.
 
-        They are read now where they lie in host memory, else one iteration later.
+        They are read now if they lie in host memory, else one iteration later.
         """
         if not tensors:
             return
@@ -91,7 +88,7 @@ class Recording:
     def index_of(self, optimizer: Any) -> int:
         """Return the recorder's index of an optimizer.
 
-        It is a new one where its birth was not seen (a deep copy).
+        An optimizer whose constructor was not seen (a deep copy) gets a new index.
         """
         index = self.index.get(optimizer)
         if index is None:
@@ -102,7 +99,7 @@ class Recording:
     def look(self, optimizers: Sequence[Any]) -> Before:
         """Read the learning rates of optimizers whose step begins.
 
-        Return checksums of their weights as long as these are needed.
+        Return checksums of their weights, or [] once an update was seen to change weights.
         """
         if optimizers and self.on_cpu():
             self.rates.look(optimizers)
@@ -131,7 +128,7 @@ class Recording:
             self.recorder.update(index, moved)
 
     def stepped_without_optimizer(self) -> None:
-        """Record a step of a Model without optimizer.
+        """Record a step of a Model without an optimizer.
 
         Its network updates its weights by itself. May end the process.
         """
@@ -140,7 +137,7 @@ class Recording:
         self.recorder.update(self._model, None)
 
     def look_by_hand(self, weights: Any) -> None:
-        """Record whether weights changed since the last gradient, without optimizer."""
+        """Record whether weights changed since the last gradient, if there is no optimizer."""
         if weights is None or self.built or not self.recorder.watching():
             return
         before, self._by_hand = self._by_hand, checksums(listed(weights))
@@ -151,7 +148,7 @@ class Recording:
     def find_rank(self) -> Optional[Tuple[int, int]]:
         """Return (rank, number of ranks) once communication is initialised.
 
-        Before that, what the launcher says.
+        Before that, they are read from the launcher's environment variables.
         """
         from mindspore.communication import management
 
@@ -189,7 +186,7 @@ def overflowed(outputs: Any) -> bool:
 
 
 def _experimental(mindspore: Any) -> Tuple[Any, ...]:
-    """Return the other base class of optimizers, where this version has it.
+    """Return the base class of the experimental optimizers, if this version has it.
 
     It is that of `mindspore.experimental.optim` and `mindspore.mint.optim`.
     """

@@ -1,9 +1,9 @@
-"""Reads the values of a training with MindSpore, and puts them back by `set_data`.
+"""Reads the values of a training with MindSpore, and restores them by `set_data`.
 
-The continued run reads them, the resumed one puts them back.
+The continued run reads the values, the resumed run restores them.
 
-Batches are put back where a dataset hands them out, and where the gradient of a function is taken
-that is given them.
+Batches are replaced when a dataset returns them, and when the gradient of a function that takes
+them is computed.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ NO_STATE = (
 
 
 def install(held: Any, values: Any) -> None:
-    """Take and put back what `held` knows of; hand out batches."""
+    """Read and restore what `held` knows of; replace batches in a resumed run."""
     mindspore = held.watcher.recording.mindspore
     tensor = mindspore.Tensor
     values.codec.add("mindspore", partial(_encoded, tensor), lambda data: tensor(*data))
@@ -41,7 +41,7 @@ def install(held: Any, values: Any) -> None:
 
 
 def _encoded(kind: Any, value: Any) -> Any:
-    """Return what stands for a tensor."""
+    """Return (numpy array,) for a tensor of the class `kind`; None for any other value."""
     return (value.asnumpy(),) if isinstance(value, kind) else None
 
 
@@ -54,9 +54,10 @@ def _named(parameters: List[Any]) -> List[Tuple[str, Any]]:
 
 
 def _states(held: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield the states of optimizers.
+    """Yield (name, state) of the states of optimizers.
 
-    Those of later optimizers bear a number, as two may have the same parameters.
+    From the second optimizer on, names end with its number, because two optimizers may have the
+    same parameters.
     """
     for number, (_, optimizer) in enumerate(held.optimizers()):
         behind = " (%d)" % number if number else ""
@@ -85,7 +86,7 @@ def _default(mindspore: Any) -> Iterator[Tuple[str, Any, Any]]:
 
 
 class Given(AsItIs):
-    """The arguments by which a gradient is taken, replaced by the continued run's."""
+    """The arguments of gradient functions, replaced by those of the continued run."""
 
     def __init__(self, mindspore: Any, values: Any) -> None:
         self.mindspore = mindspore
@@ -94,7 +95,7 @@ class Given(AsItIs):
         self._replaced: Dict[int, Tuple[Any, Any]] = {}
 
     def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """Return the arguments of the forward half."""
+        """Return the arguments to call the forward half (loss) with."""
         tensors = [argument for argument in args if isinstance(argument, self.mindspore.Tensor)]
         replacements = self.batches.instead(tensors)
         self._replaced.clear()
@@ -103,6 +104,9 @@ class Given(AsItIs):
         return self.same(args)
 
     def same(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """Return the arguments of the backward half: MindSpore knows the graph by them."""
+        """Return the same replaced arguments for the backward half (gradients).
+
+        MindSpore finds the graph of the forward half by these objects.
+        """
         pairs = [self._replaced.get(id(argument), (argument, argument)) for argument in args]
         return tuple(new for _, new in pairs)

@@ -40,9 +40,10 @@ class Gradients:
         self.forward: Tuple[Any, Any] = (None, None)
 
     def hook(self) -> None:
-        """Replace both halves wherever they are imported.
+        """Replace the private functions of the forward and the backward half of a gradient.
 
-        Raises AttributeError where a half is missing.
+        They are replaced in each module that has imported them. Raises AttributeError if this
+        version of MindSpore lacks one of the two.
         """
         # private, and all that `value_and_grad`, `grad` and `GradOperation` have in common in
         # PyNative mode: the backward half is not called where the script takes no gradient
@@ -91,11 +92,11 @@ class Gradients:
 def record_gradient(
     recording: Recording, out: Any, weights: Any, has_aux: bool, scalers: Sequence[Any] = ()
 ) -> None:
-    """Record a gradient that is taken of `out`.
+    """Record that the gradient of the loss `out` is computed.
 
     May end the process.
 
-    Where the function has auxiliary outputs, it is taken of the first item alone.
+    If the function has auxiliary outputs, the gradient is that of the first item alone.
 
     `scalers`: loss scalers that a compiled forward function applied; in PyNative mode the loss
     before scaling was remembered.
@@ -193,7 +194,7 @@ class Compiled:
         return out
 
     def contents(self, function: Any, owner: Any) -> graph.Contents:
-        """Return what a compiled function or cell holds, read once."""
+        """Return optimizers, gradients, scalers in a compiled function or cell; read once."""
         name = getattr(function, "__qualname__", "")
         try:
             known = self.known.setdefault(function if owner is None else owner, {})
@@ -238,9 +239,9 @@ class Compiled:
 
 
 def say_captures(recorder: Any) -> None:
-    """Note where a function is compiled by tracing or from bytecode.
+    """Note in the report if a function is compiled by tracing or from bytecode.
 
-    Raises AttributeError where this version cannot.
+    Raises AttributeError if this version has no such way to compile.
     """
     from mindspore.graph import api
 
@@ -254,7 +255,7 @@ def say_captures(recorder: Any) -> None:
 def _executor() -> Any:
     """Return the class that executes functions compiled by `jit`.
 
-    Raises ImportError where no known name exists.
+    Raises ImportError if it has no known name in this version.
     """
     from importlib import import_module
 

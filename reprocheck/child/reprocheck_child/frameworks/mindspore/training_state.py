@@ -32,7 +32,7 @@ class Held:
             state_io.install(self, boundary.values)
 
     def write(self) -> None:
-        """Write all of it."""
+        """Write parameters, optimizer states and loss scales as `held` facts."""
         weights = self.weights()
         for index, optimizer in self.optimizers():
             for name, state in self.states(optimizer):
@@ -52,7 +52,7 @@ class Held:
         return sorted(((index, optimizer) for optimizer, index in list(known)), key=_index)
 
     def weights(self) -> List[Any]:
-        """Return parameters and buffers: those that were used, and those that are updated."""
+        """Return parameters and buffers: those used so far, and those that optimizers update."""
         for _, optimizer in self.optimizers():
             self.watcher.begin(optimizer.parameters)
         return [weight for weight in self.watcher.weights() if weight.name not in OF_SCALE]
@@ -62,14 +62,14 @@ class Held:
         return [weight for weight in self.watcher.weights() if weight.name in OF_SCALE]
 
     def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """Return states as `0.weight:moments`, and those of no parameter, such as a step count.
+        """Return optimizer states, such as `0.weight:moments` or a step count (of no parameter).
 
-        A rate is among the hyper-parameters.
+        The learning rate is left out, because it is among the hyper-parameters.
         """
         return [pair for pair in self._variables(optimizer) if _RATE not in pair[0]]
 
     def rates(self) -> Iterator[Tuple[str, Any]]:
-        """Yield the rates of optimizers that hold them as parameters."""
+        """Yield the learning rates of optimizers that hold them as parameters."""
         for index, optimizer in self.optimizers():
             for name, rate in self._variables(optimizer):
                 if _RATE in name:

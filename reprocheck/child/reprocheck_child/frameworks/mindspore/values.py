@@ -15,7 +15,7 @@ Reading = Callable[[bool], Tuple[List[float], Any]]
 
 
 class Values:
-    """The values of tensors, and what a loss scaler scaled until the gradient is taken."""
+    """The values of tensors, and the losses before scaling until their gradient is computed."""
 
     KEPT = 16
 
@@ -59,9 +59,9 @@ class Values:
         return tensors[:1]
 
     def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
-        """Remember what a loss scaler was given and what it returned.
+        """Remember the losses before (`outputs`) and after (`scaled`) a loss scaler.
 
-        They are tensors, or tuples of tensors.
+        Both are tensors, or tuples of tensors.
         """
         for output, scaled_output in zip(self.tensors(outputs), self.tensors(scaled)):
             while len(self.unscaled) >= self.KEPT:
@@ -76,9 +76,9 @@ class Values:
         return unscaled if scaled is tensor else tensor
 
     def read(self, tensor: Any, scale: float = 1.0) -> float:
-        """Return every bit of a tensor of one element.
+        """Return the value of a tensor of one element with every bit.
 
-        Of a larger one, the exactly rounded float64 sum of its elements.
+        For a larger tensor, it is the exactly rounded float64 sum of its elements.
         """
         # `item` costs a thirtieth of `asnumpy`
         alone = tensor.size == 1
@@ -88,7 +88,7 @@ class Values:
         return value / scale
 
     def later(self, tensors: Sequence[Any], dtypes: Any, scale: float = 1.0) -> Reading:
-        """Return a reading that looks at device tensors when it is called.
+        """Return a reading, which reads device tensors when it is called.
 
         It raises RuntimeError if one was changed in place by then.
         """
@@ -109,7 +109,7 @@ def _versions(tensors: Sequence[Any]) -> List[Any]:
 
 
 def listed(value: Any) -> List[Any]:
-    """Return what a function takes or returns, one or several."""
+    """Return what a function takes or returns as a list, be it one value or several."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
@@ -138,9 +138,9 @@ def checksums(parameters: Any) -> Optional[List[int]]:
 
 
 def changed(parameters: Any, before: Optional[Sequence[int]]) -> Optional[bool]:
-    """Return whether any parameter's checksum differs from its old one; None where unknown.
+    """Return whether any parameter's checksum has changed; None if a checksum is unknown.
 
-    Stops at the first.
+    It stops at the first parameter that has changed.
     """
     parameters = list(parameters)
     if not parameters or before is None or len(parameters) != len(before):

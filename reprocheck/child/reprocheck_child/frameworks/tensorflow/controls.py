@@ -12,10 +12,7 @@ _NONDETERMINISTIC = "tf.random.Generator.from_non_deterministic_state"
 
 
 def seed(tensorflow: Any, active: Any) -> None:
-    """Seed the global generator.
-
-    What the script seeds later itself, wins.
-    """
+    """Seed the global generator; a later seed of the script replaces this one."""
     if active.spares("seed", "tf"):
         return
     number = active.process_seed()
@@ -24,17 +21,17 @@ def seed(tensorflow: Any, active: Any) -> None:
 
 
 def private_rng(tensorflow: Any, active: Any) -> None:
-    """Give generators without a seed one of an exact stream."""
+    """Give generators made without a seed a seed from a fixed stream, for every caller."""
     _generators("private-rng", tensorflow, active)
 
 
 def entropy(tensorflow: Any, active: Any) -> None:
-    """Give generators one of an exact stream, where they ask the system for a seed."""
+    """Give generators a seed from a fixed stream if the user's code asks for OS entropy."""
     _generators("entropy", tensorflow, active)
 
 
 def _generators(control: str, tensorflow: Any, active: Any) -> None:
-    """Give generators that take their state from the system one of an exact stream."""
+    """Replace OS entropy in new generators by a fixed stream, for the control `control`."""
     kind = tensorflow.random.Generator
     real = kind.from_non_deterministic_state
 
@@ -51,18 +48,18 @@ def _generators(control: str, tensorflow: Any, active: Any) -> None:
 
 
 def deterministic(tensorflow: Any, active: Any) -> None:
-    """Let operators use their deterministic kernel; those without one raise.
+    """Make operators use their deterministic kernel; an operator without one raises an error.
 
-    Random operators must be seeded then.
+    Random operators then require a seed.
     """
     tensorflow.config.experimental.enable_op_determinism()
     active.touched("deterministic", "tf.config.experimental.enable_op_determinism", True)
 
 
 def single_thread(tensorflow: Any, active: Any) -> None:
-    """Set one thread inside an operator and between operators.
+    """Set one thread inside an operator and one between operators.
 
-    A later call of the script is a conflict, or overridden.
+    A later call of the script is reported as a conflict, or overridden.
     """
     threading = tensorflow.config.threading
     for name in ("set_intra_op_parallelism_threads", "set_inter_op_parallelism_threads"):
@@ -84,14 +81,14 @@ def _one_thread(active: Any, name: str, real: Callable[[int], None]) -> Callable
 
 
 def single_worker(tensorflow: Any, active: Any) -> None:
-    """Let `tf.data` map and interleave one element after the other, in order."""
+    """Make `tf.data` map and interleave one element after the other, in order."""
     for name, place in (("map", 1), ("interleave", 3)):
         make = functools.partial(_in_turn, active, name, place)
         replace(tensorflow.data.Dataset, name, make)
 
 
 def _in_turn(active: Any, name: str, place: int, real: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the place of num_parallel_calls among the arguments after self."""
+    """Return the index of the argument num_parallel_calls, not counting self."""
 
     def in_turn(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) > place or kwargs.get("num_parallel_calls") is not None:
@@ -104,7 +101,7 @@ def _in_turn(active: Any, name: str, place: int, real: Callable[..., Any]) -> Ca
 
 
 def data_order(tensorflow: Any, active: Any) -> None:
-    """Let `tf.data.Dataset.shuffle` hand the elements on in their order."""
+    """Make `tf.data.Dataset.shuffle` return the elements in their order."""
 
     def shuffle(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         active.touched("data-order", "tf.data.Dataset.shuffle")
@@ -114,7 +111,7 @@ def data_order(tensorflow: Any, active: Any) -> None:
 
 
 def dropout_off(tensorflow: Any, active: Any) -> None:
-    """Let `tf.nn.dropout` and its relatives return their input."""
+    """Make `tf.nn.dropout` and related functions return their input."""
     places = [(tensorflow.nn, "dropout")]
     places += [
         (tensorflow.nn.experimental, name) for name in ("stateless_dropout", "general_dropout")

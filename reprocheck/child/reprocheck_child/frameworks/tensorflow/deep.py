@@ -1,6 +1,6 @@
-"""Levels `module` and `op` for TensorFlow.
+"""Records the levels `module` and `op` for TensorFlow.
 
-They record batches of `tf.data`, first values of variables, what tapes differentiate, seeds, draws.
+It records batches of `tf.data`, first values of variables, what tapes differentiate, seeds, draws.
 
 Eager values are read where they are made. In a function that is being traced `tf.py_function` hands
 out what lies there in memory anyway (batches, losses, variables), so that the graph computes what
@@ -112,7 +112,7 @@ class Watcher:
     def _drawn_from(self) -> Dict[str, str]:
         """Return the generators that a new variable's values may be drawn from.
 
-        They are those that moved since the variable before, else all.
+        They are the generators that moved since the variable before, else all.
         """
         taken = self.generator.taken()
         states = {name: state for name, state in self.deep.states().items() if ":" not in name}
@@ -123,9 +123,9 @@ class Watcher:
         }
 
     def begin(self, variables: Sequence[Any]) -> None:
-        """Record the first values of what is differentiated or updated.
+        """Record the first values of variables that are differentiated or updated.
 
-        In a function that is traced, before it runs.
+        In a function that is traced, they are recorded before the function runs.
         """
         frame = self.deep.frame(1)
         try:
@@ -139,7 +139,7 @@ class Watcher:
             )
 
     def hook_batches(self) -> None:
-        """Set hooks on what iterators of `tf.data` hand out."""
+        """Set hooks on the batches that iterators of `tf.data` return."""
         # private: `__next__`, `get_next` and loops that AutoGraph has rewritten all lead through
         # this method, and `tf.data` calls nobody with a batch
         from tensorflow.python.data.ops import iterator_ops
@@ -168,9 +168,9 @@ class Watcher:
         return self._places.of(dataset)
 
     def _instead(self, batch: Any) -> Any:
-        """Return a batch of tensors, kept or replaced.
+        """Return a batch of tensors; kept for the resumed run, or replaced in the resumed run.
 
-        In a function that is being traced, each time it runs.
+        In a function that is being traced, this happens at each execution.
         """
         tf, batches = self.tensorflow, self.batches
         flat = tf.nest.flatten(batch)
@@ -227,7 +227,7 @@ class Watcher:
     def called(self, function: Any, args: Any, named: Any) -> None:
         """Record the arguments of an outermost `tf.function` of the script.
 
-        They are a batch where no loader made one.
+        They are recorded as a batch if no loader made one.
         """
         python: Any = getattr(function, "python_function", None)
         code = getattr(python, "__code__", None)
@@ -254,12 +254,12 @@ class Watcher:
             self._draws.append((*where, self.deep.source(2)))
 
     def take_draws(self) -> List[Draw]:
-        """Return what was found to draw since the last loss was traced."""
+        """Return the draws that were traced since the last loss, and forget them."""
         draws, self._draws = self._draws, []
         return draws
 
     def states(self) -> Tuple[List[str], List[Any]]:
-        """Return the private generators and their states, to be handed out of a graph."""
+        """Return (names, states) of private generators, for a graph to hand out."""
         handles = [(name, state.handle_of()) for name, state in list(self.private.items())]
         states = [(name, state) for name, state in handles if state is not None]
         return [name for name, _ in states], [
@@ -267,9 +267,10 @@ class Watcher:
         ]
 
     def drew(self, draws: Sequence[Draw], names: Sequence[str], states: Sequence[Any]) -> None:
-        """Record who drew in a function that has run.
+        """Record the draws of a traced function that has run.
 
-        From the global generator, and from the private ones as far as these have moved.
+        They are the draws from the global generator, and from private generators whose state has
+        changed.
         """
         for place, kind, line in draws:
             before = self.generator.state()
@@ -289,7 +290,7 @@ class Watcher:
                 self.moved(name, known, now, self.private[name].made)
 
     def moved(self, name: str, before: bytes, after: bytes, line: Dict[str, Any]) -> None:
-        """Note that something drew from a private generator."""
+        """Record that something drew from the private generator `name`."""
         private = self.private[name]
         self.known[name] = after
         self._call(private.place, private.kind, name, before, after, **line)
@@ -347,14 +348,14 @@ class Watcher:
             self._untaken = True
 
     def optimized(self) -> None:
-        """Record that an optimizer describes what it does to the weights."""
+        """Note that a Keras optimizer is applied, which records the gradients itself."""
         self._by_hand.clear()
         self._untaken = False
 
     def stream(self, arrived: Callable[..., None], values: Sequence[Any]) -> None:
-        """Let each execution of the traced function hand out values, behind its loss.
+        """Make each execution of the traced function report values, after its loss.
 
-        They come as numpy arrays.
+        The values come as numpy arrays.
         """
         self._hand_out(
             lambda *found: self.behind_loss(lambda: arrived(*[tensor.numpy() for tensor in found])),
@@ -366,9 +367,9 @@ class Watcher:
         return self.tensorflow.py_function(each, list(values), [])
 
     def behind_loss(self, fact: Callable[[], None]) -> None:
-        """Write a fact behind its loss: now, or once that has arrived.
+        """Write a fact after its loss: now, or once the loss has arrived.
 
-        Branches of the graph may run ahead of what hands out the loss.
+        Branches of the graph may run before the operator that reports the loss.
         """
         with self._lock:
             if self._rooted:
@@ -377,13 +378,13 @@ class Watcher:
                 self._held.append(fact)
 
     def rooted(self) -> None:
-        """Record a loss that was handed out."""
+        """Note that a loss was reported, and write the facts that wait for it."""
         with self._lock:
             self._rooted = True
             self._release()
 
     def ended(self) -> None:
-        """Write what is left after an update, or when a function has returned."""
+        """Write the waiting facts after an update, or when a function has returned."""
         with self._lock:
             self._release()
             self._rooted = False
@@ -394,7 +395,7 @@ class Watcher:
             fact()
 
     def returned(self) -> None:
-        """Write what is left when the outermost function has returned."""
+        """Write the waiting facts when the outermost function has returned."""
         self.ended()
         if self._untaken:
             self._untaken = False

@@ -1,4 +1,4 @@
-"""Follows `tf.random.Generator` objects: where each stands, and what draws from it.
+"""Follows `tf.random.Generator` objects: their states, and what draws from them.
 
 `tf.random.get_global_generator()` is among them.
 """
@@ -27,7 +27,7 @@ class Own:
         self.last = b""
 
     def handle_of(self) -> Any:
-        """Return the variable that holds its state."""
+        """Return the variable that holds the state of the generator."""
         generator = self.reference()
         return None if generator is None else generator.state
 
@@ -45,7 +45,7 @@ class Generators:
         self._numbers = count()
 
     def hook(self) -> None:
-        """Set hooks on the making of generators, and their draws outside of graphs."""
+        """Set hooks on the constructors of generators, and on draws outside of graphs."""
         # the public class; what it draws leads through this method
         from tensorflow.python.ops.stateful_random_ops import Generator
 
@@ -75,7 +75,7 @@ class Generators:
     def _state(self, own: Own) -> bytes:
         """Return the state of a generator.
 
-        It is the last one where it cannot be read now, and nothing once the generator is gone.
+        It is the last known state if it cannot be read now, and b"" once the generator is gone.
         """
         value: Any = own.handle_of()
         if value is None:

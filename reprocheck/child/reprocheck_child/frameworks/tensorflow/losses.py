@@ -45,19 +45,19 @@ class Shallow:
     """The stand-in for the deeper levels, in a run that records its losses alone."""
 
     def hooks(self) -> Dict[str, Callable[[], None]]:
-        """Return no hooks."""
+        """Return no hooks, because the deeper levels are off."""
         return {}
 
     def states(self) -> Tuple[List[str], List[Any]]:
-        """Return no generators."""
+        """Return no generators, because the deeper levels are off."""
         return [], []
 
     def take_draws(self) -> List[Any]:
-        """Return no draws."""
+        """Return no draws, because the deeper levels are off."""
         return []
 
     def nothing(self, *args: Any) -> None:
-        """Do nothing: this level records no fact."""
+        """Do nothing, because this level records no fact."""
 
     called = returned = before_gradient = after_gradient = nothing
     differentiated = drew = rooted = ended = nothing
@@ -111,7 +111,7 @@ class Adapter:
     def hook_functions(self) -> None:
         """Wrap the call of `tf.function` objects.
 
-        That shows which of them XLA compiles, and when the outermost one has returned.
+        The wrapper knows which of them XLA compiles, and when the outermost one has returned.
         """
         # private: the class of what `tf.function` returns
         from tensorflow.python.eager.polymorphic_function import polymorphic_function
@@ -138,7 +138,7 @@ class Adapter:
         return __call__
 
     def seen(self, target: Any, sources: Any, kind: str) -> None:
-        """Record a `target` whose gradient is about to be computed, or traced."""
+        """Record a `target` whose gradient is about to be computed or traced."""
         tf = self.tensorflow
         losses = list(map(self.scalar, tf.nest.flatten(target)))
         weights = tf.nest.flatten(sources)
@@ -156,7 +156,7 @@ class Adapter:
             self.stream(kind, losses, checksums)
 
     def stream(self, kind: str, losses: List[Any], checksums: List[Any]) -> None:
-        """Let each execution of the function that is being traced hand its values out."""
+        """Make each execution of the traced function report its losses and checksums."""
         count, end = len(losses), len(losses) + len(checksums)
         (names, states), draws = self.deep.states(), self.deep.take_draws()
 
@@ -175,7 +175,7 @@ class Adapter:
                 sink.passed_on(self, *values)
 
     def record(self, kind: str, losses: List[Any], checksums: List[int]) -> None:
-        """Record an evaluation. May end the process."""
+        """Record the losses of one evaluation. May end the process."""
         self.recorder.stay_shallow(STAYS)
         with self.lock:
             self.deep.differentiated(losses)
@@ -187,14 +187,14 @@ class Adapter:
             self.recorder.loss(list(map(whole_or_float, losses)), one_or_all(names), kind, 1, "")
 
     def applied(self, index: int, iterations: Any) -> None:
-        """Record an update of an optimizer of Keras.
+        """Record an update by an optimizer of Keras.
 
         May end the process.
 
-        It was applied, or is being traced: then each execution is an update.
+        If the update is being traced, each execution of the function is recorded.
 
-        `iterations` is the optimizer's counter, which the update has moved on: what reads it runs
-        after the update.
+        `iterations` is the optimizer's counter, which the update has increased: reading it makes
+        the record run after the update.
         """
         tf = self.tensorflow
         if tf.executing_eagerly():
@@ -211,7 +211,7 @@ class Adapter:
         self.recorder.update(index, None)
 
     def in_xla(self) -> bool:
-        """Return whether XLA compiles the traced function, or one around it."""
+        """Return whether XLA compiles the traced function, or a function around it."""
         if any(self.calls.compiled):
             return True
         # private; what `tf.function(jit_compile=True)` itself asks while it traces
@@ -220,9 +220,9 @@ class Adapter:
         return util is not None and bool(util.GraphOrParentsInXlaContext(graph))
 
     def scalar(self, target: Any) -> Any:
-        """Return the loss that a target stands for.
+        """Return the loss of a tape's target.
 
-        It is the loss before scaling, summed where it is no scalar (as the tape does).
+        It is the loss before scaling; several elements are summed, as the tape does.
         """
         tf = self.tensorflow
         scaled, unscaled = self.unscaled.pop(id(target), (_nothing, None))
@@ -234,7 +234,7 @@ class Adapter:
         return tf.reduce_sum(loss)
 
     def checksums(self, weights: List[Any]) -> List[Any]:
-        """Return one number a weight that changes with its bits. Shape (), dtype int64."""
+        """Return one checksum for each weight, a tensor of shape () and dtype int64."""
         return list(chain.from_iterable(map(self.checksum, weights)))
 
     def checksum(self, weight: Any) -> List[Any]:
@@ -270,7 +270,7 @@ def _read(values: Sequence[Any]) -> List[Any]:
 
 
 def _nothing() -> None:
-    """Return no loss that was scaled."""
+    """Return None, as a reference to a scaled loss that was never remembered."""
 
 
 class _Calls(threading.local):
@@ -311,7 +311,7 @@ class _Sink:
         self.read_until = 0
 
     def read(self) -> Optional[Tuple[List[Any], List[int]]]:
-        """Return what the last execution left, None if there was none since the last look."""
+        """Return the values of the last execution; None if it has not run since the last look."""
         filled = int(self.filled.numpy())
         if filled == self.read_until:
             return None
@@ -320,7 +320,7 @@ class _Sink:
         return values[: self.count], list(map(int, values[self.count :]))
 
     def passed_on(self, adapter: Adapter, losses: List[Any], checksums: List[int]) -> None:
-        """Record what was read."""
+        """Record the losses and checksums that were read."""
         adapter.deep.drew(self.draws, [], [])
         adapter.record(self.kind, losses, checksums)
 
@@ -333,5 +333,5 @@ class _Update(_Sink):
         self.index = index
 
     def passed_on(self, adapter: Adapter, losses: List[Any], checksums: List[int]) -> None:
-        """Record an update."""
+        """Record an update of the compiled program."""
         adapter.recorder.update(self.index, None)

@@ -1,8 +1,7 @@
 """Follows the state of TensorFlow's global generator.
 
-Operators take their seeds from `random_seed.get_seed`. Where no seed was set, kernels seed
-themselves from the system and show no state: a number that no two processes share stands for it
-then.
+Operators take their seeds from `random_seed.get_seed`. If no seed was set, kernels seed themselves
+from OS entropy and show no state: a number that no two processes share stands for it then.
 """
 
 import os
@@ -29,7 +28,7 @@ class Global:
         """Called when an operator of a function that is being traced takes a seed."""
 
     def hook(self, seeds: Seeds) -> None:
-        """Watch seeds being set, and operators that take one."""
+        """Set hooks on functions that set a seed, and on operators that take one."""
         # each operator that draws asks this module for its seeds, with those that it was given; the
         # public names are copies of its functions
         from tensorflow.python.framework import random_seed
@@ -39,9 +38,9 @@ class Global:
         around(random_seed, "get_seed", "a draw of tensorflow", before=self._asked)
 
     def state(self) -> bytes:
-        """Return the seed and the number of draws.
+        """Return the seed and the number of draws as the state.
 
-        Where no seed was set, it is a number that no other process has.
+        If no seed was set, the state is a number that no other process has.
         """
         # `tf.random` sets the seed and tells nobody which it is
         from tensorflow.python.eager import context
@@ -51,7 +50,7 @@ class Global:
         return b"%s %d" % (known, self.draws)
 
     def _asked(self, op_seed: Any) -> None:
-        """Count an operator that asks for its seeds; without one of its own it draws."""
+        """Count an operator that asks for its seeds as a draw if it has no seed of its own."""
         if op_seed is not None:
             return
         if not self.before:
@@ -63,7 +62,7 @@ class Global:
     def taken(self) -> Dict[str, str]:
         """Return the state that a weight's values were drawn from.
 
-        There is none where nothing was drawn since the weight before.
+        {} if nothing was drawn since the weight before.
         """
         before, self.before = self.before, b""
         if not before:

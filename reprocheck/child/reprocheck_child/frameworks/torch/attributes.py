@@ -1,4 +1,4 @@
-"""Finds what modules keep and no checkpoint holds.
+"""Finds values that modules keep as attributes and no checkpoint contains.
 
 That is tensors that are plain attributes, alone or in a list or a dict, or buffers that are not
 persistent; and numbers that modules of the script count with.
@@ -18,9 +18,9 @@ Named = Tuple[str, Any]
 
 
 def attributes(torch: Any, names: Any) -> Iterator[Named]:
-    """Return (path, tensor) of such tensors of the named modules.
+    """Return (path, tensor) of tensors that modules keep as attributes beside their state dict.
 
-    What hangs on a graph is left out: no iteration goes on with it.
+    A tensor with a `grad_fn` is left out, because no later iteration uses it.
     """
     named = (pair for module, path in names.modules.living() for pair in _of_module(module, path))
     persistent = (
@@ -30,9 +30,9 @@ def attributes(torch: Any, names: Any) -> Iterator[Named]:
 
 
 def numbers(names: Any) -> Iterator[Tuple[str, Any, str]]:
-    """Return (path, module, attribute) of numbers in the named modules.
+    """Return (path, module, attribute) of numbers that the script's modules keep as attributes.
 
-    Layers of PyTorch are left out: their numbers are sizes.
+    Layers of PyTorch itself are left out, because their numbers are sizes.
     """
     own = (
         (below(path, name), module, name)

@@ -18,7 +18,7 @@ from .weight_copies import OwnWeights
 
 
 class Held:
-    """The writer of `held` facts: one a weight, a state of an optimizer, a schedule."""
+    """The writer of `held` facts, one for each weight, optimizer state and schedule."""
 
     def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
         self.torch = torch
@@ -33,7 +33,7 @@ class Held:
         """Modules that were copied, such as for an average of weights: none of it is registered."""
 
     def watch(self) -> None:
-        """Set hooks on the making of schedules, and what puts states of generators back."""
+        """Set hooks on new schedulers, and on functions that restore generator states."""
         torch, boundary = self.torch, self.deep.boundary
         boundary.held.append(self.write)
         own = OwnWeights(torch, self.deep, self)
@@ -58,9 +58,9 @@ class Held:
         StateDicts(torch, self.deep, self).watch()
 
     def kinds_of_schedules(self) -> Iterator[Any]:
-        """Yield the classes of PyTorch's schedulers and scalers.
+        """Yield the classes of PyTorch's schedulers, and the base class of its loss scalers.
 
-        Not all call what their base has.
+        Each scheduler class is hooked, because not all of them call the constructor of their base.
         """
         module = self.torch.optim.lr_scheduler
         for _, kind in getmembers(module, isclass):
@@ -70,15 +70,15 @@ class Held:
         yield self.torch.cuda.amp.GradScaler.__mro__[-2]
 
     def made(self, returned: Any, schedule: Any, *args: Any, **kwargs: Any) -> None:
-        """Register a scheduler or a scaler; the constructors of its bases call this, too."""
+        """Register a scheduler or a scaler when its (or its base class's) constructor returns."""
         self.schedules.setdefault(schedule)
 
     def copied(self, _: None, module: Any, *args: Any) -> None:
-        """Register a module that was copied, or read from a file."""
+        """Register a module that was copied, or read from a file, as a copy."""
         self.copies.keep(module, None)
 
     def write(self) -> None:
-        """Write all of it."""
+        """Write weights, attributes of modules, optimizer states and schedules as `held` facts."""
         with self.aside(), self.torch.no_grad():
             self.name_others()
             for name, tensor, buffer in self.weights():
@@ -105,10 +105,9 @@ class Held:
 
     @guarded("naming modules that were not called")
     def name_others(self) -> None:
-        """Name modules that the training holds beside those that it calls.
+        """Name modules that the training holds and never calls, such as averages of the weights.
 
-        Averages of the weights are such. Layers of Keras have names of their own, which they get
-        when they are called.
+        Layers of Keras are left out: they get the names that Keras gives when they are called.
         """
         for birth in list(self.names.births.values()):
             module = birth.module()
@@ -124,7 +123,8 @@ class Held:
     def name_copies(self) -> None:
         """Name copies of modules before the first step.
 
-        A copy may be called later, and then elsewhere in one run than in the other.
+        Otherwise a copy could get another name in run 2, where the script may call it from another
+        line.
         """
         changed, frame = self.names.changed, self.deep.frame(2)
         for copy in self._copied():
@@ -132,16 +132,16 @@ class Held:
         self.names.changed = changed
 
     def _copied(self) -> List[Any]:
-        """Return the copies that are no part of another module, in the order of their making."""
+        """Return the copied modules that are part of no other module, in the order of copying."""
         copies = [module for module, _ in self.copies.living()]
         parts = {id(part) for module in copies for part in module._modules.values()}
         outermost = (module for module in copies if id(module) not in parts)
         return [module for module in outermost if self.names.top(module) is module]
 
     def weights(self) -> Iterator[Tuple[str, Any, bool]]:
-        """Yield (name, tensor, whether it is a buffer) of each named weight that still exists.
+        """Yield (name, tensor, is a buffer) of each named weight that still exists.
 
-        Buffers that belong to no checkpoint are made anew by the module.
+        Non-persistent buffers are left out, because the module computes them again.
         """
         for identity, (owner, attribute, name) in list(self.names.weights.items()):
             module = owner()
@@ -153,7 +153,7 @@ class Held:
                     yield name, tensor, buffer
 
     def optimizers(self) -> Iterator[Tuple[int, Any]]:
-        """Return the live optimizers by their index."""
+        """Yield (index, optimizer) of the optimizers that still exist, by index."""
         optimizers_by_index: Dict[int, Any] = {}
         for index, reference in list(self.adapter.index.values()):
             optimizer = reference()
@@ -163,7 +163,7 @@ class Held:
 
 
 def _attribute(frame: Any, module: Any) -> str:
-    """Return `ema.shadow` of a module that a script's object holds; "" where none is known."""
+    """Return `ema.shadow` if an object `ema` of the script holds a module; "" if unknown."""
     for name, value_of_variable in scope.variables(frame):
         for attribute, value in list(getattr(value_of_variable, "__dict__", {}).items()):
             if value is module:
@@ -172,9 +172,9 @@ def _attribute(frame: Any, module: Any) -> str:
 
 
 def _numbers(schedule: Any) -> Any:
-    """Return the numbers that decide the next value of a schedule.
+    """Return the numbers that decide the next value of a scheduler or loss scaler.
 
-    Those that begin with `_` are a scheduler's notes.
+    Attributes of a scheduler that begin with `_` are left out, because they are only notes.
     """
     if hasattr(schedule, "get_scale"):
         return schedule.state_dict()

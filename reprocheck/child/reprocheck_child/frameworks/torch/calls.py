@@ -1,7 +1,7 @@
 """Records one operator call as a fact.
 
-That is its tensors by the names of its schema, the line and the module, and in the backward pass
-the node.
+The fact has the call's tensors by their names in the operator's schema, the script's line and the
+module, and in the backward pass the autograd node.
 """
 
 import os
@@ -47,7 +47,7 @@ _NOWHERE = Origin("", "")
 
 
 class Call:
-    """An operator call under way."""
+    """An operator call that has not returned yet."""
 
     __slots__ = ("function", "keys", "line", "mutated", "node", "recorded", "states")
 
@@ -85,18 +85,18 @@ class Calls:
             self.sought = Sought(torch, deep, deep.recorder.sought)
 
     def begin(self) -> None:
-        """Begin a stretch of the forward: nodes from here on belong to recorded operators."""
+        """Note that autograd nodes from here on belong to recorded forward operators."""
         self.first = self.number()
 
     def forget(self) -> None:
-        """Forget the nodes of a graph that was used."""
+        """Forget the autograd nodes of a graph after its backward pass."""
         if len(self.origins) > _ORIGINS:
             self.origins.clear()
 
     def before(
         self, function: Any, types: Any, args: Any, kwargs: Any, inside: str
     ) -> Optional[Call]:
-        """Return the facts from before an operator runs; None where it is not recorded."""
+        """Return the facts known before an operator runs; None if the operator is not recorded."""
         schema = self.schemas[function]
         # tensors without data: a compiler traces, nothing is computed
         if schema.silent or any(kind.__module__.startswith(FAKES) for kind in types):
@@ -171,10 +171,11 @@ class Calls:
         )
 
     def _wanted(self, node: Any, inside: str) -> bool:
-        """Return whether a call is recorded.
+        """Return whether an operator call is recorded.
 
-        Of a forward pass each is; of a backward pass inside a module the nodes of its operators,
-        and functions of the script.
+        In a forward pass every call is. In a backward pass with a module chosen (`inside`), only
+        calls of autograd nodes that belong to the module's recorded operators, or to an
+        `autograd.Function` of the script.
         """
         if node is None or not inside:
             return True
@@ -222,9 +223,9 @@ class Calls:
         return list(self.prints.leaves(output))
 
     def _line(self) -> Optional[str]:
-        """Return the script's line that an operator runs for, "" where there is none.
+        """Return the script's line that an operator runs for; "" if no frame is the script's.
 
-        None where the recorder itself called it.
+        None if the recorder itself called the operator.
         """
         frame: Any = sys._getframe(4)
         owners = self.owners
@@ -238,9 +239,10 @@ class Calls:
         return ""
 
     def _owner(self, code: Any) -> str:
-        """Return whose code a function is.
+        """Return who owns a function's code: `user`, `other` (a library), `own` (the recorder).
 
-        The recorder's wrappers close over the function that they wrap, and let the look through.
+        `wrapper` is a wrapper of the recorder around another function: the search for the script's
+        line goes on to the frame that called the wrapper.
         """
         file = code.co_filename
         if not os.path.abspath(file).startswith(_OWN):
@@ -252,7 +254,7 @@ class Calls:
 
 
 class _Schema:
-    """The parts of an operator's schema that are needed, read once."""
+    """The parts of an operator's schema that the recorder needs, read once for each operator."""
 
     def __init__(self, torch: Any, function: Any) -> None:
         # An OpOverload has the schema that it was declared with, private but as old as the class:
@@ -289,9 +291,9 @@ def _writes(value: Any) -> bool:
 
 
 def _is_view(schema: Any) -> bool:
-    """Return whether an operator returns its first input in another shape.
+    """Return whether an operator only returns a view of its first input.
 
-    No number is made, and who reads the result records what is there.
+    Such an operator computes no number, and the next operator that reads the view records it.
     """
     returns = list(getattr(schema, "returns", ()))
     aliases = [value for value in returns if value.alias_info is not None]

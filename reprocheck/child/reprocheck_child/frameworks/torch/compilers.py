@@ -1,6 +1,6 @@
-"""Leaves the deeper level at level `auto` when code is compiled, exported or captured.
+"""Stops the deeper recording of level `auto` when code is compiled, exported or captured.
 
-Hooks would become part of it, or be left out of it.
+Hooks would become part of the compiled code, or be left out of the compiled code.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ COMPILED = "%s was called"
 
 
 def watch(torch: Any, hooks: Any, first: Any) -> None:
-    """Leave the level before any of them."""
+    """Call `first`, which leaves the deeper level, before any compiler, export or capture runs."""
 
     def leave_before(owner: Any, name: str, what: str) -> None:
         if hasattr(owner, name):

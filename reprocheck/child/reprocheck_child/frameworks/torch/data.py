@@ -60,7 +60,7 @@ class Loaders:
         self.epochs: weakref.WeakKeyDictionary[Any, _Epoch] = weakref.WeakKeyDictionary()
 
     def watch(self) -> None:
-        """Wrap the making of loaders, and the methods of their iterators."""
+        """Wrap the constructor of loaders and the methods of their iterators."""
         from torch.utils.data import dataloader
 
         # Nothing public lies between a loader and its batches. All iterators derive from this base,
@@ -85,7 +85,7 @@ class Loaders:
         self._wrap(several, "_process_data", self.from_worker, None)
 
     def exchanging(self, real: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return a function that hands out a batch, where batches are kept or replaced."""
+        """Wrap `real` to keep each batch for the resumed run, or to replace it there."""
         values = self.deep.boundary.values
 
         def following(iterator: Any) -> Any:
@@ -112,22 +112,22 @@ class Loaders:
         )
 
     def _record(self, look: Callable[..., None], returned: Any, *args: Any, **kwargs: Any) -> None:
-        """Look at a call, but not inside a worker, where each process would record the same."""
+        """Call `look`; not in a loader worker, because each worker would record the same."""
         if self.torch.utils.data.get_worker_info() is None:
             with self.aside():
                 look(returned, *args, **kwargs)
 
     def built(self, returned: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
-        """Register a loader: its number is its place among all."""
+        """Register a loader by its number in the order of construction."""
         self._number(loader)
 
     def _number(self, loader: Any) -> int:
         return int(self.numbers.once(loader, lambda: next(self.count)))
 
     def place(self, loader: Any) -> str:
-        """Return `DataLoader[0]`, with the name of the variable that first held the loader.
+        """Return `DataLoader[0]` with the name of the variable that holds the loader.
 
-        It held the loader when it was first iterated.
+        The variable is the one that held the loader when it was first iterated.
         """
         place = self.places.get(loader, "")
         if not place:
@@ -141,7 +141,7 @@ class Loaders:
     def before_epoch(
         self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
     ) -> None:
-        """Note that an iterator is made, or begins again."""
+        """Note the generator states when a loader's iterator is made, or begins a new epoch."""
         if loader is None:
             return
         known = self.epochs.get(iterator)
@@ -174,7 +174,7 @@ class Loaders:
     def after_epoch(
         self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
     ) -> None:
-        """Add what was drawn to make an iterator to its epoch."""
+        """Record what was drawn while an iterator was made as part of its epoch."""
         epoch = self.epochs.get(iterator)
         if epoch is None or epoch.begun:
             return
@@ -201,9 +201,9 @@ class Loaders:
     def _only_base_seed(
         self, loader: Any, before: Dict[str, bytes], after: Dict[str, bytes]
     ) -> bool:
-        """Return whether only the seed for workers was drawn from torch.
+        """Return whether making the iterator drew only the base seed for workers from torch.
 
-        Without workers it is drawn too, and has no effect.
+        A loader without workers draws that seed too, and never uses it.
         """
         if loader.generator is not None or before.get("torch") == after.get("torch"):
             return False
@@ -216,14 +216,14 @@ class Loaders:
         return bool(copy.get_state().numpy().tobytes() == after["torch"])
 
     def write_private(self) -> None:
-        """Write, at a boundary, the generators that loaders have of their own."""
+        """Write the states of the loaders' own generators when a training is stopped or goes on."""
         for loader, place in self.places.living():
             states = self._private(loader)
             if states:
                 self.deep.seen("own", place, call=False, private=states)
 
     def _private(self, loader: Any) -> Dict[str, str]:
-        """Return the states of a loader's and its samplers' own generators, by place."""
+        """Return the states of a loader's and its samplers' own generators, by their path."""
         return {
             path: self.deep.hash_bytes(generator.get_state().numpy().tobytes())
             for path, generator in self._generators(loader)
@@ -238,13 +238,13 @@ class Loaders:
         ]
 
     def parts(self) -> Iterator[Tuple[str, Any]]:
-        """Yield the loaders that were iterated, and their samplers, by their places."""
+        """Yield (path, loader or sampler) of the loaders that were iterated."""
         for loader, place in self.places.living():
             yield place, loader
             yield "sampler of " + place, loader.sampler
 
     def _generators(self, loader: Any) -> Iterator[Tuple[str, Any]]:
-        """Yield a loader's and its samplers' own generators, and where they are."""
+        """Yield (path, generator) of each generator that a loader or its samplers own."""
         default = self.torch.default_generator
         owner, path = loader, ""
         for _ in range(4):
@@ -258,13 +258,13 @@ class Loaders:
             owner, path = attributes.get(name), path + name + "."
 
     def before_index(self, returned: Any, iterator: Any) -> None:
-        """Note the states before the sampler is asked for the indices of a batch."""
+        """Note the generator states before the sampler is asked for a batch's indices."""
         epoch = self.epochs.get(iterator)
         if epoch is not None and not epoch.begun:
             epoch.before = self.deep.states()
 
     def after_index(self, indices: Any, iterator: Any) -> None:
-        """Keep the indices of a batch; with the first one the whole order may be known."""
+        """Keep the indices of a batch; after the first batch the whole order may be recorded."""
         epoch = self.epochs.get(iterator)
         if epoch is None:
             return
@@ -300,7 +300,7 @@ class Loaders:
         self.deep.seen("epoch", epoch.place, **keys)
 
     def before_batch(self, returned: Any, iterator: Any) -> None:
-        """Note the states before the next batch is made."""
+        """Note the generator states before the next batch is loaded."""
         epoch = self.epochs.get(iterator)
         if epoch is not None:
             epoch.worker = epoch.handed = None
@@ -309,9 +309,9 @@ class Loaders:
     def from_worker(
         self, returned: Any, iterator: Any, data: Any, worker: Any = None, *args: Any, **kwargs: Any
     ) -> None:
-        """Note which worker's batch is about to be handed out.
+        """Note which worker loaded the batch that the loader is about to return.
 
-        Its task is the one that is no longer waited for.
+        The indices of the batch are those of the task that the loader no longer waits for.
         """
         epoch = self.epochs.get(iterator)
         if epoch is None:
@@ -328,7 +328,7 @@ class Loaders:
             epoch.handed = epoch.indices.pop(task)
 
     def after_batch(self, batch: Any, iterator: Any) -> None:
-        """Record a batch that is handed out."""
+        """Record a batch that the loader returns."""
         epoch = self.epochs.get(iterator)
         is_left_out = self.deep.rests and self.deep.boundary is None
         if epoch is None or is_left_out:
@@ -352,7 +352,7 @@ class Loaders:
 
 
 def _class_name(dataset: Any) -> str:
-    """Return the name of the class of a data set; of one that wraps another, both."""
+    """Return the name of a data set's class; if it wraps another data set, both names."""
     names: List[str] = []
     for _ in range(4):
         names.append(type(dataset).__name__)

@@ -1,6 +1,6 @@
-"""Records the samples of a data set that are in memory, before anything is drawn from it.
+"""Records the samples of an in-memory data set, before anything is drawn from it.
 
-It also records which of them a subset takes.
+It also records the indices that a subset takes.
 
 Only plain data sets of torch and lists are looked at: no code of a script runs.
 """
@@ -34,9 +34,9 @@ def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
 
 
 def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
-    """Return the indices that a subset takes, as those of the data set that it is taken from.
+    """Return the indices that a `Subset` takes, as indices of the innermost data set.
 
-    None of another data set, or one that does not say.
+    None if the data set is no subset, or its indices cannot be read.
     """
     subsets, _ = _subsets(torch, dataset)
     chosen: List[Any] = [
@@ -51,7 +51,7 @@ def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
 
 
 def _subsets(torch: Any, dataset: Any) -> Tuple[List[Any], Any]:
-    """Return the nested subsets, the outermost first, and the data set that they are taken from."""
+    """Return the nested subsets, the outermost first, and the data set inside the innermost."""
     # Here and below a class is compared, and not asked for its bases: a class of the script that is
     # derived from one of torch may hand out something else than what it holds.
     subsets: List[Any] = []
@@ -62,9 +62,9 @@ def _subsets(torch: Any, dataset: Any) -> Tuple[List[Any], Any]:
 
 
 def mapped(positions: List[Any], chosen: Optional[List[Any]]) -> List[Any]:
-    """Return positions in a subset as indices of the data set that it is taken from.
+    """Return positions in a subset as indices of the data set below it.
 
-    They are returned as they are where they are no positions in it.
+    Positions that do not fit the subset are returned unchanged.
     """
     if chosen is None:
         return positions
@@ -76,7 +76,7 @@ def mapped(positions: List[Any], chosen: Optional[List[Any]]) -> List[Any]:
 
 
 def _samples(torch: Any, prints: Any, digest: Any, dataset: Any) -> Optional[List[str]]:
-    """Return a hash of each sample; None where they are not in memory, or too many."""
+    """Return a hash of each sample; None if the samples are not in memory, or too many."""
     if type(dataset) is torch.utils.data.TensorDataset:
         return _rows(prints, list(dataset.tensors))
     if type(dataset) not in (list, tuple):

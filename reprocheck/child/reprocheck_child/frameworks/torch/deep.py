@@ -87,7 +87,7 @@ class _Deep:
             deep.recorder.first.on_leave.append(self.leave)
 
     def leave(self) -> None:
-        """Take everything away that stands in torch: level `auto` has what it needs."""
+        """Remove all hooks from torch when level `auto` stops recording deeper facts."""
         self.adapter.deep = None
         self.deep.leave()
         self.names.fills.end()
@@ -122,7 +122,7 @@ class _Deep:
 
     @guarded("looking at gradients")
     def after_backward(self, args: Any, kwargs: Any, returned: Any) -> None:
-        """Record gradients that a backward pass has returned: `autograd.grad`."""
+        """Record the gradients that `autograd.grad` has returned."""
         if self.deep.rests:
             return
         inputs = args[3] if len(args) > 3 else kwargs.get("inputs")
@@ -144,7 +144,7 @@ class _Deep:
         self.gradients.after_step(optimizer, index, _closure(args, kwargs))
 
     def find_devices(self) -> None:
-        """Add the generator of the device in use.
+        """Add the generator of the device in use to the watched generators.
 
         A backend that is not initialised is left alone.
         """
@@ -156,15 +156,15 @@ class _Deep:
                     self.deep.generators[name] = device_state(module, index)
 
     def backend(self, name: str) -> None:
-        """Follow the generators of a backend that is there, or was loaded later."""
+        """Watch the generators of the backend `name` if torch has loaded the backend."""
         module = getattr(self.torch, name, None)
         if hasattr(module, "is_initialized"):
             self.backends.setdefault(name, module)
 
     def watch_compilers(self) -> None:
-        """Let compiled code run as it is written, as modules in it are not seen.
+        """Let functions given to a compiler run uncompiled, because modules inside are not seen.
 
-        At level `auto` it stays compiled, and the level is left.
+        At level `auto` the code stays compiled, and recording of the deeper level stops.
         """
         if self.deep.recorder.first is not None:
             compilers.watch(self.torch, self.deep.hooks, self.deep.recorder.first)
@@ -172,7 +172,7 @@ class _Deep:
             self._open_compilers()
 
     def _open_compilers(self) -> None:
-        """Set hooks on the compilers, which are loaded by the first use."""
+        """Set hooks on the compilers, which are imported when they are first used."""
         torch, recorder, real = self.torch, self.deep.recorder, self.torch.compile
         done: List[bool] = []
 
@@ -194,5 +194,5 @@ class _Deep:
 
 
 def _closure(args: Any, kwargs: Any) -> bool:
-    """Return whether a step, called with its optimizer first, computes its gradients itself."""
+    """Return whether `step` was called with a closure, which computes the gradients inside."""
     return any(callable(value) for value in (*args[1:], *kwargs.values()))

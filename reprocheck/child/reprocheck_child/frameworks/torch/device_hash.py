@@ -37,7 +37,7 @@ class WordSums:
         }
 
     def of(self, flat: Any) -> Any:
-        """Return two int64 numbers on the device of a contiguous flat tensor of one dimension."""
+        """Return the two int64 sums of a contiguous one-dimensional tensor, on its device."""
         words = flat.view(self.words[flat.element_size()])
         step = _WORDS * _TURN
         if words.numel() <= step:
@@ -48,9 +48,9 @@ class WordSums:
         return self.torch.stack(parts).sum(0)
 
     def _part(self, words: Any, start: int) -> Any:
-        """Return the two sums of some words, the first of which has the index `start`.
+        """Return the two weighted sums of `words`, the first of which has the index `start`.
 
-        It takes few operators: a device takes longer to start one than to work on a short tensor.
+        Few operators are used, because launching one takes longer than summing a short tensor.
         """
         torch = self.torch
         inner, outer = self.tables[words.device]
@@ -70,7 +70,7 @@ class WordSums:
 
     @staticmethod
     def text(first: int, second: int, size: int) -> str:
-        """Return the hash as text for the trace, of the two sums and the number of bytes."""
+        """Return the hash as text for the trace, made of the two sums and the size in bytes."""
         return "%016x%016x" % (
             (first + size * _ODD) % (1 << 64),
             (second + size * _ODD) % (1 << 64),
@@ -95,6 +95,6 @@ def _weights(torch: Any, stream: int, count: int) -> Any:
 
 
 def _signed(value: int) -> int:
-    """Return an integer modulo 2^64, as int64 has it."""
+    """Return an integer modulo 2^64 as a signed int64 value."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value

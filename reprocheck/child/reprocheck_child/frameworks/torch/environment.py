@@ -53,9 +53,9 @@ def torch_facts(torch: Any) -> Iterator[Fact]:
 
 
 def _tf32(backend: Any, part: str = "") -> object:
-    """Return whether TF32 is allowed, by the newest flag.
+    """Return whether TF32 is allowed, read from the newest flag that this version of torch has.
 
-    Newer versions warn or refuse when their old flag is read.
+    Newer versions warn or raise when the old flag is read.
     """
     new = backend
     if part:

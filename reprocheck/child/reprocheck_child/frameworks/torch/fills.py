@@ -1,10 +1,10 @@
-"""Finds the script's line that last wrote to a weight before the training.
+"""Finds the script's line that last wrote to a weight before the training, and generator states.
 
-It also finds where the generators stood then.
+The states are those of the generators at that write.
 
 A layer is filled where it is built, and often filled again: by `nn.init`, by `copy_`, by
-`weight.data *= 0.5`. All of them write in place, through methods of `Tensor`. These are wrapped
-until the first forward or backward pass, and then they are as they were.
+`weight.data *= 0.5`. All of these write in place, through methods of `Tensor`. The methods are
+wrapped until the first forward or backward pass, and restored then.
 """
 
 from types import MethodType
@@ -26,13 +26,13 @@ further.
 
 
 class Write:
-    """A method that writes to tensors, under watch.
+    """A wrapper of a `Tensor` method that writes in place.
 
-    To everybody else it is that method: equal to it, hashed and pickled as it, of its type.
+    It compares, hashes and pickles as the original method, and has the original's type.
 
-    Scripts and libraries keep methods: in tables of what a subclass of `Tensor` overrides, in
-    attributes of a model that is saved. What they keep while this stands for the method goes on to
-    work, and to be found, when the method is back.
+    Scripts and libraries store such methods: in tables of what a subclass of `Tensor` overrides, in
+    attributes of a model that is saved. A stored wrapper goes on to work after the original method
+    is restored.
     """
 
     def __init__(self, fills: "Fills", real: Any) -> None:
@@ -100,7 +100,7 @@ class Fills:
         self.wrapped: Dict[str, Write] = {}
 
     def watch(self) -> None:
-        """Wrap the methods."""
+        """Wrap the methods of `Tensor` that write in place."""
         # `Tensor` inherits them from `torch._C.TensorBase`, a type of C that takes no attributes:
         # as attributes of `Tensor` they stand before those, and are deleted again.
         for name in METHODS:
@@ -121,7 +121,7 @@ class Fills:
     def registered(self, tensor: Any) -> None:
         """Note that a tensor became a weight.
 
-        What was written to its address before this is known by where it was made.
+        Earlier writes to its memory are forgotten: the line that made the weight stands for them.
         """
         address = self._address(tensor)
         if address:
@@ -142,9 +142,9 @@ class Fills:
             return 0
 
     def watched(self, tensor: Any) -> int:
-        """Return the address of a weight that is about to be written to; 0 for other tensors.
+        """Return the storage address if a tensor to be written to is a weight, else 0.
 
-        It is 0 also inside of another write, and once enough was looked at.
+        It is also 0 inside another write, and once the limit of watched writes is reached.
         """
         if self.inside or not self.weights or self.looked >= _MOST:
             return 0

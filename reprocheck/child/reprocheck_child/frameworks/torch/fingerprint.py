@@ -113,12 +113,13 @@ class Fingerprints:
     def later(
         self, tensor: Any, fresh: bool = False, sketched: bool = True
     ) -> "Fingerprint | Reading":
-        """Return the fingerprint of a tensor on the host, or a reading of one on a device.
+        """Return the fingerprint of a tensor on the host, or a reading of a tensor on a device.
 
-        The reading returns None until the fingerprint has arrived, unless told to wait.
+        A reading is a function that returns None until the fingerprint has arrived on the host;
+        called with `wait` it waits.
 
-        `fresh` says that these bytes were hardly seen before. Without `sketched`, a long tensor may
-        have no sketch and no norm.
+        `fresh`: the same bytes were hardly fingerprinted before. If `sketched` is False, a long
+        tensor may have no sketch and no norm.
         """
         try:
             if not self.announced:
@@ -140,9 +141,9 @@ class Fingerprints:
             return self._wrapped(tensor) or self._unread(tensor, error)
 
     def again(self, tensor: Any, sketched: bool = True) -> Any:
-        """Return the same as `later`, of a tensor that is handed on.
+        """Return the same as `later` for a tensor that one module passes on to the next.
 
-        The known fingerprint is used where it was not written to since.
+        The cached fingerprint is used if the tensor was not written to since.
         """
         seen = self.look(tensor)
         if seen is None:
@@ -236,7 +237,7 @@ class Fingerprints:
         self.known[key] = fingerprint
 
     def _flat(self, tensor: Any) -> Any:
-        """Return a tensor flat and contiguous, with its bits as they are."""
+        """Return a tensor flattened and contiguous, with its bits unchanged."""
         if tensor.is_neg() or tensor.is_conj():
             tensor = tensor.resolve_conj().resolve_neg()
         tensor = tensor.contiguous()  # itself where it is that
@@ -248,9 +249,9 @@ class Fingerprints:
         return tensor
 
     def _wrapped(self, tensor: Any) -> "Fingerprint | Reading | None":
-        """Return the fingerprint of what a tensor wraps under transforms such as `vmap`.
+        """Return the fingerprint of the tensor inside the wrappers of transforms such as `vmap`.
 
-        It gets the type of a plain one.
+        The fingerprint has the type of a plain tensor.
         """
         try:
             inner = torch_parts.unwrapped(self.torch, tensor)
@@ -262,10 +263,10 @@ class Fingerprints:
             return None
 
     def _combined(self, tensor: Any, parts: List[Any]) -> "Fingerprint | Reading":
-        """Return one fingerprint of several parts.
+        """Return one fingerprint of a tensor stored as several `parts`, such as a sparse one.
 
-        It has the hash of their hashes, the norm and sketch of the first part, which are the
-        values, marked with the hash of the others, the structure.
+        The hash covers the hashes of all parts. Norm and sketch are those of the first part (the
+        values), marked with the hash of the other parts (the structure).
         """
         # the shape of a nested tensor is that of its parts; only their number can be asked for
         shape = [tensor.size(0)]
@@ -310,8 +311,8 @@ class Fingerprints:
     def _elsewhere(self, tensor: Any) -> "Fingerprint | Reading":
         """Return the fingerprint of a tensor on a device.
 
-        It is computed there, or, where the device cannot, from a copy on the host that is waited
-        for.
+        It is computed on the device, or, if the device cannot, from a copy on the host that is
+        waited for.
         """
         if is_capturing(self.torch, tensor.device):
             raise RuntimeError("a device graph is being captured")
@@ -331,10 +332,10 @@ class Fingerprints:
         return {**fingerprint, "dev": str(tensor.device)}
 
     def _device(self, tensor: Any) -> Reading:
-        """Compute hash, sketch, norm and small values on the device.
+        """Compute hash, sketch, norm and small values of a tensor on its device.
 
-        They are one vector of 64-bit numbers that is copied to the host later, together with
-        others.
+        The results are one vector of 64-bit numbers, copied to the host later with those of other
+        tensors.
         """
         torch = self.torch
         shape, dtype, device = list(tensor.shape), tensor.dtype, str(tensor.device)
@@ -378,7 +379,7 @@ class Fingerprints:
         return read
 
     def _unpack(self, fingerprint: Fingerprint, numbers: Any, kind: _Kind) -> None:
-        """Return sketch, norm and, of a small tensor, the values that came from a device."""
+        """Return sketch, norm and values (of a small tensor) from a device's `numbers`."""
         float64, width = self.torch.float64, sketch.SIZE // 2
         fingerprint["k"] = sketch.text(ctypes.string_at(numbers.data_ptr(), sketch.SIZE * 4))
         norm, *values = numbers[width:].view(float64).tolist()
@@ -403,8 +404,8 @@ class Fingerprints:
     def leaves(self, value: Any, sketched: bool = True) -> "List[List[Any]]":
         """Return [path, X] of each leaf of a nested value.
 
-        X is a fingerprint, a plain value, or a reading of a tensor that is on a device. `sketched`
-        says of a value that is a tensor itself what it says in `later`.
+        X is a fingerprint, a plain value, or a reading (see `later`) of a tensor on a device.
+        `sketched` is passed to `later` if the value itself is a tensor.
         """
         try:
             if type(value) is self.tensor:
@@ -415,14 +416,14 @@ class Fingerprints:
             return []
 
     def state(self, value: Any) -> "List[List[Any]]":
-        """Return the same as `leaves`, of the state of an optimizer.
+        """Return the same as `leaves` for the state of an optimizer.
 
-        The sketch of long tensors is left out: they are compared by their hash alone.
+        Long tensors get no sketch, because they are compared by their hash alone.
         """
         return self.leaves(value, False)
 
     def hashes(self, value: Any) -> "List[List[Any]]":
-        """Return the same as `leaves`, of what is handed on and compared by its hash alone."""
+        """Return the same as `leaves` for values that are compared by their hash alone."""
         try:
             return leaves.leaves(value, self._hashed)
         except Exception as error:
@@ -440,9 +441,9 @@ class Fingerprints:
         return None
 
     def samples(self, value: Any) -> Optional[List[str]]:
-        """Return one hash for each sample of a batch on the host, labels included.
+        """Return one hash for each sample (row) of a batch on the host, labels included.
 
-        None where the first dimension is no batch.
+        None if the first dimension is not the batch dimension.
         """
         try:
             with self.below(self.keys), self.functions():
@@ -476,9 +477,9 @@ class Fingerprints:
         return fingerprint
 
     def forked(self) -> None:
-        """Name the algorithms of a forked process again.
+        """Write the names of the algorithms again in the trace of a forked process.
 
-        What waits here is finished by the other process.
+        Fingerprints that wait for their sketch are left to the parent process.
         """
         self.announced = False
         self.known.clear()
@@ -499,17 +500,14 @@ def _unknown() -> Fingerprint:
 
 
 def _arrived(read: "Fingerprint | Reading", wait: bool) -> Optional[Fingerprint]:
-    """Return the value of a reading, or a value that needs no reading."""
+    """Return the value of a reading; any other value unchanged."""
     if isinstance(read, dict):
         return read
     return read(wait)
 
 
 def _hidden(torch: Any) -> Any:
-    """Return the dispatch keys to leave out.
-
-    They are autograd, autocast, functorch and every mode of dispatch.
-    """
+    """Return the dispatch keys of autograd, autocast, functorch and every mode, to exclude them."""
     # `no_grad` and `_disable_current_modes` would each switch off one of them, and an operator of
     # the recorder would still be seen by `vmap`, by functionalization and by a compiler that
     # traces. The sets of keys are private; which of them a version has differs, so all are asked.
@@ -523,4 +521,4 @@ def _hidden(torch: Any) -> Any:
 
 
 def _nothing(why: str) -> None:
-    """Do nothing: nobody is to be told."""
+    """Ignore `why`, because nobody is to be told of tensors that cannot be read."""

@@ -1,7 +1,7 @@
 """Records backward passes and updates.
 
-That is what lies between the modules and the loss, gradients in the order in which they come, then
-weights.
+In this order: autograd nodes between the modules and the loss, gradients as they are computed, and
+weights after the update.
 """
 
 import weakref
@@ -56,9 +56,10 @@ class Gradients:
         self.written = Written(deep, names)
 
     def watch_output(self, tensor: Any, path: str) -> None:
-        """Record the gradient of a module's output.
+        """Record the gradient of a module's output when the backward pass computes it.
 
-        The hook is one of the autograd node behind it: one of the tensor would show.
+        The hook is set on the autograd node behind the output, because user code could see one on
+        the tensor.
         """
         node = tensor.grad_fn
         if node is None:
@@ -78,10 +79,7 @@ class Gradients:
         node.register_prehook(hook)  # called with the whole gradient of each output
 
     def output_gradient(self, paths: List[str], gradient: Any) -> None:
-        """Record the gradient of the output of the modules at `paths`.
-
-        They returned it, the innermost first.
-        """
+        """Record the gradient of an output of the modules at `paths`, innermost first."""
         if self.deep.hooks.gone:
             return
         try:
@@ -95,23 +93,23 @@ class Gradients:
             self.deep.recorder.problem("the gradient of an output", error)
 
     def watch_weight(self, weight: Any, name: str) -> None:
-        """Record the gradient of a named weight each time something was added to it."""
+        """Record the gradient of a weight called `name` each time the backward pass adds to it."""
         if not weight.requires_grad:
             self.frozen[id(weight)] = name
         elif weight.is_leaf and not _own_hooks(weight):
             weight.register_post_accumulate_grad_hook(_Weight(self, name))
 
     def unwatch_weight(self, weight: Any) -> bool:
-        """Take the hook of a weight away; return whether it had one."""
+        """Remove the recorder's hook from a weight; return whether the weight had such a hook."""
         own = _own_hooks(weight)
         for key in own:
             del weight._post_accumulate_grad_hooks[key]
         return bool(own)
 
     def unwatch_all(self) -> None:
-        """Take the hooks of weights away.
+        """Remove the recorder's hooks from all weights.
 
-        Those that cannot be found here take themselves away when they are called next.
+        Hooks on weights that are not found here remove themselves when they are called next.
         """
         for _, weight in self.names.parameters():
             self.unwatch_weight(weight)
@@ -123,14 +121,14 @@ class Gradients:
         self.written.marks.clear()
 
     def rest(self) -> None:
-        """Forget the marks of weights.
+        """Forget the marks of weights when recording pauses.
 
-        What follows is not recorded, and writes that are not seen are not reported later.
+        Otherwise writes during the pause would be reported when recording goes on.
         """
         self.written.marks.clear()
 
     def watch_thawed(self) -> None:
-        """Watch weights that needed no gradient before and may need one now."""
+        """Watch weights whose `requires_grad` was False before and is True now."""
         for identity, name in list(self.frozen.items()):
             weight = self.names.parameter(identity)
             if weight is None:
@@ -140,7 +138,7 @@ class Gradients:
                 self.watch_weight(weight, name)
 
     def weight_gradient(self, name: str, gradient: Any) -> None:
-        """Record a gradient that something was added to, or that was returned."""
+        """Record a gradient that was added to the weight `name`, or returned for it."""
         if self.deep.hooks.gone or self.deep.rests:
             return
         try:
@@ -155,7 +153,7 @@ class Gradients:
     def _elsewhere(self, gradient: Any) -> bool:
         """Return whether another thread of the script computes this gradient.
 
-        Those of a device come from a thread of torch, one a device.
+        Threads of torch itself, one for each device, do not count.
         """
         return gradient.is_cpu and get_ident() != self.deep.thread
 
@@ -184,7 +182,7 @@ class Gradients:
     def returned(self, inputs: Any, gradients: Any) -> None:
         """Record the gradients of `inputs` that `autograd.grad` has returned.
 
-        No hook of a weight is called for them.
+        `autograd.grad` calls no hook of a weight.
         """
         if isinstance(inputs, self.torch.Tensor):
             inputs = (inputs,)
@@ -196,9 +194,9 @@ class Gradients:
                 self.weight_gradient(name, gradient)
 
     def _between(self, roots: Any) -> List[Tuple[str, List[Any]]]:
-        """Return the nodes between the roots and the outputs of modules, with their values.
+        """Return (name, saved values) of autograd nodes between modules and loss.
 
-        They come in the order in which they ran; the values are what they saved.
+        They are in the order in which the forward pass made them.
         """
         recorded = self.recorded
 
@@ -215,9 +213,10 @@ class Gradients:
         return [(node.name(), self._saved(node)) for node in nodes]
 
     def _saved(self, node: Any) -> List[Any]:
-        """Return fingerprints of what an autograd node has saved.
+        """Return fingerprints of the tensors that an autograd node has saved for its backward pass.
 
-        What a script's own hooks packed is not unpacked: that may run a forward.
+        Tensors packed by the script's own hooks (`saved_tensors_hooks`) are left out, because
+        unpacking one may run a forward pass.
         """
         values: List[Any] = []
         for name in self.saved[type(node)]:
@@ -245,7 +244,7 @@ class Gradients:
         return values
 
     def optimizer_built(self, optimizer: Any) -> None:
-        """Remember the variables of the script that hold the tensors of a new optimizer."""
+        """Remember which variables of the script hold the tensors of a new optimizer."""
         frame = self.deep.frame(2)
         self.built.append(
             (weakref.ref(optimizer), self.names.optimized(optimizer, frame), self.deep.source(2))
@@ -262,9 +261,9 @@ class Gradients:
                 self.watch_weight(weight.tensor, weight.name)
 
     def _name_weights(self) -> None:
-        """Record the weights of new optimizers.
+        """Record the weights of new optimizers that have no name yet.
 
-        They are those of modules that were not called yet, and tensors that no module holds.
+        They belong to modules that were not called yet, or to no module.
         """
         built, self.built = self.built, []
         for reference, variables, line in built:
@@ -280,9 +279,9 @@ class Gradients:
                     self._record(tensor, self.names.name_bare(tensor, optimizer, name), line)
 
     def _name_leaves(self, roots: Any) -> None:
-        """Name the leaves of a graph that no optimizer and no module holds.
+        """Name the leaf tensors of a graph that belong to no optimizer and no module.
 
-        New ones are recorded, and the others as updated by hand.
+        New leaves are recorded as weights, the others as updated by hand.
         """
         leaves = graph_leaves(roots, self.torch.Tensor, LEAVES)
         leaves = [leaf for leaf in leaves if not self.names.name(leaf)]
@@ -309,9 +308,9 @@ class Gradients:
         self.watch_weight(tensor, name)
 
     def record_by_hand(self) -> None:
-        """Record weights that changed since their update, before a forward.
+        """Record, before a forward pass, weights that changed since their last update.
 
-        All are, where no optimizer says when and a backward pass has been.
+        If the script has no optimizer, all trained weights are recorded after each backward pass.
         """
         self.written.look()
         if self.adapter.built or not self.after_update:
@@ -322,7 +321,7 @@ class Gradients:
                 self.deep.seen("update", name, out=[["", self.prints.later(weight)]])
 
     def before_step(self, optimizer: Any, index: int, closure: bool) -> None:
-        """Record an optimizer before its step; with a closure it has no gradients yet."""
+        """Record an optimizer before its step; gradients only if it gets no `closure`."""
         with self.aside():
             self._name_weights()
             place = "%s[%d]" % (type(optimizer).__name__, index)
@@ -375,9 +374,9 @@ class Gradients:
 
 
 class _Output:
-    """Hook of the autograd node behind an output.
+    """The hook of the autograd node behind a module's output.
 
-    `paths` are the modules that returned it, the innermost first.
+    `paths` are the modules that returned the output, the innermost first.
     """
 
     __slots__ = ("__weakref__", "gradients", "index", "paths")
@@ -392,7 +391,7 @@ class _Output:
 
 
 class _Weight:
-    """Hook of a weight, called when its gradient has changed."""
+    """The hook of a weight, called when the backward pass has added to its gradient."""
 
     __slots__ = ("__weakref__", "gradients", "name")
 
@@ -412,7 +411,7 @@ class _Weight:
 
 
 def _own_hooks(weight: Any) -> List[int]:
-    """Return the keys of the recorder's hooks of a weight."""
+    """Return the dictionary keys under which a weight stores the recorder's hooks."""
     # Nothing public says which hooks a weight has; FSDP reads the same dictionary before it runs
     # them for a sharded weight. It is None, and in versions before 2.1 not there, as long as none
     # was registered.

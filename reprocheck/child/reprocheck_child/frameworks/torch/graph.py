@@ -10,11 +10,12 @@ from typing import Any, Callable, Iterable, Iterator, List
 
 
 class Walk:
-    """The nodes behind some tensors, each once, the nearest first.
+    """A walk over the autograd nodes behind `roots`, each once, the nearest first.
 
-    At most `most` are known; `cut` says afterwards that there were more.
+    At most `most` nodes are visited; `cut` is True afterwards if there were more.
 
-    `counts` says of a node whether it is one of them; what lies behind another is not looked at.
+    `counts(node)` says whether a node is included; the walk does not go on behind a node that is
+    not.
     """
 
     def __init__(
@@ -48,9 +49,9 @@ class Walk:
 
 
 def graph_leaves(roots: Iterable[Any], tensor: Any, most: int) -> List[Any]:
-    """Return the leaves of the graph of `roots`, each once, in the order of a walk.
+    """Return the leaf tensors of the graph of `roots`, each once, in the order of a walk.
 
-    The walk begins at the roots and goes over at most `most` nodes.
+    The walk visits at most `most` nodes.
     """
     variables = [getattr(node, "variable", None) for node in Walk(roots, most)]
     return [variable for variable in variables if isinstance(variable, tensor)]

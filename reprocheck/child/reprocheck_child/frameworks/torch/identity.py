@@ -1,4 +1,4 @@
-"""Maps from objects by identity, and from keys to values that are made on first use.
+"""Maps from objects by identity, and from dictionary keys to values that are made on first use.
 
 Objects may compare by value or not be hashable.
 """
@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, Tuple
 
 
 class ByIdentity:
-    """One value for each object, as long as the object lives; at most so many."""
+    """A limited number of values, each kept for one object as long as the object lives."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -30,14 +30,14 @@ class ByIdentity:
         return value
 
     def living(self) -> Iterator[Tuple[Any, Any]]:
-        """Yield each object that is still there, and its value."""
+        """Yield (object, value) of each object that still exists."""
         for reference, value in list(self.entries.values()):
             thing = reference()
             if thing is not None:
                 yield thing, value
 
     def once(self, thing: Any, make: Callable[[], Any]) -> Any:
-        """Return the value of an object, made where it has none yet."""
+        """Return the value of an object; if it has none yet, make and keep one by `make`."""
         value = self.get(thing, _NOTHING)
         if value is _NOTHING:
             value = self.keep(thing, make())
@@ -47,7 +47,7 @@ class ByIdentity:
 class Made(Dict[Any, Any]):
     """A dict that makes missing values.
 
-    A key is looked up as fast as in any other: what is there is found without a line of Python.
+    Looking up a present key runs no Python code, so it is as fast as in any dict.
     """
 
     def __init__(self, make: Callable[[Any], Any]) -> None:

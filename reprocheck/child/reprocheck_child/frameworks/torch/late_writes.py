@@ -1,6 +1,6 @@
 """Finds weights that something other than the optimizer wrote to after their update.
 
-Such are noise, clipping, averaging, a copy into them.
+Examples are added noise, clipping, averaging, or a copy into the weights.
 """
 
 import weakref
@@ -10,12 +10,12 @@ _UNSEEN: Tuple[str, Any] = ("", None)
 
 
 class Written:
-    """A comparison of the weights before a forward with what the last update left.
+    """A comparison of the weights before a forward pass with the state that the last update left.
 
-    The marks that it compares cost next to nothing.
+    Weights are compared by marks (see `version_counter`), which cost next to nothing.
 
-    Other parameters count, too: those of a frozen module, or of a teacher that follows the weights.
-    Buffers change in each forward.
+    Parameters outside the optimizer are compared, too: those of a frozen module, or of a teacher
+    that follows the weights. Buffers are not, because each forward pass changes them.
     """
 
     def __init__(self, deep: Any, names: Any) -> None:
@@ -28,7 +28,7 @@ class Written:
         self.due = False  # whether an update has been since the last look
 
     def updated(self, optimizer: Any) -> None:
-        """Mark the weights of an optimizer that has stepped, once they are recorded."""
+        """Store the marks of an optimizer's weights after its step was recorded."""
         self.stepped[id(optimizer)] = weakref.ref(optimizer)
         self.due = True
         for name, weight in self.names.optimizer_weights(optimizer):
@@ -39,7 +39,7 @@ class Written:
                 self.marks[id(weight)] = name, self.prints.mark(weight)
 
     def look(self) -> None:
-        """Record the weights that differ from when they were seen last, once after each update."""
+        """Record, once after each update, the weights whose mark differs from the last one."""
         if not self.due:
             return
         self.due = False
@@ -61,7 +61,7 @@ class Written:
                 self.deep.seen("written", name, out=[["", self.prints.later(weight, True)]])
 
     def _others(self) -> Iterator[Tuple[str, Any]]:
-        """Return named parameters that no optimizer of a step holds."""
+        """Yield (name, parameter) of the named parameters whose `requires_grad` is False."""
         for name, weight in self.names.parameters():
             if not weight.requires_grad:
                 yield name, weight

@@ -1,6 +1,6 @@
-"""Records what else is needed to call an operator again with similar arguments.
+"""Records what else than values is needed to call an operator again with similar arguments.
 
-That is strides, the range of integers, and which lists are empty.
+These are strides, the range of integers, and which lists are empty.
 """
 
 from typing import Any, Dict, Iterator, List, Tuple
@@ -12,10 +12,7 @@ _LISTS = frozenset({list, tuple})
 
 
 class Layouts:
-    """The layouts of arguments, read below autograd and every mode of dispatch.
-
-    They are read as fingerprints are made.
-    """
+    """The layouts of arguments, read below autograd and every mode of dispatch."""
 
     def __init__(self, torch: Any, prints: Any) -> None:
         self.plain = frozenset(prints.plain)
@@ -24,11 +21,11 @@ class Layouts:
         self.integers = frozenset(kinds)
 
     def of(self, given: Dict[str, Any]) -> Dict[str, Any]:
-        """Return the layouts of arguments.
+        """Return the layouts of an operator's arguments.
 
         `strides` by path, of tensors that are not contiguous; `range` by path, of integers on the
-        host; `empty`, the names of empty lists. What there is none of has no key, and tensors that
-        cannot be asked (sparse, nested) are left out.
+        host; `empty`, the names of empty lists. A dictionary key without entries is left out, and
+        so are tensors that have no strides (sparse, nested).
         """
         layouts: Dict[str, Any] = {"strides": {}, "range": {}, "empty": []}
         try:
@@ -52,7 +49,7 @@ class Layouts:
 
 
 def parts(given: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
-    """Yield the arguments by their paths; in place of a list what is in it, unless it is empty."""
+    """Yield (path, argument); the elements of a list that is not empty take its place."""
     for name, value in given.items():
         if type(value) not in _LISTS or not value:
             yield name, value

@@ -73,7 +73,7 @@ class _Adapter:
         self.deep: Any = None  # what records the deeper levels
 
     def hook_engine(self) -> List[Any]:
-        """Put a proxy in the place of the autograd engine."""
+        """Replace the autograd engine by a proxy that reports each backward pass."""
         # `Tensor.backward`, `autograd.backward` and `autograd.grad` are held by name in scripts and
         # libraries before anything could wrap them. All of them look the engine up here at each
         # call (`torch.autograd.graph._engine_run_backward`, in 2.0 `torch.autograd`).
@@ -165,9 +165,9 @@ class _Adapter:
             self.recorder.later(len(losses), self.values.copy_aside(losses, dtype), kind, numel)
 
     def _look_at_weights(self, roots: List[Any]) -> None:
-        """Find whether weights changed since they were last seen.
+        """Check, until the first real update was seen, whether weights changed since the last look.
 
-        Only before the first real update: inside a step or by hand.
+        The change may come from a running step or from code that updates by hand.
         """
         optimizer = self.steps.under_way.get(get_ident())
         if optimizer is not None:
@@ -188,7 +188,7 @@ class _Adapter:
         return True
 
     def hook_optimizers(self) -> List[Any]:
-        """Set hooks on steps globally, and the birth of each optimizer."""
+        """Set the global hooks of optimizer steps, and hook the constructor of each optimizer."""
         from torch.optim import optimizer as module
 
         self.watch_steps()
@@ -217,7 +217,7 @@ class _Adapter:
     def register(self, optimizer: Any) -> int:
         """Give an optimizer its index.
 
-        It gets it when it is built, or when one that skipped `__init__` (unpickled) steps first.
+        It gets one when it is built, or at its first step if it skipped `__init__` (unpickled).
         """
         index = int(self.recorder.optimizer(type(optimizer).__name__))
         identity = id(optimizer)
@@ -242,9 +242,9 @@ class _Adapter:
         return known[0]
 
     def inside_step(self, frame: Any) -> bool:
-        """Return whether the step whose wrapper runs in `frame` is no update itself.
+        """Return whether the step whose wrapper runs in `frame` is no update by itself.
 
-        It was called by another step, or makes a state.
+        Such a step was called by another step, or only initialises an optimizer's state.
         """
         if get_ident() in self.making_state:
             return True
@@ -253,7 +253,7 @@ class _Adapter:
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Keep the weights before a step, as global pre-hook of `Optimizer.step`.
 
-        It is there only until an update was seen to change weights.
+        The pre-hook is removed once an update was seen to change weights.
         """
         try:
             if get_ident() in self.making_state:
@@ -264,7 +264,7 @@ class _Adapter:
             self.recorder.problem("before an update", error)
 
     def watch_steps(self) -> None:
-        """Add the pre-hook where it is not there."""
+        """Add the global pre-hook if it is not set."""
         from torch.optim.optimizer import register_optimizer_step_pre_hook
 
         if self.before is None:
@@ -273,7 +273,8 @@ class _Adapter:
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Record an update, as global post-hook of `Optimizer.step`.
 
-        One inside another (of a wrapped optimizer, `super().step`) is part of it.
+        A step inside another one (of a wrapped optimizer, `super().step`) is part of the outer
+        update.
         """
         try:
             if get_ident() in self.making_state:
@@ -299,10 +300,10 @@ class _Adapter:
             self.recorder.problem("after an update", error)
 
     def watch_state(self, module: Any) -> None:
-        """Leave out steps that functions for distributed checkpoints make.
+        """Exclude the steps that torch's functions for distributed checkpoints make.
 
         They let an optimizer without state step once, with gradients and a learning rate of zero,
-        so that there is a state to load into.
+        to create the state that a checkpoint is loaded into.
         """
 
         def before(*_: Any) -> Callable[[Any], None]:
@@ -314,9 +315,9 @@ class _Adapter:
         around(module, "_init_optim_state", "the making of an optimizer's state", before=before)
 
     def hook_scaler(self) -> List[Any]:
-        """Wrap `scale` and `step` of every GradScaler class, also of later ones.
+        """Wrap `scale` and `step` of every GradScaler class, also of classes defined later.
 
-        A backend loads inside `import torch`.
+        A backend may define its class during `import torch`.
         """
         # The base of all: `torch.cuda.amp.GradScaler` derives from it, and so do those of FSDP and
         # of backends. What a class overrides is its own, so each class is hooked by itself.
@@ -336,7 +337,7 @@ class _Adapter:
         return [self.values.remember_unscaled]
 
     def wrap_scaler(self, owner: Any) -> None:
-        """Make a scaler class remember what it scaled, and report steps that it skips."""
+        """Make a scaler class remember the loss it scaled, and report the steps it skips."""
         real = _unhooked(owner, "scale")
         if real is not None:
             # by hand: also called from compiled code, where this very function is left alone
@@ -360,7 +361,7 @@ class _Adapter:
     ) -> Callable[[Any], None]:
         """Note that a scaler is asked to let an optimizer step.
 
-        It does not, where a gradient is not finite. What it returns says nothing about that;
+        The scaler skips the step if a gradient is not finite. Its return value does not tell;
         whether the hooks of the step were called does.
         """
         self.last_stepped = 0
@@ -379,7 +380,7 @@ class _Adapter:
         return None
 
     def forked(self) -> None:
-        """Begin a forked process with no weights seen; it watches its own."""
+        """Reset the watched weights in a forked process, which watches its own."""
         self.leaves = GraphLeaves(self.torch)
         self.steps = StepWeights(self.torch, self.values)
         self.series.rates.last.clear()
@@ -387,9 +388,9 @@ class _Adapter:
 
 
 def _is_inner(frame: Any) -> bool:
-    """Return whether the step whose wrapper runs in `frame` was called by another step.
+    """Return whether the optimizer step that runs in `frame` was called by another step.
 
-    The wrapper of torch is one code object for all.
+    All wrappers of torch share one code object, by which the outer step is recognised.
     """
     # `profile_hook_step` makes one `wrapper` for each class of optimizers, out of the same code
     code, frame = frame.f_code, frame.f_back
@@ -401,15 +402,15 @@ def _is_inner(frame: Any) -> bool:
 
 
 def _unhooked(owner: Any, name: str) -> Any:
-    """Return a method that a class has of its own and that is not hooked yet, or None."""
+    """Return the method `name` if a class defines it and it is not hooked yet, else None."""
     real = vars(owner).get(name)
     return None if hasattr(real, "__wrapped__") else real
 
 
 def _keep_out_of_compilers(torch: Any, functions: List[Any]) -> None:
-    """Mark hooks so that dynamo runs them as they are.
+    """Mark hook functions so that dynamo runs them uncompiled.
 
-    They may be called from compiled code or by themselves. Dynamo is not imported (1.6 s).
+    Compiled code may call them. Dynamo itself is not imported here, because that takes 1.6 s.
     """
     functions = [getattr(function, "__func__", function) for function in functions]
     # What `torch.compiler.disable` leaves on a function: dynamo looks for it where compiled code

@@ -9,8 +9,8 @@ _view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, c
 
 
 def memory(address: int, size: int) -> Any:
-    """Return `size` bytes from an address on, without a copy.
+    """Return `size` bytes at the address `address`, without a copy.
 
-    Drop it before the tensor.
+    The result must be dropped before the tensor that owns the memory.
     """
     return _view(address, size, 0x100) if size else b""  # PyBUF_READ

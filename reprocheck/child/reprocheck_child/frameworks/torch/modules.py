@@ -1,6 +1,6 @@
-"""Records calls of modules: inputs, outputs, and generators that moved meanwhile.
+"""Records calls of modules: inputs, outputs, and generators that moved during the call.
 
-Before the first of them, it records the weights.
+Before the first call it records the weights.
 
 `Module.__call__` is wrapped, not hooked: the wrapper sees keyword arguments, what other hooks made
 of inputs and outputs, and errors.
@@ -17,7 +17,7 @@ from .parts import FAKES
 
 
 class _Thread(_local):
-    """The calls that a thread is in."""
+    """The module calls that are open in a thread."""
 
     def __init__(self) -> None:
         self.stack: List[_Call] = []
@@ -90,7 +90,7 @@ class Modules:
             import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
 
     def path(self) -> str:
-        """Return the path of the module whose forward runs in this thread, "" outside of all."""
+        """Return the path of the module whose forward runs in this thread; "" if none does."""
         stack = self.local.stack
         if not stack:
             return ""
@@ -99,7 +99,7 @@ class Modules:
     def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List["_Call"]]:
         """Note that a module is called; return this thread's open calls, the new one on top.
 
-        None where nothing is recorded.
+        None if the call is not recorded.
         """
         try:
             stack = self.local.stack
@@ -133,7 +133,7 @@ class Modules:
             return None
 
     def leave(self, stack: List["_Call"], output: Any) -> None:
-        """Record the call on top, which has returned, or has raised (then without an output)."""
+        """Record the call on top of the stack when it ends; without `output` if it raised."""
         try:
             call = stack.pop()
             if output is _MISSING or self.deep.hooks.gone:
@@ -186,9 +186,9 @@ class Modules:
         return fingerprint
 
     def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
-        """Return the inputs of a module in `Sequential` that the module before has returned.
+        """Return the inputs that the module before in a `Sequential` has just returned.
 
-        No other code ran between.
+        No other code ran between the two calls, so the known fingerprints still hold.
         """
         handed, self.handed = self.handed, None
         if handed is None or kwargs or len(args) != 1:
@@ -216,7 +216,7 @@ class Modules:
     def _read(self, tensor: Any) -> Any:
         """Return the fingerprint of a tensor that a module takes or returns.
 
-        The known one is used where it was not written to since.
+        The cached fingerprint is used if the tensor was not written to since.
         """
         return self.prints.again(tensor, not self.deep.rests)
 
@@ -285,7 +285,7 @@ _INDICES = tuple(map(str, range(16)))
 
 
 class _Call:
-    """A call under way."""
+    """A module call that has not returned yet."""
 
     __slots__ = ("inputs", "module", "path", "states")
 

@@ -19,7 +19,7 @@ _FRAMES = 6
 
 
 class Weight(NamedTuple):
-    """A parameter, a buffer or a bare tensor that got its name."""
+    """A parameter, a buffer or a bare tensor (one that belongs to no module) that was named."""
 
     name: str
     tensor: Any
@@ -38,7 +38,7 @@ class _Birth(NamedTuple):
 
 
 def _gone() -> None:
-    """Return None, as a reference to nothing does."""
+    """Return None, as a weak reference to a deleted object does."""
     return
 
 
@@ -47,9 +47,9 @@ _UNNAMED = (_gone, "", "")
 
 
 class Names:
-    """The names of modules and weights, by identity and without a reference to any tensor.
+    """The names of modules and weights by `id`, without a reference to any tensor.
 
-    A tensor with weak references cannot be swapped, for one.
+    Even a weak reference to a tensor would prevent `torch.utils.swap_tensors`.
     """
 
     def __init__(self, torch: Any, deep: Any) -> None:
@@ -90,7 +90,7 @@ class Names:
         self.fills.watch()
 
     def path(self, module: Any, outer: Optional[Tuple[Any, str]]) -> str:
-        """Return the path of a module that is called, inside `outer` (module, path) if it is."""
+        """Return the path of a called module; `outer` is (module, path) around the call."""
         known = self._paths.get(id(module))
         if known is not None and known[0]() is module:
             path: str = known[1]
@@ -105,7 +105,7 @@ class Names:
         return path
 
     def knows(self, module: Any) -> bool:
-        """Return whether a module has its path."""
+        """Return whether a module has a path."""
         return self.modules.get(module) is not None
 
     def top(self, module: Any) -> Any:
@@ -122,9 +122,9 @@ class Names:
         return module
 
     def adopt(self, root: Any, frame: Any, given: str = "") -> None:
-        """Name the modules of a root of which one is called first, or that has new ones.
+        """Name the modules of `root` when one is called first, or when `root` got new modules.
 
-        `given` is its name where no variable of the frame holds it.
+        `given` is the name of the root if no variable of the frame holds it.
         """
         self.changed = False
         prefix = self.modules.get(root)
@@ -138,10 +138,9 @@ class Names:
                 self.modules.keep(module, _join(prefix, path))
 
     def _prefix(self, root: Any, frame: Any, given: str) -> str:
-        """Return the name of a root.
+        """Return the name by which the paths of a root's modules begin.
 
-        The first that has weights needs none, unless it is one layer of a list of them:
-        `layers[0]`.
+        The first root with weights has "", unless it is one layer of a list: `layers[0]`.
         """
         name = scope.variable(frame, root)
         vague = not root._modules or name in ("", "self", *self._prefixes)
@@ -157,9 +156,9 @@ class Names:
         return ""
 
     def _element(self, frame: Any, root: Any) -> str:
-        """Return the place of a root in a list or a dict that holds other modules, too.
+        """Return `layers[0]` for a root in a list or dict `layers` of several modules.
 
-        The frames that called this one are searched, too.
+        The variables of the calling frames are searched, too.
         """
         for _ in range(_FRAMES):
             if frame is None:
@@ -184,7 +183,7 @@ class Names:
     def new_weights(self, root: Any) -> Iterator[Weight]:
         """Yield the parameters and buffers of a root that had no name yet.
 
-        Those not initialised yet get theirs later.
+        Lazy parameters without a shape are named once they are initialised.
         """
         self.uninitialised = False
         for module, attribute, tensor, buffer in _weights(root, self.module):
@@ -204,14 +203,14 @@ class Names:
             yield Weight(name, tensor, buffer, last_write)
 
     def name(self, tensor: Any) -> str:
-        """Return the name of a weight, "" where it has none."""
+        """Return the name of a weight; "" if it has none."""
         owner, _, name = self.weights.get(id(tensor), _UNNAMED)
         if owner() is None:
             return ""
         return name
 
     def parameter(self, identity: int) -> Any:
-        """Return the named parameter with that id, None where it is gone."""
+        """Return the named parameter with that `id`; None if it no longer exists."""
         # The module has it: a weak reference to a tensor would forbid to swap its contents
         # (`torch.utils.swap_tensors`).
         owner, attribute, _ = self.weights.get(identity, _UNNAMED)
@@ -223,7 +222,7 @@ class Names:
         return tensor if id(tensor) == identity else None
 
     def parameters(self) -> Iterator[Tuple[str, Any]]:
-        """Yield all named parameters that are there, with their names."""
+        """Yield (name, parameter) of all named parameters that still exist."""
         for identity, (_, _, name) in list(self.weights.items()):
             weight = self.parameter(identity)
             if weight is not None:
@@ -254,7 +253,7 @@ class Names:
         return ""
 
     def optimizer_weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
-        """Yield the tensors of an optimizer, in its order, with their names."""
+        """Yield (name, tensor) of the tensors of an optimizer, in its order."""
         for number, group in enumerate(optimizer.param_groups):
             for index, tensor in enumerate(group["params"]):
                 yield self.name(tensor) or "param_groups[%d].params[%d]" % (number, index), tensor
@@ -262,7 +261,7 @@ class Names:
     def optimized(self, optimizer: Any, frame: Any) -> Dict[int, str]:
         """Return names for the tensors of an optimizer: id of the tensor -> name.
 
-        They are the variables of the frame that built it.
+        The names are those of the variables in the frame that built the optimizer.
         """
         wanted = set(map(id, _tensors(optimizer)))
         names: Dict[int, str] = {}
@@ -275,14 +274,14 @@ class Names:
         return names
 
     def name_bare(self, tensor: Any, owner: Any, name: str) -> str:
-        """Give a tensor that belongs to no module its name, as long as `owner` lives.
+        """Name a tensor that belongs to no module, as long as `owner` lives; return the name.
 
-        Return the name made unlike all others.
+        A number is added if another tensor has the name.
         """
         return self._name(tensor, weakref.ref(owner), "", name)
 
     def _name(self, tensor: Any, owner: Any, attribute: str, name: str) -> str:
-        """Keep the name of a tensor, with a number behind it where another has it."""
+        """Store the name of a tensor; a number is added if another tensor has that name."""
         number, free = 1, name
         while free in self.taken:
             holder, place = self.taken[free]
@@ -298,7 +297,7 @@ class Names:
         return free
 
     def _inside(self, name: str, value: Any, depth: int = 0) -> List[Tuple[str, Any]]:
-        """Return the tensors that a variable holds, with their names."""
+        """Return (name, tensor) of the tensors in a variable, also inside containers."""
         if isinstance(value, self.torch.Tensor):
             return [(name, value)]
         if isinstance(value, self.module):
@@ -353,7 +352,7 @@ def _weights(root: Any, base: Any) -> Iterator[Tuple[Any, str, Any, bool]]:
 
 
 def _tensors(optimizer: Any) -> List[Any]:
-    """Return the tensors of an optimizer, in its order."""
+    """Return the tensors of an optimizer, in the order of its parameter groups."""
     return [tensor for group in optimizer.param_groups for tensor in group["params"]]
 
 

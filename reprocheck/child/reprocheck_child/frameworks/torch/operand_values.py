@@ -1,7 +1,7 @@
-"""Keeps the values that one operator is given, in a run that is made for them.
+"""Keeps the input values of one operator call, in a run that is made to get these values.
 
-They are a file in the format safetensors, written with the standard library alone. `replay.py`
-reads it.
+The values are a file in the format safetensors, written with the standard library alone.
+`replay.py` reads it.
 """
 
 import os
@@ -34,7 +34,7 @@ class Sought:
 
     @guarded("keeping the values of an operator")
     def look(self, name: str, given: Dict[str, Any], leaves: List[Any]) -> None:
-        """Keep the inputs of an operator that is about to run, if it is the one."""
+        """Keep the inputs of an operator that is about to run, if the call is the wanted one."""
         if name != self.operator or not self.inputs:
             return
         prints = dict(leaves)
@@ -43,7 +43,7 @@ class Sought:
             self.inputs = {}
 
     def _keep(self, given: Dict[str, Any]) -> None:
-        """Write as many tensors as there is room for, the smallest first."""
+        """Write the input tensors, the smallest first, as long as they fit in `most` bytes."""
         torch, prints = self.torch, self.prints
         chosen: List[Tuple[str, Any]] = []
         left = self.most
@@ -78,7 +78,7 @@ class Sought:
 
 
 def _hash(leaf: Any) -> Any:
-    """Return the hash of a fingerprint, which may have to arrive from a device."""
+    """Return the hash of a fingerprint; wait if a device has not delivered it yet."""
     if callable(leaf):
         leaf = leaf(True)
     return (leaf or {}).get("h")

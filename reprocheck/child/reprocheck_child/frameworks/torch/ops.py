@@ -1,10 +1,10 @@
 """Records each operator that runs, with its inputs and outputs: level `op`.
 
-It does so inside one module or everywhere from the first module to the loss.
+It records inside one chosen module, or everywhere from the first module to the loss.
 
-A dispatch mode sees operators below autograd, in the forward and, since the engine takes the modes
-of the calling thread along, in the backward pass. There the autograd node tells by its number which
-operator of the forward, of which module and line, it belongs to.
+A dispatch mode sees operators below autograd, in the forward pass and, because the engine uses the
+modes of the calling thread, in the backward pass. There the number of the autograd node tells which
+operator of the forward pass, of which module and line, a call belongs to.
 """
 
 import functools
@@ -27,7 +27,7 @@ def install(torch: Any, deep: Any, adapter: Any) -> None:
 
 
 class _Thread(_local):
-    """The calls that a thread is in."""
+    """The module calls and backward passes that are open in a thread."""
 
     def __init__(self) -> None:
         self.mode: Any = None
@@ -67,14 +67,14 @@ class Operators:
         module.register_optimizer_step_post_hook(self.begin_bare)
 
     def forked(self) -> None:
-        """Disable a mode that the parent process had in place."""
+        """Disable the dispatch mode in a forked process if the parent process had it in place."""
         self.generation += 1
         self.local = _Thread()
 
     def push(self) -> bool:
-        """Put the mode in place in this thread.
+        """Put the dispatch mode in place in this thread.
 
-        Return False where it is there, or the open iterations are not to be recorded yet.
+        Return False if it is in place already, or the open iterations are not to be recorded yet.
         """
         local = self.local
         if local.mode is not None or self.deep.rests or self.worker() is not None:
@@ -86,9 +86,9 @@ class Operators:
         return True
 
     def pop(self) -> None:
-        """Take the mode away.
+        """Take the dispatch mode away.
 
-        Where the script has put one on top that is still there, later.
+        If the script has put its own mode on top, ours is removed once the script's has gone.
         """
         local = self.local
         modes = self.modes()
@@ -99,9 +99,9 @@ class Operators:
             mode.__exit__(None, None, None)
 
     def _watch_modules(self) -> None:
-        """Wrap `_call_impl`, which runs inside the wrapper of the recorder of modules.
+        """Wrap `Module._call_impl`, which runs inside the wrapper of the recorder of modules.
 
-        That one knows the path by then.
+        The recorder of modules knows the path of the module by then.
         """
         base, operators = self.torch.nn.Module, self
         real = base._call_impl
@@ -123,9 +123,9 @@ class Operators:
         base._call_impl = _call_impl
 
     def counts(self) -> bool:
-        """Return whether the module that is called is one that operators are recorded in.
+        """Return whether operators are recorded in the module that is called.
 
-        Also true of what it calls.
+        Also True for modules called by a recorded module.
         """
         local = self.local
         # A backward pass that began before the first iteration that is recorded runs to its end
@@ -137,7 +137,7 @@ class Operators:
 
     @_guarded
     def enter(self) -> None:
-        """Begin to record operators, as a module that counts begins."""
+        """Begin to record operators when a recorded module is called."""
         local = self.local
         local.depth += 1
         takes_away = False
@@ -149,7 +149,7 @@ class Operators:
 
     @_guarded
     def leave(self, returned: bool) -> None:
-        """Leave a call that has returned, or raised: then no backward pass is to be waited for."""
+        """End a module call; if it raised (not `returned`), no backward pass follows."""
         local = self.local
         local.depth -= 1
         takes_away = local.pushed.pop()
@@ -158,9 +158,9 @@ class Operators:
             self.pop()
 
     def _may_stay(self) -> bool:
-        """Return whether the mode can stay until the end of the backward pass.
+        """Return whether the dispatch mode can stay until the end of the backward pass.
 
-        It can where operators are recorded outside of modules too, gradients are on, and no mode of
+        It can if operators outside of modules are recorded too, gradients are on, and no mode of
         the script lies below it.
         """
         if self.inside or self.local.passes:
@@ -174,7 +174,7 @@ class Operators:
         real = engine.run_backward
 
         class Engine:
-            """The proxy that forwards everything to the engine that was there."""
+            """The proxy that forwards everything to the engine that was there before."""
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(engine, name)
@@ -193,7 +193,7 @@ class Operators:
 
     @_guarded
     def before_backward(self, tensors: Any, handles: List[Any]) -> None:
-        """Put the mode in place for a backward pass."""
+        """Put the dispatch mode in place for a backward pass."""
         local = self.local
         local.passes += 1
         local.pushed.append(self.push())
@@ -202,7 +202,7 @@ class Operators:
 
     @_guarded
     def after_backward(self, handles: List[Any], accumulates: bool) -> None:
-        """Take the mode away after a backward pass."""
+        """Take the dispatch mode away after a backward pass."""
         local = self.local
         local.passes -= 1
         for handle in handles:
@@ -221,9 +221,9 @@ class Operators:
             self.pop()
 
     def _watch_functions(self, tensors: Any, handles: List[Any]) -> None:
-        """Record what goes through the backward of each `autograd.Function`.
+        """Record inputs and outputs of the backward of each `autograd.Function` of the script.
 
-        Those are the script's; what they compute may be no operator.
+        Its computation may use no operator that the dispatch mode sees.
         """
         if not any(map(_of_the_script, self.torch.autograd.Function.__subclasses__())):
             return
@@ -238,9 +238,9 @@ class Operators:
 
     @_guarded
     def begin_bare(self, *_: Any, **__: Any) -> None:
-        """Record from here on, if the script has no module with weights.
+        """Record operators from here on, if the script has no module with weights.
 
-        An optimizer was built, or has stepped.
+        It is called when an optimizer was built, or has stepped.
         """
         if self._bare() and not self.modes() and not self.local.depth:
             self.push()
@@ -248,9 +248,9 @@ class Operators:
 
     @_guarded
     def before_step(self, *_: Any) -> None:
-        """Take the mode away: an update is not recorded operator by operator.
+        """Take the dispatch mode away, because an update is not recorded operator by operator.
 
-        A closure's modules put the mode in place again.
+        Modules called in a closure put the mode in place again.
         """
         if not self.local.depth and not self.local.passes:
             self.pop()
@@ -261,7 +261,7 @@ class Operators:
     def before(
         self, generation: int, function: Any, types: Any, args: Any, kwargs: Any
     ) -> Optional[Call]:
-        """Return what is to be kept of an operator that is about to run, or None."""
+        """Return the facts about an operator that is about to run; None if it is not recorded."""
         try:
             if generation != self.generation:
                 return None
@@ -279,7 +279,7 @@ class Operators:
 
 
 class _Function:
-    """A hook of the node of an `autograd.Function`, there for one backward pass."""
+    """A hook of the node of an `autograd.Function`, set for one backward pass."""
 
     def __init__(self, calls: Calls, node: Any, function: Any) -> None:
         self.calls = calls
@@ -297,13 +297,13 @@ def _of_the_script(function: Any) -> bool:
 
 
 def _mode_class(torch: Any, operators: Operators) -> Any:
-    """Return the dispatch mode, which is made here as its base class is torch's."""
+    """Return the class of the dispatch mode, made here because its base class belongs to torch."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     # The module has a private name, and torch documents the class all the same, in its notes on
     # extending PyTorch.
     class Recording(TorchDispatchMode):  # type: ignore[misc]
-        """The dispatch mode, which hands each operator on before and after it runs."""
+        """The dispatch mode, which calls the recorder before and after each operator."""
 
         # else an operator of higher order, such as flex attention, is an error while the mode is
         # in place

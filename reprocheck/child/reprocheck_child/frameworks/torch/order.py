@@ -1,10 +1,10 @@
-"""Reads the order of samples that a sampler has drawn off its suspended iterator.
+"""Reads the order of samples from the suspended iterator of a sampler.
 
 Nothing is drawn and no code of a script runs.
 
-A sampler draws its order at once and hands it out index by index. The list that it walks through
-hangs in its iterator: as what a list iterator is positioned in, in the frame of a suspended
-generator, below a `zip` or an `islice`. The garbage collector knows who holds what.
+A sampler draws its order at once and returns it index by index. The list of indices is referenced
+by its iterator: by a list iterator, in the frame of a suspended generator, below a `zip` or an
+`islice`. `gc.get_referents` finds the list.
 """
 
 import array
@@ -40,11 +40,11 @@ _AS_IT_IS = frozenset((int, str, type(None)))
 
 
 def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List[Any]], bool]":
-    """Return (the order of the epoch, whether it is complete) of a sampler's `iterator`.
+    """Return (order of the epoch, whether the order is complete) from a sampler's `iterator`.
 
-    It has handed out the indices `first`.
+    `first` are the indices of the first batch, which the iterator has returned already.
 
-    Of several sequences that fit, as a counter does where 0 was handed out last, it is the longest.
+    If several sequences fit (a plain counter fits, too, after index 0), the longest is returned.
     """
     inner = _innermost(sampler)
     orders = []
@@ -60,9 +60,9 @@ def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List
 
 
 def plain(indices: Any) -> Optional[List[Any]]:
-    """Return what a sampler handed out for one batch as a flat list of numbers and texts.
+    """Return the indices of one batch as a flat list of numbers and strings.
 
-    None where that cannot be told.
+    None if the sampler returned something else.
     """
     if not isinstance(indices, (list, tuple)):
         indices = [indices]
@@ -73,9 +73,9 @@ def plain(indices: Any) -> Optional[List[Any]]:
 
 
 def sequence(values: Any) -> Any:
-    """Return a value that may be an order: a sequence, or an array of one dimension as a list.
+    """Return a value that may be an order: a sequence, or a one-dimensional array as a list.
 
-    All else gives ().
+    Any other value gives ().
     """
     if isinstance(values, _SEQUENCES):
         return values
@@ -86,7 +86,7 @@ def sequence(values: Any) -> Any:
 
 
 def content(order: List[Any]) -> bytes:
-    """Return the bytes of an order that are hashed."""
+    """Return the bytes of an order of samples, to be hashed."""
     try:
         return array.array("q", order).tobytes()
     except (TypeError, OverflowError):
@@ -94,7 +94,7 @@ def content(order: List[Any]) -> bytes:
 
 
 def _positions(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
-    """Yield (a sequence, how much of it was handed out) of each iterator that `iterator` holds.
+    """Yield (sequence, number of items already returned) of each iterator inside `iterator`.
 
     The nearest come first. `taken`: how many indices the first batch has.
     """
@@ -142,7 +142,7 @@ def _held(holder: Any) -> List[Any]:
 
 
 def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
-    """Return the sequence as a flat list of indices, if its used part ends with `first`."""
+    """Return the flat list of indices if its used part ends with `first`, else None."""
     values = sequence(values)
     if position <= 0 or not len(values):
         return None
@@ -162,7 +162,7 @@ def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any
 def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
     """Return the same as `_matching` for a `SubsetRandomSampler`.
 
-    It goes through positions in its indices.
+    Its sequence holds positions in the sampler's `indices`.
     """
     if type(sampler).__name__ != "SubsetRandomSampler" or not isinstance(values, list):
         return None
@@ -176,9 +176,9 @@ def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optio
 
 
 def _in_chunks(sampler: Any) -> bool:
-    """Return whether more lists follow the present one.
+    """Return whether a `RandomSampler` draws its order as several lists.
 
-    They do where it is drawn with replacement, or has more samples than the data set.
+    It does if it draws with replacement, or if `num_samples` is given.
     """
     if type(sampler).__name__ != "RandomSampler":
         return False
@@ -199,9 +199,9 @@ def _innermost(sampler: Any) -> Any:
 
 
 def _indices(values: Any) -> List[Any]:
-    """Return indices in the form of the trace.
+    """Return indices as plain numbers and strings, as the trace stores them.
 
-    An epoch has many, and nearly always numbers alone: those are not looked at one by one.
+    A list of numbers alone, the usual case, is not converted one by one.
     """
     indices = list(values)
     if _AS_IT_IS.issuperset(map(type, indices)):
@@ -210,7 +210,7 @@ def _indices(values: Any) -> List[Any]:
 
 
 def _index(value: Any) -> Any:
-    """Return an index in the form of the trace."""
+    """Return one index as a number or string, as the trace stores it."""
     if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, (list, tuple)):

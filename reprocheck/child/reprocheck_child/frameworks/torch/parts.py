@@ -1,6 +1,6 @@
-"""Takes tensors apart that are made of tensors.
+"""Splits tensors that are made of other tensors.
 
-They are subclasses, sparse, nested and quantized ones, and those inside transforms of functions.
+These are subclasses, sparse, nested and quantized tensors, and tensors inside `vmap` or `grad`.
 """
 
 from typing import Any, List, Union
@@ -21,7 +21,7 @@ _STORED = {
 
 
 def inside(tensor: Any) -> "Union[Any, List[Any]]":
-    """Return what a tensor subclass holds: a plain tensor, or a list of them."""
+    """Return what a tensor subclass wraps: one plain tensor, or a list of tensors."""
     for _ in range(8):
         # A DTensor: the shard of this rank. `full_tensor` would gather all of them, and `to_local`
         # returns a tensor of the graph.
@@ -41,7 +41,7 @@ def inside(tensor: Any) -> "Union[Any, List[Any]]":
 
 
 def unwrapped(torch: Any, tensor: Any) -> Any:
-    """Return the tensor below the wrappers of `vmap` and other transforms, or None."""
+    """Return the tensor inside the wrappers of `vmap` and other transforms; None if not wrapped."""
     # Inside `vmap` and `grad` a tensor has the type of a plain one and stands for many; only
     # functorch's own C++ functions tell it apart and take it out of its levels.
     functorch = torch._C._functorch
@@ -53,7 +53,7 @@ def unwrapped(torch: Any, tensor: Any) -> Any:
 
 
 def parts(torch: Any, tensor: Any) -> List[Any]:
-    """Return the tensors that one is stored as, its values first."""
+    """Return the tensors that store a sparse, nested or quantized tensor, its values first."""
     if tensor.is_nested:
         pieces = list(tensor.unbind())
         if not pieces:

@@ -15,9 +15,9 @@ Place = Tuple[Any, Any]
 
 
 class Parcels:
-    """Vectors of 64-bit integers on devices, gathered to be copied together.
+    """Vectors of 64-bit integers on devices, gathered into parcels that are copied together.
 
-    All that were added to a parcel go to the host together, when the first of them is asked for.
+    A parcel goes to the host as a whole when the first of its vectors is read.
     """
 
     def __init__(self, torch: Any) -> None:
@@ -26,9 +26,10 @@ class Parcels:
         self.open: Dict[Place, _Parcel] = {}
 
     def add(self, vector: Any) -> Reading:
-        """Return a reading of a vector, which has it on the host.
+        """Return a reading of a vector on a device.
 
-        It returns None until the vector has arrived, unless told to wait.
+        The reading is a function that returns the vector on the host, or None until it has arrived;
+        called with `wait` it waits.
         """
         place = vector.device, self._stream(vector.device)
         with self.lock:
@@ -48,7 +49,7 @@ class Parcels:
         return read
 
     def _numbers(self, parcel: "_Parcel", wait: bool) -> Optional[Any]:
-        """Return all numbers of a parcel, once they have arrived; send it first."""
+        """Start the copy of a parcel if needed, and return its numbers; None until they arrive."""
         with self.lock:
             if parcel.fetch is None:
                 if is_capturing(self.torch, parcel.vectors[0].device) and not wait:
@@ -75,7 +76,7 @@ class Parcels:
 
 
 class _Parcel:
-    """Vectors of one stream; no more of them once it is sent."""
+    """The vectors of one stream of a device; none are added once the copy has started."""
 
     __slots__ = ("fetch", "length", "place", "vectors")
 
@@ -87,9 +88,9 @@ class _Parcel:
 
 
 def is_capturing(torch: Any, device: Any) -> bool:
-    """Return whether a graph of device work is being captured.
+    """Return whether a device is capturing its work as a graph (CUDA graph).
 
-    What is done for the record would become part of it.
+    The recorder's own work would become part of the graph.
     """
     module = getattr(torch, device.type, None)
     capturing = getattr(module, "is_current_stream_capturing", bool)

@@ -1,6 +1,6 @@
-"""Hashes the samples of a batch, one hash for each.
+"""Hashes the samples of a batch, one hash for each sample.
 
-It is made of what all tensors and lists of the batch hold of the sample.
+The hash covers the rows that all tensors and lists of the batch hold of the sample.
 """
 
 from typing import Any, Callable, List, Optional, Tuple
@@ -14,9 +14,9 @@ Rows = Tuple[int, Callable[[int], Any]]
 def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
     """Return one hash for each sample of a batch on the host, labels included.
 
-    None where the first dimension is no batch.
+    None if the first dimension is not the batch dimension.
 
-    `kind` is the class of tensors, `flat` makes one contiguous.
+    `kind` is the class of tensors, `flat` a function that makes a tensor flat and contiguous.
     """
     rows: List[Rows] = []
     _rows(kind, value, flat, rows, 0)

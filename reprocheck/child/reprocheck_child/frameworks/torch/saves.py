@@ -1,6 +1,6 @@
 """Records files that `torch.save` writes.
 
-Its C++ writer opens them by itself, so the interpreter has no event for them.
+Its C++ writer opens the files itself, so Python raises no audit event for them.
 """
 
 import os
@@ -13,7 +13,7 @@ from ...recorder.hooking import around
 def install(torch: Any) -> None:
     """Record each path that `torch.save` opens.
 
-    All of its ways to a zip file lead through one private function.
+    All ways of `torch.save` to a zip file call one private function.
     """
 
     def opening(name_or_buffer: Any) -> None:

@@ -1,6 +1,6 @@
 """Records where a script seeds generators and loads checkpoints.
 
-That is the call, its seed or its keys, and the script's line.
+It records the call, the seed or the keys of the state dict, and the script's line.
 """
 
 import functools
@@ -42,7 +42,7 @@ def install(torch: Any, deep: Any) -> None:
 class _Seeds:
     """The wrappers of functions that seed.
 
-    One that calls another of them (`torch.manual_seed` seeds the devices) counts as one.
+    If one of them calls another (`torch.manual_seed` seeds the devices), one call is recorded.
     """
 
     def __init__(self, deep: Any) -> None:
@@ -60,7 +60,7 @@ class _Seeds:
                 self.watch(module, function, name, getattr(module, "random", None))
 
     def watch(self, module: Any, name: str, generator: str, *others: Any) -> None:
-        """Wrap a function of a module, also where other modules have the same one."""
+        """Wrap a seeding function of a module, also in other modules that have imported it."""
         try:
             real = getattr(module, name)
             self.left.setdefault(generator, self._state(generator))
@@ -103,16 +103,17 @@ class _Seeds:
 
     @staticmethod
     def _worker() -> Optional[int]:
-        """Return the number of the worker of a loader that this process is; None in others."""
+        """Return the number of the loader worker that this process is; None if it is no worker."""
         # as `torch.utils.data.get_worker_info` says it, and without importing that in a process
         # that has no loader
         info = getattr(sys.modules.get(_WORKERS), "_worker_info", None)
         return getattr(info, "id", None)
 
     def record(self, generator: str, args: Any, kwargs: Any, returned: Any, before: bytes) -> None:
-        """Record a seed that was set.
+        """Record that a script has seeded a generator.
 
-        Where something had drawn from the generator before, the state until then is recorded (`g`).
+        If numbers were drawn from the generator before, a hash of its state until then is recorded,
+        too.
         """
         with guarded("a generator was seeded"):
             if sys._getframe(2).f_globals.get("__name__") == _WORKERS:
@@ -143,7 +144,7 @@ class _Seeds:
 
 
 def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
-    """Return a seed in the form of the trace; None stands for a seed from the system."""
+    """Return a seed as the trace stores it; None stands for a seed from OS entropy."""
     if isinstance(seed, str):
         return {"v": seed[:_NAMES]}
     # types of seeds that stand in the trace as they are; None is a seed from the system
@@ -199,7 +200,7 @@ class _Loads:
         *args: Any,
         **kwargs: Any,
     ) -> None:
-        """Record that a module has taken a state."""
+        """Record that a module has loaded a state dict."""
         missing = getattr(returned, "missing_keys", None)
         unexpected = getattr(returned, "unexpected_keys", None)
         boundary = self.deep.boundary
@@ -210,7 +211,7 @@ class _Loads:
 
     @guarded("a file was loaded")
     def read(self, args: Any, kwargs: Any, returned: Any) -> None:
-        """Record a file that was read by `torch.load`: the hash of the tensors in it."""
+        """Record a file that was read by `torch.load`, by a hash of the tensors in the file."""
         file: Any = args[0] if args else kwargs.get("f")
         path = getattr(file, "name", None)
         if isinstance(file, (str, bytes, os.PathLike)):
@@ -223,9 +224,9 @@ class _Loads:
             self.deep.boundary.archives.read(returned)
 
     def _contents(self, returned: Any) -> List[Any]:
-        """Return one hash of all tensors that were loaded, with their names.
+        """Return one hash of all loaded tensors with their names, as leaf of a fact.
 
-        Nothing where there are none on the host.
+        [] if no loaded tensor is on the host.
         """
         if isinstance(returned, self.torch.nn.Module):
             returned = returned.state_dict()
@@ -264,7 +265,7 @@ class _Loads:
 
 
 def _names(keys: Optional[List[str]]) -> Dict[str, Any]:
-    """Return names as one text, cut."""
+    """Return `v` with the names as one comma-separated text, shortened; None without keys."""
     if keys is None:
         return {"v": None}
     text = ", ".join(map(str, keys[:_LISTED]))

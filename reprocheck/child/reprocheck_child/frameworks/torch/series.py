@@ -1,9 +1,10 @@
-"""Records the series of PyTorch.
+"""Records the series of PyTorch, one value for each iteration.
 
 They are the gradient norm that clipping returns, the learning rate at each update, the loss scale,
-and tensors that a tracker is given.
+and tensors that the script gives to an experiment tracker.
 
-Nothing here waits for a device: what lies on one is copied aside, as losses are.
+Nothing here waits for a device: a value on one is copied to the host in the background, as losses
+are.
 """
 
 from _thread import get_ident
@@ -18,7 +19,7 @@ BY = "torch"
 
 
 class Series:
-    """The series that torch computes and a training reports."""
+    """The series of values that torch computes and a training reports, such as gradient norms."""
 
     def __init__(self, torch: Any, recorder: Any, values: Any) -> None:
         self.torch = torch
@@ -35,7 +36,7 @@ class Series:
         self.series.readers["torch"] = self.read
 
     def read(self, tensor: Any) -> Any:
-        """Read a tensor with one element: see `series.Series.readers`."""
+        """Return the reading of a tensor with one element: see `series.Series.readers`."""
         if not isinstance(tensor, self.torch.Tensor):
             return None
         is_traced = type(tensor).__module__.startswith(("torch._subclasses", "torch.fx"))
@@ -124,7 +125,7 @@ class Series:
 
 
 class Rates:
-    """The learning rates of all optimizers, looked at with each update: mostly nothing is new."""
+    """The last learning rates of all optimizers; only changes are recorded."""
 
     def __init__(self, torch: Any, series: Any) -> None:
         self.tensor = torch.Tensor
@@ -134,7 +135,7 @@ class Rates:
         self.names: Dict[int, List[str]] = {}
 
     def look(self, optimizer: Any, index: int, built: int) -> None:
-        """Record the learning rates with which an optimizer has stepped, where they changed.
+        """Record the learning rates that changed since an optimizer's last step.
 
         `built`: how many optimizers were built so far.
         """
@@ -149,7 +150,7 @@ class Rates:
                 self._report(index, place, rate)
 
     def _begin(self, index: int, groups: int, built: int) -> List[Any]:
-        """Name the groups of an optimizer; a group keeps its name."""
+        """Name the series of an optimizer's parameter groups; a group keeps its name."""
         names = self.names.setdefault(index, [])
         if not names and groups == 1 and built == 1:
             names.append("learning_rate")

@@ -14,7 +14,7 @@ _NOT_WHOLE = (
 
 
 class Sharded:
-    """The unsharded weights, watched from the first call of the outermost module on."""
+    """The hooks of the unsharded weights, set after the first call of the outermost module."""
 
     def __init__(self, deep: Any, names: Any, gradients: Any) -> None:
         self.deep = deep
@@ -44,7 +44,7 @@ class Sharded:
 
 
 def _parameters(root: Any) -> Iterator[Any]:
-    """Yield FSDP's records of the weights that it shards."""
+    """Yield FSDP's parameter objects of the weights that it shards."""
     for module in root.modules():
         # `fully_shard` changes the class of a module to a subclass of FSDPModule, which has this
         find = getattr(module, "_get_fsdp_state", lambda: None)
@@ -53,7 +53,7 @@ def _parameters(root: Any) -> Iterator[Any]:
 
 
 def _groups(state: Any) -> List[Any]:
-    """Return the groups of weights that a module shards together."""
+    """Return FSDP's parameter groups of a module: weights that are sharded together."""
     # A module has several groups since it can shard weights over different meshes. Newer versions
     # keep the name of the one group as a property that raises where there are several; older ones
     # have that alone, and it is None in a module that shards nothing itself.

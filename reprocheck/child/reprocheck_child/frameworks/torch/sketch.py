@@ -1,8 +1,8 @@
-"""The sketch of torch tensors, on the host and on a device.
+"""Computes the sketch of torch tensors, on the host and on a device.
 
-On the host, the rows of a tensor are added up at once: that is what needs its bytes. The rest of
-the work is done for many tensors together, later: in a training step the caches are cold, and a
-call of an operator costs as much as the sketch of a small tensor.
+On the host, the rows of a tensor are added up at once, because that step reads its bytes. The rest
+is done later for many tensors together: in a training step the caches are cold, and a call of an
+operator costs as much as the sketch of a small tensor.
 """
 
 import math
@@ -30,7 +30,7 @@ _ROW_BYTES = sketch.ROW * 4
 
 
 class Tables:
-    """The signs of the format, on each device that was asked for."""
+    """The random signs (+1, -1) of the sketch, kept on each device that has needed them."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -63,7 +63,7 @@ class Tables:
         return signs * self.flipped("cpu", cycle).view(sketch.GROUPS, 1, 1)
 
     def row(self, index: int) -> Any:
-        """Return the signs of the elements of one row; on the host."""
+        """Return the signs of the elements of one row, on the host."""
         signs = self.expanded.get(index)
         if signs is None:
             signs = self.rows(index, 1).expand(sketch.GROUPS, 1, sketch.COLUMNS).reshape(sketch.ROW)
@@ -72,7 +72,7 @@ class Tables:
         return signs
 
     def flipped(self, device: Any, cycle: int) -> Any:
-        """Return the signs of the groups in a cycle, on a device."""
+        """Return the signs of the groups in a cycle, on `device`."""
         return self.flips[device][:, cycle % sketch.FLIPS]
 
     def _flips(self, device: Any) -> Any:
@@ -90,11 +90,11 @@ class _Slot(NamedTuple):
 
 
 class HostSketches:
-    """Sketches of contiguous tensors of real numbers on the CPU.
+    """A queue of sketches of contiguous tensors of real numbers on the CPU.
 
-    `add` each, then `finish` them all.
+    `add` each tensor, then `finish` all of them.
 
-    To be called below autograd and all modes; `add_short` anywhere, where there is room.
+    To be called below autograd and all modes; `add_short` anywhere, if there is room.
     """
 
     def __init__(self, torch: Any, tables: Tables) -> None:
@@ -113,11 +113,11 @@ class HostSketches:
         self.folded: Any = None
 
     def forked(self) -> None:
-        """Drop what waits: it belongs to the process that was forked."""
+        """Drop unfinished sketches in a forked process: they belong to the parent process."""
         self.lock, self.waiting, self.slots = RLock(), [], []
 
     def add(self, fingerprint: Fingerprint, tensor: Any) -> None:
-        """Add `k` and `z` of a tensor to `fingerprint`, at the latest with `finish`."""
+        """Queue a tensor, whose sketch `k` and norm `z` `finish` adds to `fingerprint`."""
         with self.lock:
             slot = self._next()
             if tensor.dtype is self.torch.float64:
@@ -129,7 +129,7 @@ class HostSketches:
             self.waiting.append((fingerprint, self._checked(tensor, slot)))
 
     def add_short(self, fingerprint: Fingerprint, address: int, size: int) -> None:
-        """Do the same as `add`, of `size` float32 numbers in memory, a row at most."""
+        """Queue `size` float32 numbers at the address `address`, one row at most, as `add` does."""
         with self.lock:
             slot = self._next()
             # all signs of the first row are +1
@@ -138,9 +138,9 @@ class HostSketches:
             self.waiting.append((fingerprint, None))
 
     def add_hashed(self, fingerprint: Fingerprint, tensor: Any, address: int) -> None:
-        """Do the same as `add` for a float32 tensor at an address, and add `h`.
+        """Queue a float32 tensor as `add` does, and add its hash `h` to `fingerprint`.
 
-        Its bytes are read from memory once.
+        The bytes are read from memory once for both.
         """
         with self.lock:
             slot = self._next()
@@ -151,11 +151,11 @@ class HostSketches:
             self.waiting.append((fingerprint, self._checked(tensor, slot)))
 
     def room(self) -> bool:
-        """Return whether one can be added without any work."""
+        """Return whether a sketch can be queued without finishing others first."""
         return len(self.waiting) < len(self.slots)
 
     def make_room(self) -> None:
-        """Make sure that one can be added."""
+        """Finish the queued sketches; allocate the memory for sums at the first call."""
         with self.lock:
             self.finish()
             if not self.slots:
@@ -170,7 +170,7 @@ class HostSketches:
                 self.last = _Slot(last, last.view(shape), last.data_ptr())
 
     def finish(self) -> None:
-        """Compute sketch and norm of all that were added."""
+        """Compute sketch and norm of all queued tensors."""
         with self.lock:
             waiting, self.waiting = self.waiting, []
             if not waiting:
@@ -211,9 +211,9 @@ class HostSketches:
         clean: bool,
         before: "Optional[Callable[[int, int], None]]" = None,
     ) -> None:
-        """Return the signed sum of the rows.
+        """Return the signed sum of a tensor's rows.
 
-        `before(begin, end)` is called with each block of bytes to be read.
+        `before(begin, end)` is called with each block of bytes before it is read.
         """
         rows, rest = divmod(tensor.numel(), sketch.ROW)
         offset = tensor.storage_offset()
@@ -254,10 +254,10 @@ class HostSketches:
             slot.vector.addcmul_(last, self.tables.row(rows))
 
     def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
-        """Return the norm where the sums do not give it, else None.
+        """Return the norm if it cannot be computed from the sums, else None.
 
-        That is of elements that are huge, vanish or are no numbers; they are left out. Of one row
-        the sums are the elements, and `finish` sees them all.
+        That is the case for huge, vanishing or non-finite elements, which are left out. For a
+        single row None is returned, because `finish` sees its elements in the sums.
         """
         if tensor.numel() <= sketch.ROW:
             return None
@@ -278,9 +278,9 @@ class HostSketches:
 
 
 def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
-    """Return the 64 numbers of a flat tensor on a device; all values cleaned.
+    """Return the 64 numbers of the sketch of a flat tensor on a device; non-finite values left out.
 
-    They are products by element, which no setting for matrix products rounds.
+    They are products by element, because settings such as TF32 could round matrix products.
     """
     rows, columns = tables.on[flat.device]
     full_rows, rest = divmod(flat.numel(), sketch.ROW)
@@ -307,7 +307,7 @@ def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
 def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
     """Return the signs of rows on a device, of the shape (GROUPS, count).
 
-    They are of whole cycles from the first on, or of one piece of a cycle.
+    The rows are whole cycles from the first one on, or one piece of a cycle.
     """
     pieces = []
     while count:
@@ -326,7 +326,7 @@ def _part(torch: Any, flat: Any, start: int, length: int) -> Any:
 
 
 def _plain(torch: Any, values: Any, clean: bool) -> Any:
-    """Return values as float32, on request without those that are no part of a sketch."""
+    """Return values as float32; with `clean`, values that the sketch leaves out become 0."""
     if values.dtype is not torch.float32:
         values = values.to(torch.float32)
     if not clean:

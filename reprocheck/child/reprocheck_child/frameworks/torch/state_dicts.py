@@ -1,6 +1,6 @@
-"""Finds which part of a training a value is that a script saves or loads.
+"""Finds which part of a training a saved or loaded value is, such as an optimizer's state.
 
-It is known by what it holds, as scripts copy state dicts, rename them and put them together.
+Parts are recognised by their contents, because scripts copy, rename and merge state dicts.
 """
 
 from typing import Any, Iterator, List, Optional, Tuple
@@ -20,7 +20,7 @@ class StateDicts:
         self.archives = deep.boundary.archives
 
     def watch(self) -> None:
-        """Set hooks on what gives optimizers, schedulers and scalers a state."""
+        """Set hooks on the functions that load a state into optimizers, schedulers and scalers."""
         self.archives.parts.append(self.parts)
         self.archives.kinds.append(self.kind)
         for owner in (self.torch.optim.Optimizer, *self.held.kinds_of_schedules()):
@@ -29,7 +29,7 @@ class StateDicts:
                 self.deep.hooks.around(owner, "load_state_dict", about, after=self.loaded)
 
     def loaded(self, _: Any, part: Any, state: Any = None, *args: Any, **kwargs: Any) -> None:
-        """Record that a part has taken a state."""
+        """Record that an optimizer, scheduler or scaler has loaded a state."""
         names = {id(thing): name for name, thing in self.parts()}
         self.archives.loaded("part", names.get(id(part), ""), state)
 
@@ -44,7 +44,7 @@ class StateDicts:
                 yield "module %s" % path, module
 
     def kind(self, value: Any) -> Kind:
-        """Return what kind of value this is, and of which part; None for a container."""
+        """Return (kind, name of the part) of a saved value; None if it is of no kind."""
         torch = self.torch
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
@@ -82,9 +82,9 @@ class StateDicts:
         return "generator", "torch" if value.numel() > 16 else "cuda"
 
     def _optimizer(self, state: Any) -> str:
-        """Return the optimizer whose state a value is.
+        """Return the name of the optimizer whose state a value is.
 
-        It is the one that holds the same values, else the first that has as many weights.
+        It is the optimizer that holds the same values, else the first that has as many weights.
         """
         fitting = []
         for index, optimizer in self.held.optimizers():
@@ -96,9 +96,9 @@ class StateDicts:
         return fitting[0] if fitting else ""
 
     def _weights(self, tensors: Any) -> str:
-        """Return the names of the weights that are saved under some keys.
+        """Return the names of the weights whose values a saved dict of tensors holds.
 
-        "" where the training holds none by a name, such as for a copy of them.
+        "" if no named weight of the training matches, such as for an average of the weights.
         """
         known = {tensor.data_ptr(): name for name, tensor, _ in self.held.weights()}
         names = [known.get(saved.data_ptr(), "") for saved in tensors.values()]
@@ -107,9 +107,9 @@ class StateDicts:
         return ", ".join(filter(None, names))
 
     def _copies(self, tensors: Any) -> Iterator[str]:
-        """Yield the weights whose values some tensors have.
+        """Yield the names of the weights that equal saved tensors of the same name.
 
-        State dicts are moved to the host, too.
+        Saved tensors may lie on another device than the weights.
         """
         for name, weight, _ in self.held.weights():
             given = next((tensor for key, tensor in tensors.items() if _ends(name, key)), None)
@@ -120,7 +120,7 @@ class StateDicts:
 
 
 def _is_of(schedule: Any, state: Any) -> bool:
-    """Return whether a state dict is that of a scheduler or a scaler."""
+    """Return whether a state dict is that of a given scheduler or scaler."""
     try:
         own = schedule.state_dict()
     except Exception:  # a class of the script's
@@ -133,6 +133,6 @@ def _weights_of(groups: Any) -> List[int]:
 
 
 def _ends(name: str, key: str) -> bool:
-    """Return whether a key names a weight, with more or fewer modules around it."""
+    """Return whether `module.fc.weight` (a key) ends with `fc.weight` (a name), or vice versa."""
     mine, theirs = "." + name, "." + key
     return bool(key) and (mine.endswith(theirs) or theirs.endswith(mine))

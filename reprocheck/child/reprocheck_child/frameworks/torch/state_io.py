@@ -1,6 +1,6 @@
-"""Reads the values of a training with PyTorch, and puts them back.
+"""Reads the values of a training with PyTorch, and restores them.
 
-The continued run reads them, the resumed one puts them back.
+The continued run reads the values, the resumed run restores them.
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ _MOST_BESIDE = 1 << 26
 
 
 def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
-    """Take and put back what `held` (see `boundary`) and `own` (see `weight_copies`) know of."""
+    """Read and restore what `held` (see `boundary`) and `own` (see `weight_copies`) know of."""
     values = deep.boundary.values
     tensors = _Tensors(torch)
     values.codec.add("torch", tensors.encode, tensors.decode)
@@ -36,13 +36,13 @@ def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
 
 
 class _Tensors:
-    """Codec of tensors as bytes."""
+    """A codec of tensors as bytes."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
 
     def encode(self, value: Any) -> Any:
-        """Return what stands for a tensor: its bytes, type, shape and device."""
+        """Return (bytes, dtype, shape, device) of a tensor; None for any other value."""
         torch = self.torch
         if not isinstance(value, torch.Tensor):
             return None
@@ -52,14 +52,14 @@ class _Tensors:
         return data, value.dtype, tuple(_local(value).shape), str(value.device)
 
     def decode(self, encoded: Any) -> Any:
-        """Return the tensor again."""
+        """Return the tensor that `encode` has encoded."""
         data, dtype, shape, device = encoded
         flat = self.torch.from_numpy(data.copy())
         return flat.view(dtype).reshape(shape).to(device)
 
 
 def _weights(torch: Any, held: Any, averaged: bool) -> Iterator[Slot]:
-    """Return weights and buffers, or the averages of them."""
+    """Return weights and buffers, or, if `averaged`, averages of the weights."""
     held.name_others()
     names = [name for name, _, _ in held.weights()]
     averages = tuple(name[: -len(_COUNTER)] for name in names if name.endswith("." + _COUNTER))
@@ -73,7 +73,7 @@ def _tensors(torch: Any, named: Iterable[Tuple[str, Any]]) -> Iterator[Slot]:
 
 
 class _States:
-    """The states of optimizers."""
+    """The states of optimizers, read and restored."""
 
     rung = OPTIMIZER
 
@@ -82,14 +82,14 @@ class _States:
         self.held = held
 
     def take(self) -> Dict[str, Any]:
-        """Return the state of each weight that has one, by its place.
+        """Return the optimizer state of each weight that has one, by its place.
 
-        Before the first forward pass of a resumed run, not all have the names that they get.
+        Before the first forward pass of a resumed run, not all weights have their final names.
         """
         return {place: (name, dict(state)) for place, name, _, _, state in self._each() if state}
 
     def put(self, states: Dict[str, Any]) -> List[str]:
-        """Write the states, and remove what was not there before."""
+        """Restore the kept optimizer states, and remove states that were not there before."""
         changed = []
         for place, own_name, optimizer, tensor, state in self._each():
             name, wanted = states.get(place, (own_name, {}))
@@ -110,9 +110,9 @@ class _States:
 
 
 def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
-    """Return schedulers, loss scales, hyper-parameters of optimizers, averages.
+    """Return schedulers, loss scales, hyper-parameters of optimizers and averaged weights.
 
-    Schedules come first: the rates of an optimizer may be theirs.
+    Schedulers come first, because restoring one may set the learning rate of an optimizer.
     """
     for name, schedule in held.live_schedules():
         yield name, schedule.state_dict, schedule.load_state_dict
@@ -125,7 +125,7 @@ def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
 def _generators(torch: Any) -> Iterator[Slot]:
     """Yield the default generators of the host and of each device.
 
-    The generators themselves are read: the functions of the modules are watched.
+    Methods of the generator objects are used, because the functions of the modules are hooked.
     """
     yield _generator("torch", torch.default_generator)
     for backend in ("cuda", "xpu"):
@@ -147,13 +147,13 @@ def _copies(own: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _counts(own: Any) -> Iterator[Tuple[str, Any, str]]:
-    """Yield the numbers that these objects count with."""
+    """Yield the counters, such as a step count, of the objects that hold copies of weights."""
     own.find()
     yield from own.counts()
 
 
 def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield what modules keep beside their weights, as far as there is room."""
+    """Yield tensors that modules keep as plain attributes, up to a total size in bytes."""
     size = 0
     for name, tensor in attributes(torch, held.names):
         size += tensor.numel() * tensor.element_size()
@@ -165,7 +165,7 @@ def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
 def _numbers_of(each: Iterable[Tuple[str, Any, str]]) -> Iterator[Slot]:
     """Yield numbers that modules and objects of the script count with.
 
-    They are set past `__setattr__`, which may be the script's.
+    They are set past `__setattr__`, which may run code of the script.
     """
     for name, thing, attribute in each:
         own = vars(thing)
@@ -182,7 +182,7 @@ def _update(groups: List[Dict[str, Any]], values: List[Dict[str, Any]]) -> None:
 
 
 def _local(tensor: Any) -> Any:
-    """Return the part of a tensor that this rank has."""
+    """Return this rank's shard of a DTensor; a plain tensor as it is."""
     return tensor.to_local() if hasattr(tensor, "to_local") else tensor
 
 

@@ -1,6 +1,6 @@
 """Reads the states of torch's default generators, as bytes.
 
-That happens for each call of a module, so it must cost next to nothing.
+The states are read at each call of a module, so reading must cost next to nothing.
 """
 
 from array import array
@@ -17,9 +17,9 @@ _LOOKED = 1024
 
 
 def host_state(torch: Any) -> Callable[[], bytes]:
-    """Return a reader of the state of the CPU's generator.
+    """Return a function that reads the state of the CPU's generator.
 
-    It reads all 5 KB only where the bytes that every draw changes have changed.
+    It reads all 5 KB only if the few bytes that change with every draw have changed.
     """
     generator = torch.default_generator
 
@@ -52,7 +52,10 @@ def host_state(torch: Any) -> Callable[[], bytes]:
 
 
 def _offset(torch: Any, generator: Any) -> int:
-    """Return where the words lie in a generator, proved with one of our own; 0 if not proved."""
+    """Return the offset of the state words in a generator object in bytes; 0 if not verified.
+
+    It is verified on a generator of our own.
+    """
     own = torch.Generator()
     own.manual_seed(20_000_003)
     offset = string_at(own._cdata, _LOOKED).find(_words(own)[:64])
@@ -77,9 +80,9 @@ def _offset(torch: Any, generator: Any) -> int:
 
 
 def _words(generator: Any) -> bytes:
-    """Return the words of the state as they lie in memory.
+    """Return the words of a generator's state as they lie in memory.
 
-    The state has each in 8 bytes, behind 24 of other things.
+    The state stores each word in 8 bytes, after a header of 24 bytes.
     """
     state = generator.get_state()
     wide = array("Q", string_at(state.data_ptr() + 24, 8 * _WORDS))
@@ -87,7 +90,7 @@ def _words(generator: Any) -> bytes:
 
 
 def device_state(module: Any, index: int) -> Callable[[], bytes]:
-    """Read the state of the generator of a device; nothing while a graph is captured."""
+    """Return a function that reads a device generator's state; b"" while a graph is captured."""
 
     def read() -> bytes:
         capturing = getattr(module, "is_current_stream_capturing", bool)

@@ -1,13 +1,13 @@
 """Reads the value of a loss: before scaling, in its own dtype, with every bit.
 
-It is read off a device without waiting for it.
+A loss on a device is read without waiting for the device.
 """
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 
 class Values:
-    """The losses of torch, and what a GradScaler scaled until its backward pass."""
+    """The losses of torch, before scaling by a GradScaler."""
 
     KEPT = 16
 
@@ -18,9 +18,9 @@ class Values:
         self.unscaled: Dict[int, Tuple[Any, Any]] = {}
 
     def remember_unscaled(self, outputs: Any, scaled: Any) -> None:
-        """Remember what `GradScaler.scale` was given and what it returned.
+        """Remember the loss before (`outputs`) and after (`scaled`) `GradScaler.scale`.
 
-        They are a tensor or an iterable of tensors.
+        Both are a tensor or an iterable of tensors.
         """
         if scaled is outputs:
             return  # a scaler that is switched off
@@ -42,9 +42,9 @@ class Values:
         return name
 
     def loss(self, root: Any, gradient: Any) -> Any:
-        """Return a detached tensor of one element: the root, before scaling.
+        """Return the loss of a backward pass as a detached tensor of one element, before scaling.
 
-        For a root that is no scalar, it is sum(root * gradient) in float64.
+        If the root has several elements, it is sum(root * gradient) in float64.
         """
         scaled, unscaled = self.unscaled.pop(id(root), (None, None))
         value = root.detach()
@@ -66,7 +66,8 @@ class Values:
     ) -> "Callable[[bool], Optional[Tuple[List[float], Any]]]":
         """Start the copy of device scalars to the host, and return a reading.
 
-        The reading returns None until it has arrived, unless it is told to wait.
+        The reading is a function that returns None until the copy has arrived; called with `wait`
+        it waits.
         """
         fetch = copy_aside(self.torch, losses)
 
@@ -82,10 +83,11 @@ class Values:
 def copy_aside(torch: Any, tensors: List[Any]) -> "Callable[[bool], Optional[List[Any]]]":
     """Start the copy of tensors of one device to the host, and return a reading.
 
-    The reading returns None until it has arrived, unless it is told to wait.
+    The reading is a function that returns None until the copy has arrived; called with `wait` it
+    waits.
 
-    Where the device can, the copy goes to pinned memory with an event behind it, so that nothing is
-    waited for; where it cannot, a copy stays on the device until the reading.
+    If the device can, the copy goes to pinned memory followed by an event, so that nothing waits;
+    else a copy stays on the device until the reading is called.
     """
     try:
         device = torch.get_device_module(tensors[0].device)

@@ -1,4 +1,4 @@
-"""Finds whether a tensor was written to since the last look, without reading all of it."""
+"""Finds whether a tensor was written to since the last look, without reading the whole tensor."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ _SAMPLES = 32
 
 
 class Glance:
-    """A look at tensors that shows whether they were written to.
+    """A look at a tensor that shows whether it was written to: its version and some elements.
 
-    Writing through `.data` counts no version, but leaves hardly ever all samples as they are.
+    Writing through `.data` does not change the version, but nearly always one of these elements.
     """
 
     def __init__(self, torch: Any) -> None:
@@ -21,7 +21,7 @@ class Glance:
         self.strided = torch.strided
 
     def look(self, tensor: Any) -> Any:
-        """Return version, address, size and samples of a long tensor on the host, else None."""
+        """Return version, address, size, some elements of a long host tensor, else None."""
         # Called for each tensor that a module takes or returns: what is asked first costs least,
         # and a tensor of another kind may not even have what is asked below.
         if type(tensor) is not self.tensor:
@@ -41,11 +41,12 @@ class Glance:
         return tensor._version, address, size, _samples(address, size)
 
     def mark(self, weight: Any) -> Any:
-        """Return a mark of a plain weight; None of another tensor.
+        """Return a mark of a plain weight that changes with a write; None for other tensors.
 
-        It is version and samples, of a short one all its bytes, of one on a device its version.
+        It is the version with some elements, for a short weight all its bytes, on a device the
+        version.
 
-        Where it lies in memory does not count: the runs need not agree in that.
+        The address in memory is left out, because it may differ between runs.
         """
         if type(weight) not in self.plain:
             return None

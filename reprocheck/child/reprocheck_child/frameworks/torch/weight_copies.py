@@ -1,9 +1,9 @@
 """Finds copies of weights that plain objects of a script hold, such as averages.
 
-It also finds the numbers that these objects count with. No `state_dict` of a module has them.
+It also finds the counters of these objects. No `state_dict` of a module has them.
 
-They are written where a training goes on and one iteration later: what each step makes anew, such
-as a copy of the gradients, cannot be told from an average before.
+The copies are written where a training goes on and again one iteration later: only then can an
+average be told from a value that each step computes anew, such as a copy of the gradients.
 """
 
 from collections import OrderedDict, defaultdict
@@ -21,7 +21,7 @@ Shapes = Tuple[Tuple[int, ...], ...]
 
 
 class OwnWeights:
-    """The writer of `held` facts of copies: one a tensor, one a number beside it."""
+    """The writer of `held` facts about copies of weights: one for each tensor and each counter."""
 
     def __init__(self, torch: Any, deep: Any, held: Any) -> None:
         self.torch = torch
@@ -33,24 +33,24 @@ class OwnWeights:
 
     @guarded("looking at weights that objects of the script hold")
     def write(self) -> None:
-        """Write all of them."""
+        """Write all copies of weights and counters that are found."""
         with self.held.aside(), self.torch.no_grad():
             self.find()
             self._write()
 
     @guarded("looking again at weights that objects of the script hold")
     def write_next(self) -> None:
-        """Write the present values of the same objects."""
+        """Write the present values of the objects found by `write`."""
         with self.held.aside(), self.torch.no_grad():
             self._write()
         self.found = []
 
     def find(self) -> None:
-        """Look for the objects, by the names of their variables."""
+        """Find the script's variables whose objects hold copies of weights."""
         self.found = list(self._holders())
 
     def copies(self) -> Iterator[Named]:
-        """Yield the tensors by their names."""
+        """Yield (name, tensor) of the copies of weights in the objects found."""
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
                 if type(value) in CONTAINERS:
@@ -59,7 +59,7 @@ class OwnWeights:
                     )
 
     def counts(self) -> Iterator[Tuple[str, Any, str]]:
-        """Return (name, object, attribute) of the numbers beside them."""
+        """Yield (name, object, attribute) of the counters in the objects found."""
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
                 if scope.is_count(value):
@@ -76,9 +76,10 @@ class OwnWeights:
         self.deep.seen("held", name, call=False, out=[["", leaf]], k=kind)
 
     def _holders(self) -> Iterator[Named]:
-        """Yield the objects that hold copies of weights.
+        """Yield (name, object) of the script's objects that hold copies of weights.
 
-        One that holds an optimizer, too, is a trainer, which counts more than what it goes on with.
+        An object that also holds an optimizer is left out: it is a trainer, which has other
+        counters.
         """
         things = self.deep.boundary.things
         tensors = [pair for pair in things if type(pair[1]) in CONTAINERS and self._begins(pair[1])]
@@ -96,18 +97,18 @@ class OwnWeights:
                 yield name, thing
 
     def _begins(self, container: Any) -> bool:
-        """Return whether a container has a tensor in front.
+        """Return whether the first element of a container is a tensor.
 
-        There are thousands of them, so no more is looked at.
+        Only the first is looked at, because a script may have thousands of containers.
         """
         values = container.values() if isinstance(container, dict) else container
         return type(next(iter(values), None)) is self.torch.Tensor
 
     def _sets(self) -> FrozenSet[Shapes]:
-        """Return the shapes of the weights of each model.
+        """Return the shapes of the weights of each model, to compare containers with.
 
-        Of all, of those that are trained, and of all with the buffers. A single shape is that of
-        too many other tensors.
+        There is one set for all weights, for the trained ones, and for all with buffers. A model
+        with one weight is left out, because too many tensors have the same shape.
         """
         names = self.held.names
         owners = self._owners()
@@ -128,9 +129,9 @@ class OwnWeights:
         return modules
 
     def _copies(self, container: Any) -> List[Named]:
-        """Return the tensors of a container that has as many of the same shapes as a model.
+        """Return (name, tensor) of a container whose shapes are those of a model's weights.
 
-        [] of another one, and of one of weights that are registered.
+        [] for any other container, and for one that holds the model's own weights.
         """
         parts = scope.parts(dict(container) if type(container) is OrderedDict else container)
         tensors = [value for _, value in parts]
@@ -162,10 +163,10 @@ class _Model:
             self.trained.append(tensor)
 
     def sets(self) -> Set[Shapes]:
-        """Return the shapes of each of the three sets."""
+        """Return the shapes of all weights, of the trained ones, and of all with buffers."""
         return {_shapes(self.all), _shapes(self.weights), _shapes(self.trained)}
 
 
 def _shapes(tensors: List[Any]) -> Shapes:
-    """Return the sorted shapes of the tensors that hold fractions."""
+    """Return the sorted shapes of the floating-point tensors."""
     return tuple(sorted(tuple(tensor.shape) for tensor in tensors if tensor.is_floating_point()))

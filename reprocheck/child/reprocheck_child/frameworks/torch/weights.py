@@ -1,6 +1,6 @@
 """Fingerprints the weights around the first updates.
 
-An update that changes none makes the check after it prove nothing.
+If an update changes no weight, the check of the next loss (the backward check) proves nothing.
 """
 
 import weakref
@@ -21,7 +21,7 @@ class StepWeights:
         self.under_way: Dict[int, Any] = {}  # thread -> the optimizer that steps in it
 
     def keep(self, optimizer: Any) -> None:
-        """Take the fingerprints; called before a step."""
+        """Fingerprint the weights of an optimizer before its step."""
         self.under_way[get_ident()] = optimizer
         host, device = self._weights(optimizer)
         on_device = None
@@ -40,7 +40,7 @@ class StepWeights:
     def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
         """Return whether weights changed since `keep`.
 
-        For weights on a device it is a reading that says so once it has arrived.
+        For weights on a device it is a reading that returns the answer once it has arrived.
         """
         self.under_way.pop(get_ident(), None)
         before = self.before.pop(optimizer, None)
@@ -69,7 +69,7 @@ class StepWeights:
     def _weights(optimizer: Any) -> Tuple[List[Any], List[Any]]:
         """Return (tensors on the host, tensors on a device) that an optimizer updates.
 
-        Those without a gradient do not change.
+        Tensors without a gradient are left out, because an update does not change them.
         """
         host: List[Any] = []
         device: List[Any] = []
@@ -83,7 +83,7 @@ class StepWeights:
 
 
 class GraphLeaves:
-    """The leaves of the graphs of successive backward passes.
+    """The leaf tensors of the graphs of successive backward passes.
 
     They serve trainings that update their weights without an optimizer.
     """
@@ -95,9 +95,9 @@ class GraphLeaves:
         self.before: Optional[Dict[int, Tuple[Any, int]]] = None
 
     def changed(self, roots: List[Any]) -> Optional[bool]:
-        """Return whether leaves changed since the backward pass before.
+        """Return whether leaf tensors of the graph changed since the backward pass before.
 
-        None the first time, and where the two have no leaf in common.
+        None the first time, and if the two graphs have no leaf in common.
 
         Leaves are matched by identity; leaves that are new tensors each time (functional updates)
         by order and shape.

@@ -33,5 +33,5 @@ CPU_RNG = (
 
 
 def cpu_rng(mindspore: Any, active: Any) -> None:
-    """Note that random operators have no other place to run."""
+    """Report that MindSpore's random operators cannot be run on the CPU instead."""
     active.unavailable("cpu-rng", CPU_RNG)

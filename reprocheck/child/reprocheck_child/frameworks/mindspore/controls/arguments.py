@@ -7,9 +7,9 @@ from ....recorder.hooking import guarded, replace
 
 
 def with_other_arguments(kind: Any, what: str, change: Callable[[Dict[str, Any]], None]) -> None:
-    """Let `change` alter the arguments of each object of a class, before it is made.
+    """Let `change` alter the constructor arguments of each object of the class `kind`.
 
-    It gets them by name, defaults included.
+    `change` gets the arguments by name, defaults included.
     """
     real = kind.__init__
     # the initialiser of a primitive stands behind a decorator that takes whatever it is given

@@ -43,7 +43,7 @@ and moves the boxes, too.
 
 
 def augment_off(mindspore: Any, active: Any) -> None:
-    """Change what pipelines are built of, and what an operation does when Python calls it."""
+    """Replace random operations in data pipelines, and in direct calls from Python."""
     from importlib import import_module
 
     from mindspore.dataset.engine.datasets import MapDataset
@@ -58,7 +58,7 @@ def augment_off(mindspore: Any, active: Any) -> None:
 
 
 class _Plain:
-    """The replacements of each random operation."""
+    """The non-random counterparts of each random operation."""
 
     def __init__(self, active: Any) -> None:
         self.active = active
@@ -66,9 +66,9 @@ class _Plain:
         self.sizes: weakref.WeakKeyDictionary[Any, List[Any]] = weakref.WeakKeyDictionary()
 
     def add(self, module: Any, counterparts: "Dict[str, Callable[[Any], List[Any]]]") -> None:
-        """Register the classes of a module, and change what they do when they are called.
+        """Register the random classes of a module, and replace their direct calls.
 
-        A version may lack some.
+        Classes that this version lacks are skipped.
         """
         for name, counterpart in counterparts.items():
             kind = getattr(module, name, None)
@@ -78,7 +78,7 @@ class _Plain:
                 self._hook_call(kind)
 
     def _hook_init(self, kind: Any) -> None:
-        """Keep sizes as they were given: each class has its own name for what it makes of them."""
+        """Keep the size given to an operation, because each class stores it differently."""
 
         def made(_: None, operation: Any, *args: Any, **named: Any) -> None:
             self.sizes[operation] = [named.get("size", args[0] if args else None), named]
@@ -101,7 +101,7 @@ class _Plain:
         replace(kind, "__call__", plainly)
 
     def hook_maps(self, kind: Any) -> None:
-        """Build every map of a pipeline of counterparts."""
+        """Replace random operations in every map of a pipeline by their counterparts."""
 
         def made(_: None, dataset: Any, *args: Any, **named: Any) -> None:
             operations = [
@@ -113,7 +113,7 @@ class _Plain:
         around(kind, "__init__", "controls: augment-off", after=made)
 
     def operations_of(self, operation: Any) -> List[Any]:
-        """Return the operations without randomness that replace one; itself for none."""
+        """Return the operations that replace a random one; [operation] if none is needed."""
         inner = getattr(operation, "transforms", None)
         if type(operation).__name__ in LEFT:
             self.active.unavailable(
@@ -139,7 +139,7 @@ class _Plain:
 
 
 class _Made:
-    """An operation and how it was made."""
+    """A random operation with the size and the arguments that it was made with."""
 
     def __init__(self, operation: Any, size: Any, named: Dict[str, Any]) -> None:
         self.operation = operation
@@ -152,17 +152,17 @@ class _Made:
 
 
 def _same(*columns: Any) -> Any:
-    """Return the input."""
+    """Return the input columns unchanged."""
     return columns if len(columns) > 1 else columns[0]
 
 
 def _float_labels(images: Any, labels: Any) -> Any:
-    """Return the same as `_same`; labels are floating point, as they are where images are mixed."""
+    """Return images and labels; labels as floating point, because mixing images makes them so."""
     return images, labels.astype("float32")
 
 
 def _floats(*columns: Any) -> Any:
-    """Return the same as `_same`, in the type that mixing gives."""
+    """Return the input columns in the dtype that mixing returns."""
     return tuple(column.astype("float64") for column in columns)
 
 
@@ -188,7 +188,7 @@ def _vision(name: str, *args: Any, **named: Any) -> Any:
 
 
 def _square(size: Any) -> Any:
-    """Return height and width: an int is both here, and the shorter side for `Resize`."""
+    """Return (height, width): an int stands for both, not for the shorter side as in `Resize`."""
     return (size, size) if isinstance(size, int) else size
 
 

@@ -43,7 +43,7 @@ def single_worker(mindspore: Any, active: Any) -> None:
 
 
 def _look_at(active: Any, kind: Any, dataset_kind: Any, drawing: Dict[int, bool]) -> None:
-    """Note of each dataset, while it is made, whether its source or its operations draw."""
+    """Note whether the source or the operations of a new dataset draw random numbers."""
 
     def looking(real: Any) -> Any:
         def __init__(dataset: Any, *args: Any, **named: Any) -> None:  # noqa: N807
@@ -77,7 +77,7 @@ def _always(active: Any, real: Callable[..., Any], what: str, wanted: Any) -> Ca
 
 
 def data_order(mindspore: Any, active: Any) -> None:
-    """Let samplers give indices in order, shards as well.
+    """Make samplers return indices in order, shards as well.
 
     Files are read in order, and `shuffle` returns its input.
     """
@@ -97,7 +97,7 @@ def data_order(mindspore: Any, active: Any) -> None:
 
 
 def _in_place_of(active: Any, kind: Any, name: str, ordered: Any) -> None:
-    """Translate a random sampler to the ordered one of the same samples."""
+    """Replace a random sampler by the ordered one of the same samples."""
     new = getattr(ordered, name)
 
     def parse(sampler: Any) -> Any:
@@ -119,7 +119,7 @@ def _without_shuffle(active: Any, kind: Any, name: str, off: Any) -> None:
 
 
 def _hook_sources(active: Any, kind: Any, sampled: Any) -> None:
-    """Set hooks on datasets that read files in an order of their own, without a sampler."""
+    """Set hooks on datasets that read files in their own order, without a sampler."""
 
     def made(_: None, dataset: Any, *args: Any, **named: Any) -> None:
         if dataset.shuffle_flag and not isinstance(dataset, sampled):

@@ -1,7 +1,7 @@
 """Finds whether a dataset's source or operations draw random numbers.
 
-They are the script's or MindSpore's. It is read from what a function holds and names, and nothing
-is called.
+They may be the script's or MindSpore's. The answer is read from the objects that a function
+references and the names in its code; nothing is called.
 """
 
 import sys
@@ -27,7 +27,7 @@ DEEPEST, MOST = 6, 300
 
 
 def draws(*given: Any) -> bool:
-    """Return whether one of these reaches a generator."""
+    """Return whether one of the given objects reaches a random generator."""
     sources = _Sources()
     seen: Dict[int, Any] = {}  # by id, held so that ids stay theirs
     level: List[Any] = list(given)
@@ -62,7 +62,7 @@ class _Sources:
 
 
 def _reached(value: Any) -> "Iterable[Any]":
-    """Return what a value leads to when it is called: what it holds, and what its code names."""
+    """Return the objects that a value uses if called: its contents and the names in its code."""
     if isinstance(value, (list, tuple)):
         return value[:MOST]
     if isinstance(value, dict):
@@ -89,9 +89,9 @@ def _of_object(value: Any) -> "Iterator[Any]":
 
 
 def _is_plain_object(value: Any) -> bool:
-    """Return whether a value is an object of the script's, or operations that hold others.
+    """Return whether a value is an object of the script's, or an operation that holds others.
 
-    Modules, classes, arrays and datasets are none.
+    Modules, classes, arrays and datasets are not.
     """
     if isinstance(value, (type, type(sys))) or not hasattr(value, "__dict__"):
         return False

@@ -34,7 +34,10 @@ FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "dropout_ext", "d
 
 
 def dropout_off(mindspore: Any, active: Any) -> None:
-    """Change what is built, and rebind functions wherever MindSpore has imported them."""
+    """Change dropout cells and primitives as they are made, and rebind dropout functions.
+
+    Functions are rebound in every module of MindSpore that has imported them.
+    """
     from mindspore.nn.layer import basic
     from mindspore.ops.function import nn_func
 

@@ -12,7 +12,7 @@ _empty_like_instance = functional_overload._empty_like_instance
 
 
 def dropout(input, p=0.5, training=True, inplace=False, seed=None):  # type: ignore[no-untyped-def]
-    """Return the input, for every dropout function."""
+    """Return the input, in place of every dropout function."""
     return input
 
 

@@ -42,7 +42,7 @@ def deterministic(mindspore: Any, active: Any) -> None:
 
 
 def single_thread(mindspore: Any, active: Any) -> None:
-    """Set one thread that dispatches operators, and one that computes on the CPU."""
+    """Set one thread that dispatches operators, and one thread for operators on the CPU."""
     from mindspore.device_context.cpu import op_tuning
     from mindspore.runtime import executor
 
@@ -56,7 +56,10 @@ def single_thread(mindspore: Any, active: Any) -> None:
 
 
 def _once(active: Any, module: Any, name: str, again: Callable[[int], Any]) -> None:
-    """Set it to 1; `again` sets it past the check that forbids a second call."""
+    """Set the number of threads `module.name` to 1, and replace the script's later calls.
+
+    `again` sets the number past MindSpore's check that forbids a second call.
+    """
     real, what = getattr(module, name), module.__name__ + "." + name
     real(1)
     active.touched(THREAD, what, 1)
@@ -73,7 +76,7 @@ def _once(active: Any, module: Any, name: str, again: Callable[[int], Any]) -> N
 
 
 def no_compile(mindspore: Any, active: Any) -> None:
-    """Never enter graph mode, and return a function given to `jit` as it is."""
+    """Never enter graph mode, and return a function given to `jit` uncompiled."""
     _Eager(mindspore, active).hook()
 
 
@@ -93,7 +96,7 @@ class _Eager(Opening):
 
 
 def launch_blocking(mindspore: Any, active: Any) -> None:
-    """Wait for operators one by one."""
+    """Make the host wait for each operator before the next one is launched."""
     mindspore.runtime.launch_blocking()
     active.touched(BLOCKING, "mindspore.runtime.launch_blocking", True)
     _watch_context(active, BLOCKING, "pynative_synchronize", True)
@@ -102,7 +105,7 @@ def launch_blocking(mindspore: Any, active: Any) -> None:
 def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
     """Watch the script's `set_context(key=...)`.
 
-    The wanted value passes, another one stands or gives way.
+    The wanted value passes; another value is reported and kept, or overridden.
     """
     from mindspore import context
 
@@ -121,7 +124,7 @@ def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
 
 
 def _ours_wins(active: Any, control: str, what: str, value: Any, wanted: Any) -> bool:
-    """Account for a setting of the script's that contradicts a control.
+    """Report a setting of the script's that contradicts a control.
 
     Return whether it is replaced.
     """

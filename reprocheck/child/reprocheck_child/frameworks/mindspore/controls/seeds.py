@@ -35,7 +35,7 @@ From the signatures in MindSpore 2.10.
 
 
 def seed(mindspore: Any, active: Any) -> None:
-    """Set the global seed, that of the default generator and that of datasets.
+    """Set the seeds of the global, the default (`mint`) and the dataset generators.
 
     `random` and numpy keep their states.
     """
@@ -58,7 +58,7 @@ def seed(mindspore: Any, active: Any) -> None:
 
 
 def reseeding(mindspore: Any, active: Any) -> None:
-    """Replace `Generator().seed()` and `mindspore.seed()`, which take a seed from the system."""
+    """Replace `Generator().seed()` and `mindspore.seed()`, which take a seed from OS entropy."""
     generators = sys.modules["mindspore.common.generator"]
 
     def following(real: Any) -> Any:
@@ -80,10 +80,9 @@ def reseeding(mindspore: Any, active: Any) -> None:
 
 
 def private_operators(mindspore: Any, active: Any) -> None:
-    """Give operators that are built without a seed one of their own.
+    """Give operators that are built without a seed a fixed seed.
 
-    While no global seed is set, the library builds most of them without seeds for whoever calls its
-    functions: that is what `seed` cures.
+    Operators that the library builds while no global seed is set are left to the control `seed`.
     """
     seeds = sys.modules["mindspore.common.seed"]
     for module, name, parameters, missing in SEEDED:

@@ -20,7 +20,7 @@ _SEED = 0
 
 
 def augment_off(torch: Any, active: Any) -> None:
-    """Wait for the packages, and change each when it is imported."""
+    """Replace random transforms of torchvision, albumentations, kornia when imported."""
     change = _Change(torch, active)
     for name in known.TORCHVISION:
         import_hook.when_imported(name, change.safely(change.torchvision))
@@ -35,7 +35,7 @@ class _Change:
         self.active = active
 
     def safely(self, change: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return a callback that reports what it cannot change."""
+        """Return `change` as a callback that reports an error instead of raising it."""
 
         def changed(module: Any) -> None:
             with self.active.trying(_CONTROL, module.__name__):
@@ -44,9 +44,10 @@ class _Change:
         return changed
 
     def torchvision(self, module: Any) -> None:
-        """Change transforms of both generations.
+        """Change the random transforms of torchvision's first and second generation (`v2`).
 
-        One calls `forward` with one image, the other with all that belongs together.
+        The first generation calls `forward` with one image, the second with an image and its
+        labels.
         """
         for names, change in ((known.IDENTITY, self._through), (known.SAME_DRAW, self._fixed)):
             for name in names:
@@ -57,7 +58,7 @@ class _Change:
                     self._method(kind, method, change("torchvision " + name))
 
     def albumentations(self, module: Any) -> None:
-        """Change the one method that all transforms go through."""
+        """Change the one method of albumentations through which every transform is applied."""
         fixed, touched = self._fixed, self.active.touched
 
         def instead(real: Any) -> Any:
@@ -78,14 +79,14 @@ class _Change:
         self._method(module.BasicTransform, "__call__", instead)
 
     def choices(self, module: Any) -> None:
-        """Let compositions that choose make the same choice each time."""
+        """Let compositions such as `OneOf` choose the same transforms each time."""
         for name in known.ALBUMENTATIONS_CHOICES:
             kind = getattr(module, name, None)
             if "__call__" in getattr(kind, "__dict__", ()):  # one of its own
                 self._method(kind, "__call__", self._fixed("albumentations " + name))
 
     def kornia(self, module: Any) -> None:
-        """Choose nothing of a batch to be augmented; let crops draw the same parameters."""
+        """Let kornia augment no sample of a batch; let crops draw the same parameters each time."""
         base, torch, touched, same = (
             module._BasicAugmentationBase,
             self.torch,
@@ -152,7 +153,7 @@ class _Change:
 
     @contextmanager
     def same_draw(self, owner: Any) -> Iterator[None]:
-        """Let the CPU's default generators start from the same place, and restore them."""
+        """Set the CPU's default generators to a fixed state during a draw, then restore them."""
         numpy = sys.modules.get("numpy")
         default = self.torch.random.default_generator
         states = default.get_state(), random.getstate(), numpy.random.get_state() if numpy else None

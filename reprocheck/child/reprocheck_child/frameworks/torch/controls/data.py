@@ -24,7 +24,7 @@ _WHAT = "DataLoader(num_workers)"
 
 
 def single_worker(torch: Any, active: Any) -> None:
-    """Load without workers, whatever a loader is given or told later."""
+    """Make every loader load without workers, even if the script sets `num_workers` later."""
     for module, name in LOADERS:
         import_hook.when_imported(module, functools.partial(_watch, active, name))
 
@@ -64,14 +64,14 @@ def _constructor(active: Any, loader: Any) -> None:
 
 
 def _said(workers: Any, arguments: Any) -> Any:
-    """Return the number of workers that were asked for, and their arguments, which are not used."""
+    """Return the number of workers asked for, with a note if `worker_init_fn` is not called."""
     if arguments.get("worker_init_fn") is None:
         return workers
     return "%s, worker_init_fn is not called" % workers
 
 
 def _iteration(active: Any, loader: Any) -> None:
-    """Override a number of workers that was set on the loader later."""
+    """Override a number of workers that the script set on the loader after making it."""
 
     def iterating(self: Any) -> None:
         if not self.num_workers:

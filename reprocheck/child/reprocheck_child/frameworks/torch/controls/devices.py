@@ -26,7 +26,7 @@ _CONTROL = "cpu-rng"
 
 
 def cpu_rng(torch: Any, active: Any) -> None:
-    """Replace what draws on the accelerators that there are."""
+    """Replace the kernels that draw random numbers on each accelerator present."""
     kernels = Kernels(torch)
     keys = accelerators(torch)
     for key in keys:
@@ -48,9 +48,9 @@ def _replace(kernels: Kernels, active: Any, key: str) -> None:
 
 
 class _Twins:
-    """The CPU's generators that stand for a device's, with their seeds.
+    """The CPU generators that stand for a device's generators, with their seeds.
 
-    There is one for each generator of a device that the script draws from by name.
+    There is one CPU generator for each device generator that the script passes by name.
     """
 
     def __init__(self, torch: Any) -> None:
@@ -58,7 +58,7 @@ class _Twins:
         self.known: Dict[int, Tuple[int, Any, Any]] = {}
 
     def of(self, generator: Any) -> Any:
-        """Return the twin; a new one once the generator was seeded with something else."""
+        """Return the CPU generator for a device generator; a new one after a new seed."""
         seed = generator.initial_seed()
         known, twin, _ = self.known.get(id(generator), (None, None, None))
         if known != seed:
@@ -68,9 +68,9 @@ class _Twins:
 
 
 def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callable[..., Any]:
-    """Return the operator, run on copies of its tensors on the CPU.
+    """Return an operator that runs on CPU copies of its tensors.
 
-    What it writes into is copied back, what it returns is moved.
+    Tensors that the operator writes into are copied back, and its results are moved to the device.
     """
     # The schema of an operator is private, and as old as `torch.ops`: nothing public says which
     # arguments are written to.

@@ -16,7 +16,7 @@ _libraries: "list[Any]" = []  # one that is collected takes its kernels back
 class Kernels:
     """The replaced kernels of `aten`.
 
-    The real ones come back when the interpreter ends.
+    The original kernels come back when the interpreter ends.
     """
 
     def __init__(self, torch: Any) -> None:
@@ -25,9 +25,9 @@ class Kernels:
         _libraries.append(self._library)
 
     def original(self, operator: str, key: str) -> Optional[Callable[..., Any]]:
-        """Return the kernel that runs for `operator` on `key` now.
+        """Return the kernel that runs for `operator` on the dispatch key `key` now.
 
-        None where there is none, or this version of torch does not hand it out.
+        None if there is no such kernel, or this version of torch does not expose it.
         """
         find = getattr(self.torch.library, "get_kernel", None)
         if find is None:
@@ -43,9 +43,9 @@ class Kernels:
         return lambda *args, **kwargs: call(keys, *args, **kwargs)
 
     def replace(self, operator: str, key: str, function: Callable[..., Any]) -> None:
-        """Run `function` for `operator` on `key`.
+        """Run the Python function `function` for `operator` on the dispatch key `key`.
 
-        Raises RuntimeError or TypeError where that cannot be.
+        Raises RuntimeError or TypeError if torch refuses.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a kernel is overridden: on purpose
@@ -56,7 +56,7 @@ class Kernels:
 
 
 def accelerators(torch: Any) -> "tuple[str, ...]":
-    """Return dispatch keys of this torch's accelerators and of those that have plugged into it."""
+    """Return dispatch keys of torch's own accelerators and of backends plugged into torch."""
     # Whether a device is there must not be asked: that may start its driver, after which a process
     # cannot fork any more. `_has_xpu` is what `torch.xpu` itself reads; the name of the backend
     # that plugged in is set by `torch.utils.rename_privateuse1_backend`, and only private functions

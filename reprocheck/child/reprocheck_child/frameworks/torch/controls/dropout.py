@@ -73,7 +73,7 @@ def dropout_off(torch: Any, active: Any) -> None:
 
 
 def npu(off: "_Off", module: Any) -> None:
-    """Switch off what torch_npu has beside the operators of torch."""
+    """Switch off the dropout functions that torch_npu has beside the operators of torch."""
     for name, argument, neutral, at in NPU:
         if hasattr(module, name):
             off.argument(module, name, "torch_npu." + name, argument, neutral, at)
@@ -85,7 +85,7 @@ def _library(off: "_Off", function: str, argument: str, module: Any) -> None:
 
 
 class _Off:
-    """The wrappers of functions of Python."""
+    """The wrappers of dropout functions that are written in Python."""
 
     def __init__(self, torch: Any, active: Any) -> None:
         self.torch = torch
@@ -124,9 +124,10 @@ class _Off:
         neutral: float,
         at: int = _NOWHERE,
     ) -> None:
-        """Wrap a function whose `argument` is the probability.
+        """Wrap a function of `space` that takes the dropout probability as `argument`.
 
-        It has place `at` among the positional ones.
+        `at` is the index of that argument among the positional ones, `neutral` the value passed
+        instead.
         """
         real = getattr(space, name)
         active = self.active
@@ -143,9 +144,10 @@ class _Off:
         setattr(space, name, self._as_builtin(functools.update_wrapper(function, real), name))
 
     def recurrent(self, name: str) -> None:
-        """Wrap a function behind `nn.RNNBase`.
+        """Wrap a recurrent function behind `nn.RNNBase`, such as `torch.lstm`.
 
-        Of packed sequences the weights stand fourth and move the probability by one.
+        For packed sequences the weights are the fourth argument, so the probability is one place
+        later.
         """
         # `nn.RNNBase` and its cells look these functions of C++ up in `torch._VF`
         # (pytorch/pytorch#21478 says why there is such a module); nothing public lies between
@@ -181,7 +183,7 @@ class _Off:
 def in_place_of(wrapper: Any, real: Any) -> Any:
     """Return `wrapper` with the globals of `real`.
 
-    TorchScript reads the source of what is wrapped and looks names up in the wrapper's globals.
+    TorchScript reads the source of `real` and looks its names up in the globals of the wrapper.
     """
     function = types.FunctionType(
         wrapper.__code__, real.__globals__, real.__name__, wrapper.__defaults__, wrapper.__closure__
@@ -191,7 +193,7 @@ def in_place_of(wrapper: Any, real: Any) -> Any:
 
 
 def _place(function: Any, argument: str) -> int:
-    """Return the place of an argument among the positional ones."""
+    """Return the index of an argument among the positional ones."""
     try:
         return list(inspect.signature(function).parameters).index(argument)
     except (TypeError, ValueError):
@@ -199,21 +201,21 @@ def _place(function: Any, argument: str) -> int:
 
 
 def _given(args: Any, kwargs: Any, at: int, name: str, default: Any) -> Any:
-    """Return what a call is given for an argument."""
+    """Return the value that a call passes for an argument, or its default."""
     if len(args) > at:
         return args[at]
     return kwargs.get(name, default)
 
 
 def _with(args: Any, kwargs: Any, at: int, name: str, value: Any) -> Any:
-    """Return the arguments of a call with another value for one of them."""
+    """Return (args, kwargs) of a call with another value for one argument."""
     if len(args) > at:
         return (*args[:at], value, *args[at + 1 :]), kwargs
     return args, {**kwargs, name: value}
 
 
 def _operators(torch: Any, active: Any) -> None:
-    """Replace the dispatcher's entries, each where this version of torch has it."""
+    """Replace the dispatcher's dropout operators, as far as this version of torch has them."""
     kernels = Kernels(torch)
     # the key of operators that are written in terms of others, for all devices alike
     composite = ("CompositeImplicitAutograd",)
@@ -250,9 +252,9 @@ def _through(active: Any, what: str) -> Callable[..., Any]:
 
 
 def _fused(torch: Any, active: Any) -> Callable[..., Any]:
-    """Return the output and its mask, with the gradient of the identity.
+    """Return a replacement of `native_dropout` that keeps every value and has an identity gradient.
 
-    The formula of torch would scale it by the probability.
+    The formula of torch would scale the gradient by the probability.
     """
 
     def native_dropout(tensor: Any, p: float, train: Optional[bool]) -> Any:
@@ -266,7 +268,7 @@ def _fused(torch: Any, active: Any) -> Callable[..., Any]:
 def _without(
     active: Any, what: str, original: Callable[..., Any], at: int, name: str
 ) -> Callable[..., Any]:
-    """Return an operator whose argument `name` is the probability."""
+    """Return an operator that calls `original` with probability 0 in place of argument `name`."""
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         given = _given(args, kwargs, at, name, 0.0)

@@ -55,9 +55,10 @@ def fill_memory(torch: Any, active: Any) -> None:
 
 
 def _asked_for(frame: Any) -> bool:
-    """Return whether the code that calls PyTorch names something that leaves memory unfilled.
+    """Return whether the calling user code names a function that leaves memory uninitialized.
 
-    PyTorch fills what it asks for itself.
+    Calls from PyTorch's own code are looked through, because PyTorch fills what it allocates
+    itself.
     """
     # packages that allocate for whoever calls them
     while frame is not None and _package(frame) in ("torch", "torch_npu", "reprocheck_child"):
@@ -76,7 +77,7 @@ def _package(frame: Any) -> str:
 
 
 def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
-    """Return `empty` by way of `empty_strided`, where torch does not hand out its kernels."""
+    """Return a version of `empty` made of `empty_strided`, if torch does not expose the kernel."""
     if operator != "empty.memory_format":
         return None
     strided, last, last3d = (
@@ -99,9 +100,10 @@ def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
 
 
 def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the same memory without a way through the dispatcher, a tenth of the time.
+    """Return a faster allocator for plain CPU tensors, else `original`.
 
-    Only where torch has that and nothing special is asked for.
+    It bypasses the dispatcher, which takes ten times as long. It is used only if torch has the
+    function and the call asks for nothing special, such as pinned memory.
     """
     # what code that inductor compiled allocates with; it takes sizes, strides and a dtype alone
     guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
@@ -166,7 +168,7 @@ class _Host:
         self.tensor = torch.Tensor
 
     def wrap(self, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the kernel, with the pattern written into what is new."""
+        """Return an allocating kernel that writes the pattern into new memory."""
         what = _WHAT + operator.partition(".")[0]
         if operator == "resize_":
             return self._resize(what, original)
@@ -207,7 +209,7 @@ class _Host:
 
 
 def _accelerator(kernels: Kernels, active: Any, key: str) -> None:
-    """Fill what an accelerator allocates, by an operator of its own, below autograd."""
+    """Fill what an accelerator allocates with the pattern, by one operator run below autograd."""
     torch = kernels.torch
     # The guard that kernels of C++ take before they call other operators: what fills the memory is
     # no part of a graph, and counts no version. It has no public name.

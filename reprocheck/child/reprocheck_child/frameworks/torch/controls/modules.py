@@ -1,8 +1,8 @@
 """The control `dropout-off` for modules that people write themselves.
 
-One whose class is named for dropout returns its input, where that is safe: it has no parameters,
-takes one tensor, and returns one of the same shape and type. A class of which that cannot be said
-is left as it is, and named.
+A module whose class is named for dropout returns its input if that is safe: the module has no
+parameters, takes one tensor, and returns a tensor of the same shape and dtype. Another such class
+is left as it is, and named in the report.
 """
 
 import re
@@ -16,7 +16,7 @@ _NOT_DROPPED = re.compile(r"no_?drop|config", re.I)
 
 
 def hand_written_dropout(torch: Any, active: Any) -> None:
-    """Change module classes as they are made, and those that a backend made before."""
+    """Change dropout classes when they are defined, and those that a backend defined before."""
     module, wrap = torch.nn.Module, _Classes(torch, active).wrap
 
     def named(owner: Any) -> bool:
@@ -42,7 +42,7 @@ class _Classes:
         self.safe: Dict[Tuple[Any, ...], bool] = {}
 
     def wrap(self, owner: Any) -> None:
-        """Put the identity in place of `forward`, for calls of which it is safe."""
+        """Replace `forward` of a class by the identity for calls where the identity is safe."""
         real = vars(owner).get("forward")
         package = str(owner.__module__).partition(".")[0]
         # a function of Python has globals, which `in_place_of` needs
@@ -60,9 +60,10 @@ class _Classes:
 
     @guarded("controls: dropout-off", otherwise=False)
     def identity(self, module: Any, real: Any, args: Any, kwargs: Any) -> bool:
-        """Return whether the identity may stand for this call.
+        """Return whether a dropout module may return its input in this call.
 
-        The first of each class and shape is made, on a copy, to see what it returns.
+        The first call of each class, shape and dtype runs on a copy, to compare the shape of its
+        result.
         """
         name = type(module).__qualname__
         if len(args) != 1 or kwargs or not isinstance(args[0], self.torch.Tensor):

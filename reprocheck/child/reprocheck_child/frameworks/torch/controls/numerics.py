@@ -13,9 +13,9 @@ from ....recorder.hooking import named_like, replace
 def guarded(
     active: Any, control: str, what: str, real: Callable[..., Any], wanted: Any
 ) -> Callable[..., Any]:
-    """Return the setter `real(value)` under watch.
+    """Return a wrapper of the setter `real(value)` that watches the values set by the script.
 
-    A value that contradicts the control stands and is reported, or is replaced in a trial arm.
+    If a value contradicts the control, it is reported and kept, or replaced in a trial arm.
     """
 
     def setter(value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +47,7 @@ def deterministic(torch: Any, active: Any) -> None:
 def _algorithms(torch: Any, active: Any) -> None:
     """Switch deterministic algorithms on without `torch.use_deterministic_algorithms`.
 
-    That imports the compiler's settings, which takes seconds.
+    That function imports the compiler's settings, which takes seconds.
     """
     # The setter of C++ that it ends in: also reached by `torch.set_deterministic_debug_mode` and by
     # what holds the function of Python under a name of its own.
@@ -77,9 +77,9 @@ def _said(mode: Any, warn_only: Any) -> str:
 
 
 def _filling(torch: Any) -> Callable[[bool], None]:
-    """Stop deterministic mode from filling new memory with NaN, the work of another control.
+    """Stop deterministic mode from filling new memory with NaN, because `fill-memory` does that.
 
-    `fill(True)` gives it back, once. A script that sets this itself has the last word.
+    `fill(True)` switches the filling on again, once. If the script sets it itself, its value stays.
     """
     core = torch._C
     if not hasattr(core, "_set_deterministic_fill_uninitialized_memory"):
@@ -132,7 +132,7 @@ def _inductor(active: Any, config: Any) -> None:
 
 
 def _npu(torch: Any, active: Any, module: Any) -> None:
-    """Guard the levels of torch_npu, which switch the flag of torch that it reads."""
+    """Set torch's deterministic flag again after the import of torch_npu, which reads the flag."""
     where = "torch_npu %s" % getattr(module, "__version__", "?")
     with active.trying("deterministic", where):
         if not torch.are_deterministic_algorithms_enabled():
@@ -142,7 +142,7 @@ def _npu(torch: Any, active: Any, module: Any) -> None:
 
 
 def single_thread(torch: Any, active: Any) -> None:
-    """Set one thread inside operators and one between them."""
+    """Set one thread inside operators and one thread between operators."""
     torch.set_num_threads(1)
     active.touched("single-thread", "torch.set_num_threads", 1)
     setter = guarded(active, "single-thread", "torch.set_num_threads", torch.set_num_threads, 1)
@@ -151,10 +151,10 @@ def single_thread(torch: Any, active: Any) -> None:
 
 
 def _between_operators(torch: Any, active: Any) -> None:
-    """Set the number of threads between operators, and replace the script's call.
+    """Set the number of threads between operators, and replace the script's later call.
 
-    PyTorch takes this number once a process: the script's own call would be an error after ours.
-    That is reported.
+    PyTorch accepts this number once a process, so the script's own call would raise an error. The
+    replaced call is reported.
     """
     what = "torch.set_num_interop_threads"
     real = torch.set_num_interop_threads
@@ -174,9 +174,10 @@ def _between_operators(torch: Any, active: Any) -> None:
 
 
 def no_compile(torch: Any, active: Any) -> None:
-    """Let `torch.compile` leave code as it is.
+    """Let `torch.compile` return code uncompiled.
 
-    The variable is set before the start; this holds where a script removed it.
+    The environment variable is set before the process starts; this also works if the script removed
+    it.
     """
 
     def compiling(real: Any) -> Any:
@@ -200,7 +201,7 @@ def _switch_off(active: Any, config: Any) -> None:
 
 
 def _still_off(torch: Any, active: Any) -> None:
-    """Report that the script has switched the compiler on again by itself."""
+    """Report that the script has switched the compiler on again."""
     config: Any = sys.modules.get("torch._dynamo.config")
     if getattr(config, "disable", True):  # on, not imported yet, or a version without it
         return

@@ -83,7 +83,7 @@ def _replace(active: Any, order: Callable[[Any], Iterator[int]], kind: Any) -> N
 
 
 def _not_shuffled(active: Any, attribute: str, kind: Any) -> None:
-    """Set hooks on a class whose iteration asks an attribute whether to shuffle, as it starts."""
+    """Set a hook on a class whose iterator reads `attribute` to decide whether to shuffle."""
 
     def unshuffled(real: Any) -> Any:
         def __iter__(owner: Any) -> Any:  # noqa: N807
@@ -98,7 +98,7 @@ def _not_shuffled(active: Any, attribute: str, kind: Any) -> None:
 
 
 def _unshuffled(real: Callable[[Any], Any], owner: Any, attribute: str) -> Iterator[Any]:
-    """Switch the attribute off while the iteration starts, and restore it."""
+    """Switch the attribute off while the iteration starts, and restore its value afterwards."""
     nothing = object()
     before = getattr(owner, attribute)
     setattr(owner, attribute, False)
@@ -113,7 +113,7 @@ def _unshuffled(real: Callable[[Any], Any], owner: Any, attribute: str) -> Itera
 
 
 def _split(active: Any, module: Any) -> None:
-    """Replace `random_split`, which draws once which sample goes where."""
+    """Replace `random_split`, which draws once which sample goes into which part."""
     if hasattr(getattr(module, "random_split", None), "__wrapped__"):
         return
 

@@ -22,7 +22,7 @@ _WHAT = "torch.Generator.seed"
 
 
 def seed(torch: Any, active: Any) -> None:
-    """Seed the default generators of all devices. What the script seeds later itself, wins."""
+    """Seed the default generators of all devices; a later seed of the script replaces this one."""
     if active.spares("seed", "torch"):
         return
     number = active.process_seed()
@@ -52,9 +52,9 @@ def seed(torch: Any, active: Any) -> None:
 
 
 def _telling_of_lines(real: Any, telling: Any) -> Any:
-    """Return a kernel that reports the lines that draw from the default generator.
+    """Return a kernel that reports the script's lines that draw from the default generator.
 
-    The weights and masks of layers are left out.
+    Draws for initial weights and for dropout masks are left out.
     """
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
@@ -81,16 +81,16 @@ def _states(torch: Any) -> Tuple[Any, bool]:
 
 
 def reseeding(torch: Any, active: Any) -> None:
-    """Answer `Generator.seed()` from a fixed stream.
+    """Give `Generator.seed()` numbers of a fixed stream in place of OS entropy.
 
-    The functions that seed default generators from the system all end there.
+    All functions that seed default generators from OS entropy call this method.
     """
     _replace_seed(torch.Generator, active)
     import_hook.when_imported("torch_npu", lambda _: _own_types(torch, active))
 
 
 def _own_types(torch: Any, active: Any) -> None:
-    """Replace generators of a backend that are of a type of their own."""
+    """Replace `seed` of a backend's generators whose class is not `torch.Generator`."""
     for generator in getattr(getattr(torch, "npu", None), "default_generators", ()):
         if type(generator) is not torch.Generator:
             _replace_seed(type(generator), active)
@@ -102,7 +102,7 @@ def _replace_seed(kind: Any, active: Any) -> None:
         return
 
     def seed(generator: Any) -> Any:
-        """Seed from the system, or from the fixed stream where the user's code asks."""
+        """Seed from OS entropy, or from the fixed stream if a control answers the caller."""
         control = _responsible(active)
         if control is None:
             return real(generator)
@@ -118,9 +118,9 @@ def _replace_seed(kind: Any, active: Any) -> None:
 
 
 def _responsible(active: Any) -> Optional[str]:
-    """Return the control that answers: `private-rng` or `entropy`.
+    """Return which control answers a call of `Generator.seed`: `private-rng` or `entropy`, or None.
 
-    The first answers every caller, the other the user's own code, which may ask through torch.
+    `private-rng` answers every caller; `entropy` only the user's own code, also through torch.
     """
     if "private-rng" in active.names:
         return "private-rng"
@@ -139,9 +139,9 @@ def _package(frame: Any) -> str:
 
 
 def _set_in_type(kind: Any, name: str, value: Any) -> None:
-    """Set an attribute of a C type, whose `__setattr__` refuses.
+    """Set an attribute of a C type, whose `__setattr__` refuses new values.
 
-    It is set in the dictionary behind it, and what is cached of it is dropped.
+    The attribute is set in the type's own dictionary, and the type's cache is invalidated.
     """
     try:
         setattr(kind, name, value)
