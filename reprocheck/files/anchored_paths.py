@@ -1,9 +1,9 @@
-"""Paths below a folder that no link leads out of it.
+"""Opens paths below a folder in such a way that no link leads out of the folder.
 
-A script can put a link where a folder of the user's stood; whoever then writes to `folder/file` by
-its name writes somewhere else. Here each folder on the way is opened for itself, without following
-a link, and the last one is reached through its descriptor (`/proc/self/fd/N`), whatever takes its
-place by name meanwhile.
+A script can replace a folder of the user by a link; whoever then writes to `folder/file` by name
+writes somewhere else. In this module each folder on the way is opened without following a link, and
+the last folder is reached through its descriptor (`/proc/self/fd/N`), even if another file takes
+its name meanwhile.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ _NO_FOLDER = (errno.ENOTDIR, errno.ELOOP)
 
 
 class Anchor:
-    """A folder by its descriptor; a context manager that closes it.
+    """Hold a folder by its descriptor; as a context manager it closes the descriptor.
 
-    clear  whether a link or a file that stands where a folder is to be made is renamed (`name.2`);
-           else it is an error
-    Raises OSError where the folder cannot be opened.
+    Raises OSError if the folder cannot be opened.
+
+    clear  whether a link or file in the place of a folder that is to be made is renamed to
+           `name.2`; if
+           not, an error is raised
     """
 
     def __init__(self, folder: Path, *, clear: bool = False, flags: int = 0) -> None:
@@ -33,8 +35,9 @@ class Anchor:
 
     @classmethod
     def without_links(cls, folder: Path, *, clear: bool = False) -> Anchor:
-        """Open an absolute folder, none of whose parts may be a link; only the last one is made
-        where it is missing.
+        """Open an absolute folder, no part of whose path may be a link.
+
+        The last folder of the path is made if it is missing.
         """
         with cls(Path("/")) as top, top.path(str(folder)) as location:
             with suppress(FileExistsError):
@@ -43,10 +46,12 @@ class Anchor:
 
     @contextmanager
     def path(self, name: str, *, make: bool = False) -> Iterator[Path]:
-        """Yield the path of `name`, which starts from the folder; it is valid within the block.
+        """Yield a path to the file `name`, relative to the folder; use the path only within the
+        `with` block.
+
+        Raises OSError (ENOTDIR or ELOOP) if a folder on the way is a link or a file.
 
         make  whether missing folders on the way are made
-        Raises OSError (ENOTDIR or ELOOP) where a folder on the way is a link or a file.
         """
         *folders, last = PurePosixPath(name.lstrip("/")).parts
         descriptor = self._descend(tuple(folders), make=make)
@@ -87,6 +92,6 @@ class Anchor:
 
 
 def free_name(path: Path) -> Path:
-    """Return `path`, or the first of `path.2`, `path.3`… at which nothing stands."""
+    """Return `path`, or the first of `path.2`, `path.3`… that does not exist yet."""
     names = (path.with_name(f"{path.name}.{number}") for number in itertools.count(2))
     return next(name for name in itertools.chain((path,), names) if not os.path.lexists(name))

@@ -1,6 +1,4 @@
-"""Writing a file in one step: whoever reads sees the old content or the new one, never a part of
-it.
-"""
+"""Writes a file in one step: a reader sees the old content or the new content, never a part."""
 
 from __future__ import annotations
 
@@ -15,10 +13,10 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
-    """Yield a binary file that takes the place of `path` when the block ends, with these
-    permissions or those that the user's umask leaves.
+    """Yield a binary file that replaces `path` when the `with` block ends.
 
-    Where the block raises, `path` is as it was and nothing is left beside it. Raises OSError.
+    If the block raises, `path` is as before and no temporary file is left. The file gets the given
+    permissions, or those that the user's umask leaves. Raises OSError.
     """
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.absolute().parent)
     temporary = Path(name)
@@ -36,9 +34,9 @@ def replacing(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
 
 
 def put(path: Path, data: bytes) -> None:
-    """Write a file that the user has named: its place is taken in one step, with the permissions
-    that it has. What is no file (`/dev/stdout`, a pipe) or is reached by a link is written into.
+    """Write a file that the user has named, in one step and with the permissions of the old file.
 
+    A path that is no regular file (`/dev/stdout`, a pipe) or is a link is written into directly.
     Raises OSError.
     """
     in_one_step = not path.is_symlink() and (path.is_file() or not path.exists())
@@ -51,7 +49,7 @@ def put(path: Path, data: bytes) -> None:
 
 
 def try_to_put(path: Path) -> None:
-    """Check that `put` can write it later, without a trace of having tried. Raises OSError."""
+    """Check that `put` will be able to write a file, and leave no trace. Raises OSError."""
     is_new = not path.exists() and not path.is_symlink()
     with path.open("ab"):
         pass
@@ -62,7 +60,8 @@ def try_to_put(path: Path) -> None:
 def _umask() -> int:
     """Return the umask of this process.
 
-    It can be asked for only by setting it, which other threads would see, but where there is /proc.
+    The umask is read from /proc, because the system call can only read the umask by setting it,
+    which other threads would notice. Without /proc the system call is used.
     """
     with suppress(OSError, ValueError, IndexError):
         status = Path("/proc/self/status").read_text()

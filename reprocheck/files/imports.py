@@ -1,5 +1,6 @@
-"""Where the modules that a file imports may lie, by name: beside it, beside the program, and in the
-folders above it.
+"""Finds the files that the imports of a file may mean, by name.
+
+Searched are the folder of the file, that of the program, and the folders above the file.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ _OURS = "reprocheck"
 
 
 def modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Return (level, dotted name) of what a file imports: level 0 is absolute, 1 means beside the
-    file, 2 in the folder above.
+    """Yield (level, dotted name) for each import of a file.
 
-    Not reprocheck itself, wherever it lies: a script that says its losses imports it, and it is no
-    code of the user's.
+    Level 0 is an absolute import, 1 one from the file's own folder, 2 one from the folder above.
+    Imports of reprocheck are left out, because reprocheck is not the user's code.
     """
     ours = (0, _OURS)
     for level, name in _imported(tree):
@@ -40,15 +40,15 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def bound_to(tree: ast.AST) -> dict[str, str]:
-    """Return the names that imports bind in a file, each with the first name of the package that it
-    comes from.
-    """
+    """Return name -> top-level package, for each name that an import binds in a file."""
     return {name: _package(module) for module, name in _bindings(tree)}
 
 
 def module_names(trees: Iterable[ast.Module]) -> dict[str, str]:
-    """Return the modules that files import, with the first of the names that they have there:
-    `numpy` -> `np`, `tensorflow.keras` -> `keras`.
+    """Return module -> name, for each module that files import.
+
+    The name is the first under which a file imports the module: `numpy` -> `np`, `tensorflow.keras`
+    -> `keras`.
     """
     names: dict[str, str] = {}
     for module, name in chain.from_iterable(map(_bindings, trees)):
@@ -60,8 +60,9 @@ def module_names(trees: Iterable[ast.Module]) -> dict[str, str]:
 
 
 def _bindings(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield (dotted name, name in the file) of what the imports of a file bind. A relative import
-    says nothing of the package.
+    """Yield (dotted name of the module, name in the file) for each name that an import binds.
+
+    Relative imports are left out, because they do not tell the package.
     """
     for node in ast.walk(tree):
         match node:
@@ -76,13 +77,18 @@ def _bindings(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _package(name: str) -> str:
-    """Return the first of the names that a dotted name is made of."""
+    """Return the top-level package of a dotted name."""
     return name.partition(".")[0]
 
 
 def places(level: int, module: str, file: str, program: str) -> Iterator[tuple[str, ...]]:
-    """Yield, for each folder that an import may mean, the files that it executes there, packages
-    first.
+    """Yield, for each folder that an import may mean, the files that the import executes there.
+
+    Each `__init__.py` of a package stands before the files below it.
+
+    level    as `modules` returns it: 0 for an absolute import
+    file     the file that holds the import
+    program  the script that the run executes
     """
     *above, last = module.split(".")
     for folder in _folders(level, file, program):
@@ -93,7 +99,7 @@ def places(level: int, module: str, file: str, program: str) -> Iterator[tuple[s
 
 
 def _folders(level: int, file: str, program: str) -> Iterable[PurePath]:
-    """Return where an import may begin: one that is relative in one folder, at most."""
+    """Return the folders in which an import may begin; a relative import has at most one."""
     path = PurePath(file)
     if level:
         return path.parents[level - 1 : level]

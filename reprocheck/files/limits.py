@@ -1,10 +1,9 @@
-"""How large the files of a recording may be.
+"""Limits how large the files of a recording may be.
 
 A recording that a stranger made is read on the machine of whoever opens it. Each kind of file has a
-limit, which
-is looked at before the file is read. In a zip a file may also not unpack to much more than it takes
-there: real
-losses and facts hardly shrink to a tenth, while a bomb shrinks to a thousandth.
+limit, which is looked at before the file is read. In a zip a file may also not unpack to much more
+than the file takes in the zip: real losses and facts hardly shrink to a tenth, while a zip bomb
+shrinks to a thousandth.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ MOST_RANKS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file in a recording.
+    """Describe a kind of file in a recording.
 
-    most     bytes of one file, wherever it lies
-    free     bytes to which all files of this kind in a zip may unpack, whatever they take there
-    ratio    bytes to which they may unpack beyond that, for each byte that they take in the zip
+    most   bytes that one file may have, in a folder or unpacked from a zip
+    free   bytes to which all files of this kind in a zip may unpack in any case
+    ratio  further bytes to which the files may unpack, for each byte that they take in the zip
     """
 
     name: str
@@ -61,15 +60,19 @@ them.
 
 
 class TooMuchError(OSError):
-    """A file makes its reader keep or do more than its size explains: the rest is not read."""
+    """Report a file whose content takes more memory or time than its size explains.
+
+    The rest of the file is not read.
+    """
 
 
 @dataclass(slots=True)
 class Budget:
-    """What is still read of a file of a recording, in bytes.
+    """Count how much of a file may still be read, in bytes.
 
-    Whoever reads counts what each part takes in a real recording. Together that is no more than the
-    size of the file; a hostile file, whose parts are smaller, is not read to its end.
+    The reader of a file counts each part with the bytes that such a part takes in a real recording.
+    For a real file the sum is at most the size of the file; a hostile file with smaller parts is
+    not read to its end.
     """
 
     name: str = ""
@@ -78,18 +81,25 @@ class Budget:
     """Of what there is too much; "" where nothing is."""
 
     def add(self, path: Path) -> None:
-        """Allow what the size of a file explains. Raises OSError where there is none."""
+        """Allow as many further bytes as the file `path` has. Raises OSError if the file does not
+        exist.
+        """
         self.name = path.name
         self.left += path.stat().st_size
 
     def spend(self, count: int, cost: int, what: str) -> None:
-        """Count so many parts that take so many bytes each."""
+        """Count parts that were read.
+
+        count  number of parts
+        cost   bytes of each part in a real recording
+        what   what the parts are called in an error message, such as `losses`
+        """
         self.left -= count * cost
         if self.left < 0:
             self.excess = self.excess or what
 
     def check(self) -> None:
-        """Raise TooMuchError where more was counted than the files explain."""
+        """Raise TooMuchError if more parts were counted than the sizes of the files explain."""
         if self.excess:
             raise TooMuchError(
                 errno.EFBIG,
@@ -99,14 +109,14 @@ class Budget:
 
 
 def kind_of(name: str) -> Kind | None:
-    """Return the kind of a file by its name; None where a recording has no such file."""
+    """Return the kind of a file by its name; None for a file that no recording holds."""
     return next((kind for kind in KINDS if kind.pattern.fullmatch(name)), None)
 
 
 def too_large(path: Path) -> str:
-    """Return why a file is not read: a sentence, "" where it may be.
+    """Return a sentence that says why a file is too large to be read; "" if the file may be read.
 
-    Raises OSError where there is none.
+    Raises OSError if the file does not exist.
     """
     kind = kind_of(path.name)
     size = path.stat().st_size
@@ -119,9 +129,10 @@ def too_large(path: Path) -> str:
 
 
 def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
-    """Open a file of a recording: a regular one, no larger than its kind may be.
+    """Open a file of a recording for reading, if it is a regular file and no larger than its kind
+    allows.
 
-    Raises OSError.
+    Raises OSError. `buffer` is the number of bytes that are read at once.
     """
     if why := too_large(path):
         raise OSError(errno.EFBIG, why)
@@ -129,19 +140,16 @@ def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
 
 
 def content(path: Path) -> bytes:
-    """Return a file of a recording that is read at once.
+    """Return the content of a file of a recording.
 
-    Raises OSError where it is none, no regular file, or larger than its kind may be.
+    Raises OSError if the file is missing, is no regular file, or is larger than its kind allows.
     """
     with open_limited(path) as file:
         return file.read()
 
 
 def whole(path: Path, most: int) -> bytes:
-    """Return the content of a file that is read at once and has at most so many bytes.
-
-    Raises OSError.
-    """
+    """Return the content of a file. Raises OSError if the file has more than `most` bytes."""
     with path.open("rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -150,9 +158,9 @@ def whole(path: Path, most: int) -> bytes:
 
 
 def unpacked_too_large(files: Iterable[tuple[str, int, int]]) -> str:
-    """Return why the files of a zip are not unpacked: a sentence, "" where they may be.
+    """Return a sentence that says why a zip is too large to be unpacked; "" if it may be unpacked.
 
-    `files`: name, bytes unpacked and bytes in the zip of each.
+    files  name, bytes when unpacked, and bytes in the zip of each file
     """
     unpacked = dict.fromkeys(KINDS, 0)
     packed = dict.fromkeys(KINDS, 0)

@@ -1,5 +1,6 @@
-"""The code of a notebook as one text: cells one after the other, magics and shell lines made
-harmless without moving a line.
+"""Joins the code cells of a notebook to one text of Python, without moving a line.
+
+Lines that only IPython reads (magics and shell commands) are made harmless.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _CODE_CELLS = ("time", "timeit", "capture", "prun", "python", "python3")
 
 
 def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
-    """Return the joined code cells, and where each begins.
+    """Return the joined code cells of a notebook, and the line at which each cell begins.
 
-    Raises UnreadableError where it is no notebook of Python.
+    Raises UnreadableError if the file is no notebook of Python.
     """
     notebook = _notebook(data)
     texts: list[str] = []
@@ -47,7 +48,9 @@ def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
 
 
 def _source(cell: Mapping[object, object]) -> str:
-    """Return the text of a cell, which may be spelled line by line, and was called `input` once."""
+    """Return the text of a cell, which may be stored as a list of lines, or under the old key
+    `input`.
+    """
     source = cell.get("source", cell.get("input", ""))
     if not isinstance(source, list):
         return str(source)
@@ -55,9 +58,9 @@ def _source(cell: Mapping[object, object]) -> str:
 
 
 def neutralised(text: str) -> str:
-    """Return a cell without what only IPython reads.
+    """Return the code of a cell with all that only IPython reads made harmless.
 
-    The number of lines stays, and columns of what stays.
+    The number of lines stays the same, and so do the columns of the remaining code.
     """
     lines = split(text)
     first = next((line for line in lines if line.strip()), "")
@@ -79,7 +82,9 @@ def neutralised(text: str) -> str:
 
 
 def _without_magic(line: str) -> tuple[str, bool]:
-    """Return a line as Python, and whether the next one is the rest of it and goes with it."""
+    """Return a line as Python, and whether the next line continues a removed magic and goes,
+    too.
+    """
     for pattern, replacement, may_continue in _MAGICS:
         magic = pattern.match(line)
         if magic:
@@ -88,8 +93,9 @@ def _without_magic(line: str) -> tuple[str, bool]:
 
 
 def _parses(text: str) -> bool:
-    """Return whether a cell is Python as it stands: then a line that begins with `%` is the rest of
-    an expression.
+    """Return whether a cell is Python as it stands.
+
+    If so, a line that begins with `%` continues an expression and is no magic.
     """
     try:
         with warnings.catch_warnings():

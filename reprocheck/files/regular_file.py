@@ -1,6 +1,7 @@
-"""Files of a run are read only where they are regular files. A script can put a pipe in their
-place, which would be waited for for ever; whoever sends a recording can put a link there, and what
-it leads to on this machine would stand in a report.
+"""Opens files of a run only if they are regular files.
+
+A script can put a pipe in the place of a file, and reading would wait for ever. Somebody who sends
+a recording can put a link there, and the file behind the link would be shown in a report.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import BinaryIO
 
 
 class NotRegularError(OSError):
-    """A folder, link, pipe, socket or device stands where a file is to be read."""
+    """Report a folder, link, pipe, socket or device in the place of a file that is to be read."""
 
 
 def open_regular(path: Path, *, buffer: int = -1) -> BinaryIO:
-    """Open a regular file for reading; `buffer`: bytes that are read at once.
+    """Open a regular file for reading.
 
-    NotRegularError where it is none, OSError where it cannot be opened.
+    Raises NotRegularError for any other kind of file, and OSError if the file cannot be opened.
+
+    buffer  number of bytes that are read at once
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)

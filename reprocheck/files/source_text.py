@@ -1,4 +1,4 @@
-"""What text of source code is made of: lines, the cells of a notebook, why it cannot be read."""
+"""Describes source code as text: its lines, the cells of a notebook, and why it cannot be read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 
 class UnreadableError(Exception):
-    """A file that cannot be scanned: `reason`, and the line where one is known."""
+    """Report a file that cannot be scanned: `reason` says why, `line` where, if the line is
+    known.
+    """
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason)
@@ -17,8 +19,9 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """A code cell of a notebook: its number among all cells from 1, and where it begins in the
-    joined text.
+    """Describe a code cell of a notebook: its number, and its first line in the joined text.
+
+    The number counts all cells of the notebook from 1, those with text, too.
     """
 
     number: int
@@ -26,5 +29,7 @@ class Cell:
 
 
 def split(text: str) -> list[str]:
-    """Return the lines as Python counts them: a form feed or a Unicode separator ends none."""
+    """Return the lines of a text; as in Python, a form feed or a Unicode separator does not end a
+    line.
+    """
     return re.split(r"\r\n|\r|\n", text)

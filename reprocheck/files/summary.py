@@ -1,4 +1,4 @@
-"""Many paths in few words."""
+"""Shortens a list of paths to a few words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterable
 
 
 def summary(paths: Iterable[str], most: int = 3, others: int = 0) -> str:
-    """Return `a, b, c and 4 more`; `others`: how many there are beside these."""
+    """Return some names in words, such as `a, b, c and 4 more`.
+
+    others  number of further names that are not in the list
+    """
     names = tuple(paths)
     named = ", ".join(names[:most])
     others += max(0, len(names) - most)

@@ -1,10 +1,10 @@
-"""A recording as one file: what `reprocheck record -o run.zip` writes and `reprocheck compare`
-reads. Imports record, model and errors.
+"""Packs a recording into one file, which `reprocheck record -o run.zip` writes and `reprocheck
+compare` reads. Imports record, model and errors.
 
-A zip that comes from elsewhere is not trusted: only files that a recording has are taken out of it,
-up to a size, into a new folder, and nothing of it is executed. What its record names is looked for
-in that folder alone. The zip of a whole report folder is read as well, with that folder in front of
-each name or without it: its reports and copies stay in the zip.
+A zip from elsewhere is not trusted: only files that a recording has are unpacked, up to a limit of
+size, into a new folder, and nothing is executed. Files that the record names are searched in that
+folder only. The zip of a whole report folder is read as well, with that folder in front of each
+name or without it; its reports and copies are not unpacked.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ _AGAIN = "Record it again with `reprocheck record -o FILE.zip`, and copy the who
 def pack(folder: Path, file: Path) -> None:
     """Write the recording in `folder` as a zip, in one step.
 
-    Arms of a search, reports and copies are left out. Raises ReportError.
+    The arms of a search (its runs under controls), reports and copies of files are left out. Raises
+    ReportError.
     """
     record = replace(records.read(folder), arms=())
     of_runs = [path for path in files(folder) if not path.startswith("arms/")]
@@ -50,8 +51,11 @@ def pack(folder: Path, file: Path) -> None:
 
 
 def pack_all(folder: Path, file: Path, reports: Iterable[str]) -> None:
-    """Write a whole check as a zip: its recording, the arms of its search, and those of its reports
-    that are there. Raises ReportError.
+    """Write a whole check as a zip: its recording, the arms of its search, and its reports.
+
+    The arms are the runs under controls. Raises ReportError.
+
+    reports  names of reports to add; names without a file are skipped
     """
     drawn = [name for name in reports if _is_regular(folder / name)]
     _write(file, folder, records.read(folder), [*files(folder), *drawn])
@@ -74,8 +78,11 @@ def _write(file: Path, folder: Path, record: CheckRecord, names: Iterable[str]) 
 
 
 def files(folder: Path, below: str = "") -> list[str]:
-    """Return the files of a recording in a folder, or of its run `below`, by their paths in the
-    folder, sorted. Links are no files of it.
+    """Return the paths of the files of a recording, relative to its folder and sorted.
+
+    Links do not count as files.
+
+    below  the folder of one run, such as `run-1`, to return only the files of this run; "" for all
     """
     paths = []
     for parent, _, names in os.walk(folder / below):
@@ -88,16 +95,15 @@ def files(folder: Path, below: str = "") -> list[str]:
 
 
 def _is_regular(path: Path) -> bool:
-    """Return whether a file is there, and no link to another."""
+    """Return whether a path is a regular file and no link."""
     return path.is_file() and not path.is_symlink()
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """Yield the folder of a recording: `path` itself, or what a zip holds, in a folder that is
-    removed afterwards.
+    """Yield the folder of a recording; a zip is unpacked into a temporary folder.
 
-    Raises ReportError where it is no recording, is damaged or holds what no recording holds.
+    Raises ReportError if `path` is no recording, is damaged, or holds files of another kind.
     """
     if path.is_dir():
         read(path)
@@ -121,7 +127,8 @@ def opened(path: Path) -> Iterator[Path]:
 def read(folder: Path) -> CheckRecord:
     """Return the record of a recording.
 
-    Raises ReportError where it has none, or where that names files outside of its own folders.
+    Raises ReportError if there is no record, if the record names no run, or if the record names
+    files outside of the folders of a recording.
     """
     record = records.read(folder)
     if not record.runs:
@@ -130,7 +137,7 @@ def read(folder: Path) -> CheckRecord:
 
 
 def _unpack(file: Path, folder: Path) -> None:
-    """Take the files of a recording out of a zip. Raises ReportError."""
+    """Unpack those files of a zip that belong to a recording. Raises ReportError."""
     try:
         with zipfile.ZipFile(file) as archive:
             entries = _of_recording(file, archive.infolist())
@@ -156,9 +163,9 @@ def _unpack(file: Path, folder: Path) -> None:
 def _of_recording(
     file: Path, entries: Iterable[zipfile.ZipInfo]
 ) -> list[tuple[str, zipfile.ZipInfo]]:
-    """Return the entries that a recording has, by their names in it.
+    """Return (path in the recording, entry of the zip) for each entry that belongs to a recording.
 
-    Raises ReportError where a name leads out of the folder.
+    Raises ReportError if the name of an entry leads out of the folder, such as `../file`.
     """
     named = [(entry.filename, entry) for entry in entries]
     odd = next((name for name, _ in named if _LEADS_AWAY.search(name)), None)
@@ -196,8 +203,12 @@ def _check_entries(file: Path, entries: list[zipfile.ZipInfo]) -> None:
 def _take(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int, file: Path
 ) -> int:
-    """Return one file, as long as it is no longer than what is left: what a zip says of sizes is
-    not believed. Returns its size.
+    """Unpack one entry of a zip to the file `target`; return its size in bytes.
+
+    Raises ReportError if the file is longer than `left` or than the zip says, because the sizes
+    that a zip states can be wrong.
+
+    left  bytes that may still be unpacked from this zip
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0

@@ -1,8 +1,7 @@
-"""`record.json` of a report folder: written by the launcher after every run, read again by every
-report.
+"""Writes and reads `record.json` of a report folder.
 
-Non-finite floats are written as the strings `"nan"`, `"inf"` and `"-inf"`: in a float field they
-come back as floats.
+The launcher writes the file after every run, and every report reads it. Non-finite floats are
+written as the strings `"nan"`, `"inf"` and `"-inf"`; in a float field they come back as floats.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ minutes to draw. A run may be one of the check, of a deeper pair and of a side t
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What says whether the rest can be read."""
+    """Hold the versions at the head of a record, which say whether the rest can be read."""
 
     schema_version: object = None
     reprocheck_version: str = "of unknown version"
 
 
 def write(folder: Path, record: CheckRecord) -> None:
-    """Write `folder`/record.json in one step: a reader sees the old or the new one whole.
+    """Write `folder`/record.json in one step, so that a reader sees either the old or the new file.
 
     Raises ReportError.
     """
@@ -79,7 +78,7 @@ def removed(folder: Path) -> ReportError:
 
 
 def encode(record: CheckRecord) -> bytes:
-    """Return a record as it stands in the file."""
+    """Return a record as the bytes of record.json."""
     import msgspec
 
     plain = _plain(msgspec.to_builtins(record, enc_hook=str))
@@ -89,8 +88,8 @@ def encode(record: CheckRecord) -> bytes:
 def read(folder: Path) -> CheckRecord:
     """Read `folder`/record.json.
 
-    Raises ReportError where it is missing, broken or of a newer reprocheck, and where it names
-    files outside of its own folders.
+    Raises ReportError if the file is missing, is broken, was written by a newer reprocheck, or
+    names files outside of the folders of a recording.
     """
     path = folder / NAME
     _refuse_large(folder)
@@ -144,15 +143,21 @@ def read(folder: Path) -> CheckRecord:
 
 
 def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
-    """Return the runs of the check, of its deeper levels, under its controls, and of compared
-    sides.
+    """Return all runs that a record names.
+
+    They are those of the check itself, of its deeper levels, under its controls, and of two
+    compared recordings.
     """
     groups = map(attrgetter("runs"), (*record.deeper, *record.arms, *record.compared))
     return chain(record.runs, chain.from_iterable(groups))
 
 
 def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> T:
-    """Return a record, or its head. Raises ReportError."""
+    """Return the JSON `data` of the file `path` as an object of the class `kind`. Raises
+    ReportError.
+
+    strict  whether a value must have the declared type, so that "1" is no number
+    """
     import msgspec
 
     try:
@@ -162,8 +167,9 @@ def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> 
 
 
 def _refuse_large(folder: Path) -> None:
-    """Raise ReportError for a folder in which a file that is read at once is larger than any that
-    reprocheck writes.
+    """Raise ReportError if a file of the folder is larger than any that reprocheck writes.
+
+    Looked at are record.json and sources.json, which are read as a whole.
     """
     for name in (NAME, "sources.json"):
         try:
@@ -178,8 +184,8 @@ def _refuse_large(folder: Path) -> None:
 
 
 def _too_many(record: CheckRecord) -> str:
-    """Return why a record is none that reprocheck has written: it holds more of something than a
-    check can have.
+    """Return why reprocheck cannot have written a record: it holds more entries than any check;
+    else "".
     """
     folders = Counter(run.trace for run in _all_runs(record))
     counts = {
@@ -206,8 +212,10 @@ def _broken(path: Path, why: object) -> ReportError:
 
 
 def _plain(value: Any) -> Any:
-    """Return `value` with non-finite floats as strings, since JSON has none, and bytes of names
-    that are no UTF-8 escaped.
+    """Return `value` in a form that JSON can hold.
+
+    Non-finite floats become strings such as `nan`; bytes of file names that are no UTF-8 are
+    escaped.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()

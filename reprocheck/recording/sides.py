@@ -1,11 +1,10 @@
-"""Two recordings that were made apart, joined in one folder: run 1 of the first, run 2 of the
-second. Imports bundle, record and model.
+"""Joins two recordings that were made apart in one folder: run 1 of the first, run 2 of the second.
 
-The folder is then read like that of any check. It holds besides:
+Imports bundle, record and model. The folder is then read like that of any check. It also holds:
 
-    side-1/run-2 …   further runs of a side, from which its noise from run to run is seen
-    sources.json     the user's files of both sides: `files`, and `second`, those of the second that
-                     the first has otherwise
+    side-1/run-2 …   further runs of a recording, which show its noise from run to run
+    sources.json     the user's files of both recordings: `files`, and as `second` those of the
+                     second recording whose text differs from that in the first
 """
 
 from __future__ import annotations
@@ -46,11 +45,15 @@ def join(
     settings: Sequence[Setting],
     force: bool = False,
 ) -> CheckRecord:
-    """Write the check of two recordings (folders, see `bundle.opened`) into `folder`, and return
-    its record.
+    """Write the check of two recordings into `folder`, and return its record.
 
-    Raises UsageError where they are of different scripts, unless `force`; ReportError where one
-    cannot be read, or nothing written.
+    Raises UsageError if the recordings are of different scripts and `force` is not set, and
+    ReportError if a recording cannot be read or the folder cannot be written.
+
+    first, second  the folders of the recordings, see `bundle.opened`
+    names          what the user calls the two recordings, for messages
+    tolerance      bounds within which losses count as equal
+    settings       settings of the comparison, which the record keeps
     """
     recorded = bundle.read(first), bundle.read(second)
     caveat = _same_training(recorded, names, force=force)
@@ -96,9 +99,8 @@ def join(
 def _same_training(
     recorded: tuple[CheckRecord, CheckRecord], names: tuple[str, str], *, force: bool
 ) -> tuple[str, ...]:
-    """Return a caveat where the recordings are of different scripts and are compared all the same.
-
-    Raises UsageError.
+    """Return a caveat if the recordings are of different scripts; raise UsageError unless `force`
+    is set.
     """
     one, other = (what_ran(record.entry_point) for record in recorded)
     if one == other:
@@ -118,8 +120,8 @@ def _same_training(
 
 
 def what_ran(entry: EntryPoint) -> str:
-    """Return the script or module of an entry point by its own name, wherever it lies: `train.py`,
-    `-m package.train`.
+    """Return the script or module of an entry point without its folder: `train.py`, `-m
+    package.train`.
     """
     if entry.kind == "module" and len(entry.command) > 2:
         return f"-m {entry.command[2]}"
@@ -134,7 +136,7 @@ def what_ran(entry: EntryPoint) -> str:
 
 
 def arguments(entry: EntryPoint) -> str:
-    """Return what follows the interpreter, as it was typed."""
+    """Return the words of a command after the interpreter, as the user typed them."""
     words = entry.command
     if entry.kind != "command":
         words = words[1:]
@@ -142,7 +144,7 @@ def arguments(entry: EntryPoint) -> str:
 
 
 def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
-    """Return caveats on settings of the recordings that bear on what can be compared."""
+    """Return caveats about settings and controls in which the two recordings differ."""
     one, other = (
         {setting.name: setting.value for setting in record.settings} for record in recorded
     )
@@ -183,7 +185,7 @@ def _side(
 def _deeper(
     recorded: Sequence[CheckRecord], sources: Sequence[Path], folder: Path
 ) -> tuple[DeeperPair, ...]:
-    """Return the deeper levels that both sides recorded from the start."""
+    """Return a pair of runs for each deeper level that both recordings hold from iteration 1 on."""
     pairs = []
     first, second = (
         {pair.level: pair for pair in record.deeper if pair.begin == 1} for record in recorded
@@ -213,7 +215,11 @@ def _deeper(
 
 
 def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int) -> RunRecord:
-    """Return a run at its place in the new folder; only files that a recording has are copied."""
+    """Copy the files of a run to the folder `place`, and return the run's record with the new
+    paths.
+
+    Only files that belong to a recording are copied.
+    """
     for path in bundle.files(source, run.trace.rpartition("/")[0]):
         target = folder / place / PurePath(path).relative_to(PurePath(run.trace).parent)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -229,7 +235,10 @@ def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int)
 
 
 def _sources(folder: Path) -> dict[str, str]:
-    """Return the user's files that a recording keeps, by name; none where they cannot be read."""
+    """Return the texts of the user's files that a recording keeps, by file name.
+
+    The result is empty if sources.json cannot be read.
+    """
     kept = _files(_held(folder))
     return {str(name): text for name, text in kept.items() if isinstance(text, str)}
 
@@ -242,8 +251,9 @@ def _files(held: Mapping[str, object]) -> dict[str, object]:
 
 
 def _sources_not_kept(kept: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[str]:
-    """Return a caveat where the user's files of one side are known and those of the other are not,
-    as a check that passes keeps none.
+    """Return a caveat if only one of the two recordings keeps the user's files.
+
+    A check that passes keeps none.
     """
     missing = [name for texts, name in zip(kept, names, strict=True) if not texts]
     if len(missing) != 1:
@@ -252,10 +262,11 @@ def _sources_not_kept(kept: Sequence[Mapping[str, str]], names: Sequence[str]) -
 
 
 def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None) -> str:
-    """Return what recordings keep of the user's files, as the text of one file; of one that several
-    have, that of the first.
+    """Return the text of a sources.json that holds the user's files of several recordings.
 
-    `second` is kept beside them: what the second of two sides has otherwise.
+    A file that several recordings keep is taken from the first of them.
+
+    second  file name -> text, for files whose text in the second recording is another one
     """
     files: dict[str, object] = {}
     for folder in reversed(folders):

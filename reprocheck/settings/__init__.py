@@ -48,15 +48,20 @@ def _default(name: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """The settings of a check; the defaults are those of `OPTIONS`.
+    """Hold the settings of a check; the defaults are those of `OPTIONS`.
 
-    steps    None: the whole training          timeout  seconds a run, None: no limit
-    max_runs further runs of a search, None: as many as it takes
-    output   relative to the working directory  keep     None: remove nothing
-    python   None: the `python` of the command, or the interpreter that runs reprocheck
-    controls all that the options `control`, `seed`, `deterministic`, `no_dropout` and
-    `all_controls` ask for, in the order of the table
-    seed     what fixed seeds are derived from
+    steps     iterations to record; None: the whole training
+    timeout   seconds that a run may take; None: no limit
+    max_runs  further runs that a search may start; None: as many as the search takes
+    output    report folder, relative to the working directory
+    keep      report folders of earlier checks to keep; None: remove nothing
+    python    interpreter of the script; None: the `python` of the command, or the interpreter that
+              runs
+              reprocheck
+    controls  names of the controls that the options `control`, `seed`, `deterministic`,
+              `no_dropout`
+              and `all_controls` ask for, in the order of the table of controls
+    seed      number from which the fixed seeds of the control are derived
     """
 
     runs: int = _default("runs")
@@ -86,19 +91,25 @@ class Settings:
 
     @property
     def level_of_runs(self) -> Literal["auto", "loss"]:
-        """The level of the runs of a check: what nobody is to explain is recorded at `loss`."""
+        """Return the level at which the runs of a check are recorded.
+
+        The level is `loss` if the user asked for that level or wants no explanation of a
+        difference, else `auto`: the first iterations at level `module`, the rest at level `loss`.
+        """
         if self.level == "loss" or not (self.explain or self.asks_for_modules):
             return "loss"
         return "auto"
 
     @property
     def asks_for_modules(self) -> bool:
-        """Return whether the ladder is to be shown of a check that passes, too."""
+        """Return whether the user asked for a deeper level, which is then shown even if the check
+        passes.
+        """
         return self.level in DEEPER
 
     @property
     def tolerance(self) -> model.Tolerance:
-        """The bounds of the criterion."""
+        """Return the bounds within which two losses count as equal."""
         from reprocheck import model
 
         return model.Tolerance(rtol=self.rtol, atol=self.atol)
@@ -106,9 +117,9 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Given:
-    """A value that a source gives.
+    """Hold a value that a source of settings gives.
 
-    `place` is how an error names it: `reprocheck.toml: runs = 1`.
+    place  how an error message names the value: `reprocheck.toml: runs = 1`
     """
 
     option: Option
@@ -125,11 +136,14 @@ def load(
     *,
     files: bool = True,
 ) -> Settings:
-    """Return the settings that hold in `cwd`.
+    """Return the settings that hold in the working directory `cwd`.
 
-    flags: option name -> value; None means not given. environ: `os.environ` unless given. files:
-    whether settings files are read. Raises SettingsError: an unknown key, a value that is not
-    allowed, a settings file that cannot be read.
+    Raises SettingsError for an unknown key, for a value that is not allowed, and if a settings file
+    cannot be read.
+
+    flags    option name -> value; None means that the flag was not given
+    environ  environment variables, by default those of `os.environ`
+    files    whether settings files are read
     """
     if environ is None:
         environ = os.environ
@@ -159,8 +173,9 @@ def load(
 
 
 def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
-    """Return the values of all options, those that ask for controls folded into `controls` and
-    `seed`.
+    """Return the values of all options, with one list of controls.
+
+    Options that ask for a control, such as `deterministic`, are replaced by `controls` and `seed`.
     """
     left = {name: value for name, value in values.items() if name not in ("control", *ASKING)}
     given_options = [
@@ -182,8 +197,9 @@ ASKING: Mapping[str, Callable[[], tuple[str, ...]]] = {
 
 
 def plain(option: Option, value: object) -> object:
-    """Return a setting's value as a settings file would say it: paths as text, None as the option's
-    word where it has one.
+    """Return the value of a setting as a settings file writes it: a path as text, for example.
+
+    None becomes the option's word for None, if the option has such a word.
     """
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
@@ -272,8 +288,9 @@ def _from_files(cwd: Path) -> list[_Given]:
 
 
 def pyproject_table(path: Path) -> dict[str, object] | None:
-    """Return `[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not
-    mention it is not even parsed.
+    """Return the table `[tool.reprocheck]` of a pyproject.toml; None if there is no such table.
+
+    A file that does not mention the table is not parsed, because that saves time.
     """
     try:
         # a pipe in its place would be waited for for ever
@@ -291,7 +308,7 @@ def pyproject_table(path: Path) -> dict[str, object] | None:
 
 
 def toml(path: Path) -> dict[str, object]:
-    """Return what a TOML file holds. Raises SettingsError where it cannot be read."""
+    """Return the content of a TOML file. Raises SettingsError if the file cannot be read."""
     import tomllib
 
     try:

@@ -1,7 +1,7 @@
-"""The table of controls, which the recorder reads, too, and the environment that controls need
-before a process starts.
+"""Reads the table of controls, and sets the environment variables that controls need.
 
-Imports model and errors only. `docs/reference/controls.md` is checked against the table.
+The recorder reads the same table. Imports model and errors only. `docs/reference/controls.md` is
+checked against the table.
 """
 
 from __future__ import annotations
@@ -24,17 +24,21 @@ ALTERS: ControlClass = "alters the training"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Control:
-    """What removes one source of difference from outside.
+    """Describe a control, which removes one source of difference without a change of the script.
 
-    does         one sentence                  frameworks   what it does in each, by name
-    environment  variables set before start: `{seed}` stands for the seed, `{tmp}` for the run's own
-                 TMPDIR
+    does         what the control does, as one sentence
+    frameworks   what the control does in each framework, by the framework's name
+    environment  environment variables set before the start; `{seed}` stands for the seed, `{tmp}`
+                 for
+                 the run's own TMPDIR
     accepts      other values of such a variable that serve as well
     launch       what the launcher does: "" nothing, `copy` a fresh working directory for each run,
-                 `addresses` no randomised addresses cost, limits        what is known of its cost;
-                 what it does not reach
-    source, fix         where it is documented; code to paste, by framework (`torch`), or by
-    framework and device (`torch cuda`)
+                 `addresses` no randomized memory addresses
+    cost         what is known of the time that the control costs
+    limits       what the control does not reach
+    source       where the control is documented
+    fix          code for the user to paste, by framework (`torch`), or by framework and device
+                 (`torch cuda`)
     """
 
     name: str
@@ -51,13 +55,19 @@ class Control:
 
     @property
     def alters(self) -> bool:
-        """Return whether the training is another one under it."""
+        """Return whether the control changes the training itself, so that its losses are other
+        ones.
+        """
         return self.control_class == ALTERS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Contradiction:
-    """A variable of the user's that stands against a control."""
+    """Name an environment variable of the user whose value contradicts a control.
+
+    value   the value that the user set
+    wanted  the value that the control would set
+    """
 
     control: str
     variable: str
@@ -67,7 +77,7 @@ class Contradiction:
 
 @cache
 def table() -> tuple[Control, ...]:
-    """Return all controls, those that change least first."""
+    """Return all controls, ordered from those that change least to those that change most."""
     rows = json.loads(TABLE.read_text(encoding="utf-8"))
     return tuple(_control(row) for row in rows)
 
@@ -80,7 +90,7 @@ def _control(row: dict[str, object]) -> Control:
 
 
 def control(name: str) -> Control:
-    """Return the control of that name. Raises ControlError."""
+    """Return the control with this name. Raises ControlError if there is none."""
     for row in table():
         if row.name == name:
             return row
@@ -91,23 +101,25 @@ def control(name: str) -> Control:
 
 
 def ordered(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names, each once, in the order of the table.
+    """Return the names of controls, each once, in the order of the table.
 
-    Raises ControlError for one that it does not hold.
+    Raises ControlError for a name that is not in the table.
     """
     wanted = {control(name).name for name in names}
     return tuple(row.name for row in table() if row.name in wanted)
 
 
 def harmless() -> tuple[str, ...]:
-    """Return the names of all controls that do not alter the training."""
+    """Return the names of all controls that do not change the training itself."""
     return tuple(row.name for row in table() if not row.alters)
 
 
 @cache
 def parts() -> dict[str, tuple[str, ...]]:
-    """Return the controls that do a part of what a control does, by its name: they set variables
-    that it sets to the same values, and do nothing else.
+    """Return, for each control by name, the names of the controls that do a part of the same.
+
+    Such a part only sets environment variables, all of which the whole control sets to the same
+    values.
     """
     by_variables = [one for one in table() if one.environment and not one.launch]
     return {
@@ -121,18 +133,20 @@ def parts() -> dict[str, tuple[str, ...]]:
 
 
 def launched(names: Iterable[str], what: str) -> bool:
-    """Return whether one of the controls needs `what` of the launcher."""
+    """Return whether one of the controls needs `what` from the launcher, such as `copy`."""
     return any(control(name).launch == what for name in names)
 
 
 def environment(
     names: Iterable[str], seed: int, user: Mapping[str, str], tmp: str = ""
 ) -> tuple[dict[str, str], tuple[Contradiction, ...]]:
-    """Return the variables that the controls set, and what stands against them in the user's
-    environment.
+    """Return the environment variables that controls set, and the user's values that contradict
+    them.
 
-    A value of the user's that serves as well stays, and is not among the variables. `tmp` is the
-    run's own TMPDIR.
+    A value of the user that serves as well stays, and is not among the returned variables.
+
+    user  environment variables of the user
+    tmp   the run's own TMPDIR
     """
     added: dict[str, str] = {}
     against: list[Contradiction] = []
@@ -152,8 +166,8 @@ def environment(
 
 
 def refuse(against: Iterable[Contradiction]) -> None:
-    """Raise ControlError where there is anything that stands against a control: what the user set
-    is not overwritten silently.
+    """Raise ControlError if values of the user contradict a control, because they are not
+    overwritten.
     """
     contradictions = list(against)
     if not contradictions:

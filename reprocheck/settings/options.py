@@ -29,7 +29,7 @@ where it cannot.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
-    """What an option takes; `allowed` says it in words."""
+    """Describe the values that an option takes; `allowed` names them in words."""
 
     type: str
     metavar: str
@@ -40,7 +40,9 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One setting. Flag, environment variable and settings file key follow from `name`."""
+    """Describe one setting; its flag, environment variable and settings file key follow from
+    `name`.
+    """
 
     name: str
     default: object
@@ -65,7 +67,10 @@ class Option:
 
 
 def _whole(minimum: int, *, word: str = "") -> Kind:
-    """Return the kind of a whole number of at least `minimum`, or `word`, which becomes None."""
+    """Return the kind of a whole number of at least `minimum`.
+
+    word  a word that is allowed instead of a number and stands for None, such as `all`
+    """
 
     def parse(value: object) -> object:
         if word and (value is None or value == word):
@@ -84,8 +89,10 @@ def _whole(minimum: int, *, word: str = "") -> Kind:
 
 
 def _number(metavar: str, allowed: str, *, zero: bool, word: str = "") -> Kind:
-    """Return the kind of a finite number above 0 (0 itself where `zero`), or `word`, which becomes
-    None.
+    """Return the kind of a finite number above 0.
+
+    zero  whether 0 is allowed, too
+    word  a word that is allowed instead of a number and stands for None
     """
 
     def parse(value: object) -> object:
@@ -113,7 +120,9 @@ def _one_of(*choices: str) -> Kind:
 
 
 def _switch(value: object) -> object:
-    """Read TOML true/false, or the usual words in the environment."""
+    """Read true or false of a TOML file, or a word such as `yes` or `0` of an environment
+    variable.
+    """
     if isinstance(value, bool):
         return value
     words = {
@@ -140,7 +149,7 @@ LANGUAGES = ("en", "zh")
 
 
 def _rules(value: object) -> object:
-    """Read rules of `--fail-on`: text with commas between them, or a list."""
+    """Read the rules of `--fail-on`: a list, or text with commas between the rules."""
     from reprocheck.model import is_rule, rules_of
 
     words = value if isinstance(value, (list, tuple)) else [value]
@@ -159,8 +168,9 @@ def _text(value: object) -> object:
 
 
 def _names(value: object) -> object:
-    """Read names of controls: a list, or text with commas between them; "none" or an empty list for
-    none.
+    """Read names of controls: a list, or text with commas between the names.
+
+    The word "none" or an empty list stands for no control.
     """
     words = value if isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(word, str) for word in words):
@@ -323,7 +333,7 @@ OPTIONS: tuple[Option, ...] = (
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return the name that looks most like `name`, or an empty string."""
+    """Return the known name that is spelled most like `name`; "" if none is similar."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, list(names), n=1, cutoff=0.5)), "")

@@ -1,6 +1,6 @@
-"""Traces back into runs: `read_run(folder, record)`.
+"""Reads the traces of a run back: `read_run(folder, record)`.
 
-Imports the model, and the grouping that it shares with the recorder.
+Imports the model, and the grouping of events into iterations that the recorder uses, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Stated = TypeVar("_Stated", bound=Hashable)
 def read_run(folder: Path, record: RunRecord) -> Run:
     """Read one run of the report folder.
 
-    What is missing or damaged is left out, and said in `problems`; nothing is raised for it.
+    Missing or damaged parts of a trace are left out and named in `problems`; no error is raised.
     """
     from reprocheck.trace import controls, ranks
     from reprocheck.trace.inputs import first_reads, inputs
@@ -89,7 +89,7 @@ def read_run(folder: Path, record: RunRecord) -> Run:
 
 
 def _told(folder: Path, name: str) -> str:
-    """Return a setting of the recorder; empty where its settings cannot be read."""
+    """Return a value of the recorder's settings file; "" if the file cannot be read."""
     import json
 
     try:
@@ -100,8 +100,9 @@ def _told(folder: Path, name: str) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return trace files in order of the nanoseconds in their names, so that equal start times
-    still have an order.
+    """Return the trace files of a run, ordered by the nanoseconds in their names.
+
+    The nanoseconds also order processes whose start times in the trace are equal.
     """
 
     def started(path: Path) -> tuple[int, str]:
@@ -187,11 +188,12 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
 
 
 def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
-    """Return files that were read before the run wrote them, by the time of each event, or the
-    start of its process where it has none.
+    """Return the files that the run read before any process of the run wrote them.
 
-    Appending is neither reading nor writing: what stood in the file before stays there to be read.
-    What another machine wrote is none of them: two clocks tell no order.
+    The order is that of the times of the events; an event without a time counts as at the start of
+    its process. Appending counts neither as reading nor as writing, because the earlier content of
+    the file stays. Files that another machine wrote are left out, because the clocks of two
+    machines give no order.
     """
     openings = [
         (process.process.time if event.time is None else event.time, number, place)
@@ -214,7 +216,7 @@ def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
 
 
 def _tail(path: Path) -> str:
-    """Return the last lines of a log, at most 40 and 8 KB."""
+    """Return the end of a log: at most 40 lines and 8 KB."""
     try:
         with open_regular(path) as file:
             size = file.seek(0, 2)
@@ -229,5 +231,5 @@ def _tail(path: Path) -> str:
 
 
 def _once(statements: Iterable[_Stated]) -> tuple[_Stated, ...]:
-    """Return statements in their order, without repetition."""
+    """Return statements in their order, each of them only once."""
     return tuple(dict.fromkeys(statements))

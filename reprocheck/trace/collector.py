@@ -1,5 +1,6 @@
-"""The garbage collector, out of the way while many facts are read and compared: they form no
-cycles, and it visits them again and again.
+"""Pauses Python's garbage collector while many facts are read and compared.
+
+The facts form no reference cycles, and the collector would visit them again and again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Let the garbage collector rest meanwhile; afterwards it is as before."""
+    """Pause the garbage collector within the `with` block; afterwards the collector is as
+    before.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""What the controls of a run did, from the events of all its processes."""
+"""Gathers what the controls of a run did, from the events of all processes of the run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from reprocheck.trace import events
 
 
 def gather(processes: Iterable[Sequence[events.OfControls]]) -> ControlTrace:
-    """Return the events of each process as one account: of a touch the largest count a process,
-    added up over processes; the rest once each.
+    """Combine the events about controls from all processes of a run.
+
+    The counts of a touch (a control that acted on one function or setting) are added up over the
+    processes, with the largest count of each process. Every other event is kept once.
     """
     touches: dict[tuple[str, str], Touch] = {}
     patched: dict[str, None] = {}
@@ -58,7 +60,10 @@ def gather(processes: Iterable[Sequence[events.OfControls]]) -> ControlTrace:
 
 
 def _touches(found: Sequence[events.OfControls]) -> list[Touch]:
-    """Return the touches of one process, in the order in which they were first seen."""
+    """Return the touches of one process, in the order in which they were recorded first.
+
+    A touch is a control that acted on one function or setting.
+    """
     touches: dict[tuple[str, str], Touch] = {}
     for event in found:
         if type(event) is events.Control:
@@ -84,7 +89,9 @@ def _touches(found: Sequence[events.OfControls]) -> list[Touch]:
 
 
 def _added(one: Touch, other: Touch) -> Touch:
-    """Return two accounts of the same touch as one, the first of them first."""
+    """Combine two records of the same touch: counts are added, lines of the first record stand
+    first.
+    """
     lines = tuple(dict.fromkeys((*one.lines, *other.lines)))
     return replace(
         one, count=one.count + other.count, source=one.source or other.source, lines=lines

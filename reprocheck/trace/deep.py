@@ -1,7 +1,7 @@
-"""The facts of the deeper levels as they stand in a trace.
+"""Defines the facts of the levels `module` and `op` as a trace holds them.
 
-Sketches take most of the room in a trace and are asked for at a few places only. They stay in the
-file; `sketched` fetches them.
+Sketches take most of the room in a trace and are needed at a few places only. Therefore sketches
+stay in the file until `sketched` reads them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ class Leaf(
     gc=False,
     rename={"hash": "h", "dtype": "d", "shape": "s", "norm": "z", "value": "v", "device": "dev"},
 ):
-    """A tensor by its fingerprint, or a plain value: one leaf of what a module took or returned."""
+    """Hold one value that a module took or returned: the fingerprint of a tensor, or a plain
+    value.
+    """
 
     hash: str = ""
     dtype: str = ""
@@ -36,14 +38,14 @@ class Leaf(
 
     @property
     def known(self) -> bool:
-        """Return whether there is anything to compare: a tensor without elements is equal to every
-        other one.
+        """Return whether the leaf has a hash or a value to compare, and is no tensor without
+        elements.
         """
         return 0 not in (self.shape or ()) and (bool(self.hash) or self.value is not msgspec.UNSET)
 
 
 class Sketched(Leaf, frozen=True, gc=False):
-    """A leaf with its sketch, from which the size of a difference is estimated."""
+    """Hold a leaf with its sketch, from which the size of a difference is estimated."""
 
     sketch: str = msgspec.field(default="", name="k")
 
@@ -52,9 +54,11 @@ Leaves: TypeAlias = list[tuple[str, Leaf]]
 
 
 class How(msgspec.Struct, frozen=True, gc=False, rename={"ranges": "range"}):
-    """What else is known of the arguments of an operator, by their paths: strides of tensors that
-    are not contiguous, the smallest and the largest integer of a tensor; `empty`: the arguments
-    that are lists without elements.
+    """Describe the arguments of an operator further, by the path of each argument.
+
+    strides  strides of the tensors that are not contiguous
+    ranges   smallest and largest value of each integer tensor
+    empty    paths of the arguments that are lists without elements
     """
 
     strides: dict[str, tuple[int, ...]] = {}
@@ -67,7 +71,7 @@ AS_USUAL = How()
 
 
 class Seen(events.Event, kw_only=True):
-    """One fact. `docs/reference/trace-format.md` says what each kind of fact holds."""
+    """Hold one fact; `docs/reference/trace-format.md` describes the keys of each kind of fact."""
 
     kind: str = msgspec.field(name="r")
     iteration: int = msgspec.field(default=0, name="i")
@@ -126,12 +130,14 @@ class Seen(events.Event, kw_only=True):
 
     @property
     def drawn(self) -> tuple[str, ...]:
-        """The generators that moved meanwhile."""
+        """Return the names of the random generators whose state changed during this fact."""
         return tuple(self.after)
 
 
 class Again(events.Event, rename={"kind": "r", "iteration": "i", "places": "p", "optimizer": "o"}):
-    """Facts of several places, each with the value of the last fact `gradient` of its place."""
+    """Hold facts of several places at once, each with the value of its place's last fact
+    `gradient`.
+    """
 
     kind: str
     iteration: int = 0
@@ -140,14 +146,18 @@ class Again(events.Event, rename={"kind": "r", "iteration": "i", "places": "p", 
 
 
 class Fingerprints(events.Event):
-    """How the fingerprints of a process were made."""
+    """Name the algorithms of a process's fingerprints: the hash and the sketch."""
 
     hash: str = ""
     sketch: str = ""
 
 
 class Unrecorded(events.Event):
-    """Something that could not be recorded."""
+    """Tell what could not be recorded.
+
+    where  the place of the missing value, such as the name of a module
+    why    the reason
+    """
 
     where: str = ""
     why: str = ""
@@ -155,7 +165,10 @@ class Unrecorded(events.Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opened:
-    """A file that was opened, after `position` facts had been seen, on a line of the script."""
+    """Name a file that the process opened, and the line of the script that did.
+
+    position  the number of facts that were recorded before the file was opened
+    """
 
     path: str
     mode: str
@@ -165,7 +178,7 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeepTrace:
-    """What one rank of a run recorded at a deeper level, in the order of execution.
+    """Hold what one rank recorded at level `module` or `op`, in the order of execution.
 
     Losses are facts of the kind `loss`.
     """
@@ -194,8 +207,10 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueErro
 
 
 def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[str, Sketched]]:
-    """Return the leaves of a fact with their sketches: those that went in and those that came out,
-    by path. Empty where the file is gone.
+    """Read the sketches of a fact: return the leaves of its inputs and those of its outputs, by
+    path.
+
+    Both results are empty if the trace file is gone.
     """
     at = seen.at if seen.written < 0 else seen.written
     if at < 0:

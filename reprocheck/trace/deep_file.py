@@ -1,4 +1,4 @@
-"""One trace file of a deeper level while it is read, line by line."""
+"""Reads one trace file of level `module` or `op`, line by line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEAD: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any
 
 @dataclass(slots=True)
 class DeepFile:
-    """One trace file while it is read, and what was taken from it so far."""
+    """Hold a trace file of level `module` or `op` while it is read, and the facts taken so far."""
 
     path: Path
     recorded: Recorded = field(default_factory=lambda: Recorded(process=events.Process()))
@@ -61,12 +61,12 @@ class DeepFile:
 
 
 def everything(_: bytes) -> bool:
-    """Return that every line is wanted."""
+    """Return True: decode every line."""
     return True
 
 
 def to_the_end(_: DeepFile) -> bool:
-    """Return that no line is the last one that is wanted."""
+    """Return False: read the file to its end."""
     return False
 
 
@@ -77,8 +77,8 @@ def read(
 ) -> DeepFile:
     """Read a trace file.
 
-    is_wanted  whether a line is decoded; one that is not wanted is a fact
-    is_enough  asked after each line that is decoded: whether the rest is left out
+    is_wanted  returns whether a line is to be decoded; lines that are not decoded must be facts
+    is_enough  called after each decoded line; returns whether reading stops there
     """
     file = DeepFile(path=path)
     try:
@@ -98,12 +98,14 @@ def read(
 
 
 def is_blank(line: bytes) -> bool:
-    """Return whether a line holds nothing, as where a machine went down while it was written."""
+    """Return whether a line is empty or zero bytes, as a crash of the machine can leave it."""
     return not line.startswith(b"{") and not line.strip(b"\0\r\n ")
 
 
 def begun(file: DeepFile) -> BinaryIO:
-    """Return the file, of which nothing has been read. Raises OSError."""
+    """Open the trace file for reading, and set the limits that depend on its size. Raises
+    OSError.
+    """
     file.recorded.name = file.path.stem
     file.most = min(MOST_FACTS, FREE_FACTS + file.path.stat().st_size // FACT_BYTES)
     file.budget.add(file.path)
@@ -111,7 +113,10 @@ def begun(file: DeepFile) -> BinaryIO:
 
 
 def take(file: DeepFile, line: bytes, at: int) -> None:
-    """Add what a line says, which stands at this offset."""
+    """Decode a line and add its content to `file`.
+
+    at  offset of the line in the trace file, in bytes
+    """
     try:
         event = _DECODER.decode(line)
     except UNREADABLE:
@@ -147,7 +152,10 @@ def _keep(file: DeepFile, seen: Seen, at: int) -> None:
 
 
 def take_again(file: DeepFile, event: Again, at: int) -> None:
-    """Add the facts of several places whose values stand in earlier lines."""
+    """Add facts of several places whose values stand in earlier lines.
+
+    at  offset of the line of `event` in the trace file, in bytes
+    """
     for place in event.places:
         known = file.gradients.get(place)
         if known is None:
@@ -165,7 +173,7 @@ def take_again(file: DeepFile, event: Again, at: int) -> None:
 
 
 def _take_other(file: DeepFile, event: _Line) -> None:
-    """Take what is no fact."""
+    """Add an event that is no fact."""
     recorded, grouping = file.recorded, file.grouping
     match event:
         case events.Loss():

@@ -1,5 +1,7 @@
-"""The traces of the deeper levels, by rank: `read_deep(folder, run)` says which trace is whose, and
-the facts of a rank are read when they are asked for.
+"""Reads the traces of the levels `module` and `op`, by rank.
+
+`read_deep(folder, run)` finds the trace file of each rank; the facts of a rank are read only when
+they are asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from reprocheck.trace.process import Recorded, unknown
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Whose:
-    """The trace file of one rank, and what files of other processes say of that rank."""
+    """Name the trace file of one rank, and the seeds that the rank's data workers reported.
+
+    has_rank  whether the process reported its rank itself
+    """
 
     path: Path
     has_rank: bool
@@ -29,33 +34,40 @@ class _Whose:
 
 @dataclass(frozen=True, slots=True)
 class DeepRun:
-    """The traces of one run, by rank. The facts of all ranks do not fit into memory together, so
-    they are read one rank at a time.
+    """Read the traces of one run at level `module` or `op`, one rank at a time.
+
+    The facts of all ranks together do not fit into memory.
     """
 
     traces: Mapping[int, _Whose]
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The ranks that recorded, in order."""
+        """Return the ranks that have a trace, in order."""
         return tuple(sorted(self.traces))
 
     @property
     def have_ranks(self) -> bool:
-        """Return whether every process said which rank it is."""
+        """Return whether every process reported its rank itself."""
         return all(one.has_rank for one in self.traces.values())
 
     def under(self, numbers: Mapping[int, int]) -> DeepRun:
-        """Return the same traces, the ranks under other numbers."""
+        """Return the same traces with other rank numbers.
+
+        numbers  old rank -> new rank; ranks that are missing there keep their number
+        """
         return DeepRun({numbers.get(rank, rank): one for rank, one in self.traces.items()})
 
     def read(self, rank: int) -> DeepTrace:
-        """Return what a rank recorded."""
+        """Return all facts that a rank recorded."""
         return self.trace(rank, read(self.path(rank)))
 
     def read_place(self, rank: int, place: str, iteration: int) -> DeepTrace:
-        """Return what a rank recorded of one place up to the end of an iteration; facts of other
-        places may stand among it.
+        """Return the facts that a rank recorded at one place up to the end of an iteration.
+
+        Facts of other places may stand among the result.
+
+        place  where in the training the facts were recorded, such as the name of a module
         """
         name = json.dumps(place).encode()
 
@@ -73,7 +85,7 @@ class DeepRun:
         return self.traces[rank].path
 
     def trace(self, rank: int, file: DeepFile) -> DeepTrace:
-        """Return the trace of a rank, as far as its file was read."""
+        """Return the facts of a rank from its trace file, as far as the file was read."""
         problems = [*file.recorded.problems, *unknown(file.recorded.process.v, {})]
         if file.garbage:
             problems.append(LinesLeftOut(kind="no events", number=file.garbage))
@@ -94,9 +106,9 @@ class DeepRun:
 
 
 def read_deep(folder: Path, run: RunRecord) -> DeepRun:
-    """Return which ranks a run recorded.
+    """Find the trace file of each rank of a run.
 
-    What is missing or damaged is left out, and said in `problems` of the traces.
+    Missing or damaged parts are left out and named in `problems` of the traces.
     """
     try:
         paths = sorted((folder / run.trace).glob("*.jsonl"))
@@ -128,9 +140,9 @@ def read_deep(folder: Path, run: RunRecord) -> DeepRun:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Outline:
-    """What one trace file says of its process, beside the facts.
+    """Describe the process of one trace file, without its facts.
 
-    seeds   what the workers of loaders say of the seeds that they set
+    seeds  the seeds that data workers reported to have set
     """
 
     path: Path
@@ -155,20 +167,21 @@ def _outline(path: Path, is_enough: Callable[[DeepFile], bool]) -> _Outline:
 
 
 def _says_its_rank(file: DeepFile) -> bool:
-    """Return whether a file has said by now whose it is. A framework tells its rank before a
-    loss.
+    """Return whether the lines read so far show the rank and a loss or an update.
+
+    After the first loss no rank is expected any more, because a framework reports the rank earlier.
     """
     return file.trained and file.recorded.rank is not None
 
 
 def _trained(files: Sequence[_Outline]) -> list[_Outline]:
-    """Return the files of the processes that trained; where none says so, those with facts."""
+    """Return the files of the processes that trained; if there are none, the files with facts."""
     return [file for file in files if file.trained] or [file for file in files if file.has_facts]
 
 
 def _worker_seeds(files: Sequence[_Outline]) -> dict[int, tuple[Seen, ...]]:
-    """Return, by the process id of those that started workers for their loaders, what the
-    workers say of the seeds that they set, worker by worker.
+    """Return the seeds that data workers set, by the process id of the process that started the
+    workers.
     """
     seeds_of: dict[int, list[Seen]] = {}
     for file in files:
@@ -183,5 +196,7 @@ _SEED = b'{"e":"seen","r":"seed"'
 
 
 def _is_no_fact(line: bytes) -> bool:
-    """Return whether a line says something of its process; seeds do."""
+    """Return whether a line describes its process instead of the training; lines about seeds count,
+    too.
+    """
     return not line.startswith(_FACTS) or line.startswith(_SEED)

@@ -31,7 +31,7 @@ Plain: TypeAlias = str | bool | int | float | None
 
 
 class Event(msgspec.Struct, tag_field="e", tag=str.lower, gc=False):
-    """One line. Unknown keys are ignored."""
+    """Hold one line of a trace; keys that this version does not know are ignored."""
 
 
 class Process(Event):
@@ -220,7 +220,7 @@ class Left(Event):
 
 
 class Checkpoint(Event):
-    """What a continued run kept; `reprocheck.resume` reads it."""
+    """Describe a checkpoint of a continued run, which `reprocheck.resume` reads."""
 
     i: int = 0
     at: list[str] = []
@@ -233,7 +233,7 @@ class Checkpoint(Event):
 
 
 class Unkept(Event):
-    """What a continued run wrote between two iterations, and is no checkpoint."""
+    """Name files that a continued run wrote between two iterations and that are no checkpoint."""
 
     p: list[str] = []
     removed: list[str] = []
@@ -243,7 +243,7 @@ class Unkept(Event):
 
 
 class Outside(Event):
-    """A checkpoint that a continued run was about to write where no snapshot is taken."""
+    """Name a checkpoint that a continued run was about to write where no snapshot is taken."""
 
 
 class Enough(Event):
@@ -251,7 +251,9 @@ class Enough(Event):
 
 
 class Broken(Event):
-    """Lines before this one could not be written: what follows is of no known iteration."""
+    """Mark that earlier lines could not be written, so that the iteration of later lines is
+    unknown.
+    """
 
     why: str = ""
 
@@ -309,8 +311,11 @@ _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
 @dataclass(slots=True)
 class Reading:
-    """What is known of a file once it has been read: `cut` in mid-line, how many lines were no
-    events, unknown events by name.
+    """Hold what is known of a trace file after reading.
+
+    cut      whether the file ends in the middle of a line
+    garbage  number of lines that are no events
+    unknown  number of events of each kind that this version does not know
     """
 
     cut: bool = False
@@ -320,10 +325,10 @@ class Reading:
 
 
 def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
-    """Yield the events of a file in order, a chunk at a time.
+    """Yield the events of a trace file in order, a chunk at a time.
 
-    Lines that are no known events are left out. Raises OSError, TooMuchError where the budget of
-    the file is spent.
+    Lines that are no known events are left out. Raises OSError, and TooMuchError if the content
+    takes more memory than the size of the file explains.
     """
     reading.budget.add(path)
     rest: list[bytes] = []

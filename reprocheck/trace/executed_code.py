@@ -1,4 +1,6 @@
-"""Which code of the user's ran, and when: the `ran` events of the deeper levels, read back."""
+"""Reads which of the user's code ran, and when: the `ran` events of the levels `module` and
+`op`.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,12 @@ _MARK = b'{"e":"ran"'
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ran:
-    """What one event says. `at` is the offset of its line in the trace file: facts of that file
-    with a larger one came later.
+    """Hold one `ran` event: which of the user's code had run.
 
-    files   names of files that were imported       lines   (file, line) under way
-    done    (file, first line) of functions that were entered and left
+    at     offset of the event's line in the trace file; facts at larger offsets came later
+    files  names of files that were imported
+    lines  (file, line) of the functions that were running, at the line that they had reached
+    done   (file, first line) of functions that were entered and left
     """
 
     at: int
@@ -40,9 +43,9 @@ _DECODER: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
 
 
 def read_reached(path: Path) -> tuple[Ran, ...]:
-    """Return what a trace file says of it, in order; nothing where it cannot be read.
+    """Return the `ran` events of a trace file in order; nothing if the file cannot be read.
 
-    Lines that are damaged are left out.
+    Damaged lines are left out.
     """
     reached: list[Ran] = []
     at = 0

@@ -1,5 +1,5 @@
-"""The files that a run read: those that it was given, which its processes did not write themselves,
-and its own.
+"""Finds the files that a run read: the files that the run was given, and files that the run
+made.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _BEGUN = attrgetter("process.time")
 
 
 def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFile]:
-    """Return each file as the first process to open it found it.
+    """Return each input file of a run, as the process that opened the file first found it.
 
-    A file that the run made itself is one where it was finished before the process began that
-    trains with it, by a program of its own.
+    A file that the run itself made counts as input only if another program of the run had finished
+    the file before the training process began: for example, a script that prepares the data.
     """
     own = {*record.files.created, *record.files.changed, *_written_by(recorded)}
     of_trainers = _written_by(filter(_TRAINED, recorded))
@@ -56,8 +56,10 @@ def _written_by(recorded: Iterable[Recorded]) -> set[str]:
 
 
 def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
-    """Return each file that a process read, as the first one found it: early where that was before
-    its own first loss, or, of a process that does not train, before that of any.
+    """Return each file that a process read, as the first reader found it.
+
+    A read is `early` if it came before the first loss of the process; for a process that does not
+    train, before the first loss of any process.
     """
     earliest = min((one.began for one in recorded if one.began is not None), default=None)
     reads: dict[str, FirstRead] = {}

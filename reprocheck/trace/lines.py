@@ -16,15 +16,15 @@ _BUFFER = 1 << 17
 
 
 def opened(path: Path) -> BinaryIO:
-    """Return the file, to be read line by line. Raises OSError."""
+    """Return a trace file, opened to be read line by line. Raises OSError."""
     return open_limited(path, buffer=_BUFFER)
 
 
 def lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Return each line with its end.
+    """Return each line of a trace file with its line end.
 
-    A last line may lack its end, and more than that. One that is too long comes in parts, of which
-    the last alone has an end.
+    The last line may lack its line end, or be cut in the middle. A line that is too long comes in
+    parts, of which only the last part has a line end.
     """
     # cutting lines out of the buffer is done in C; a loop here would take longer than what is done
     # with most of them
@@ -32,8 +32,9 @@ def lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Return the lines that have their ends, but for parts of one that is too long in a file that
-    ends with a whole one.
+    """Return only the lines that have a line end.
+
+    In a file that ends with a line end, the parts of a line that is too long are returned, too.
     """
     last = max(os.fstat(stream.fileno()).st_size - 1, 0)
     if os.pread(stream.fileno(), 1, last) == b"\n":
@@ -42,5 +43,5 @@ def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def is_whole(line: bytes) -> bool:
-    """Return whether a line has its end."""
+    """Return whether a line ends with a line end, and so was written completely."""
     return line.endswith(b"\n")

@@ -8,7 +8,7 @@ _MOST_DTYPES = 255
 
 
 def number(value: float | str) -> float:
-    """Return a value as it stands in a trace; what is none is NaN."""
+    """Return a number of a trace as a float; NaN for anything that is no number."""
     try:
         return float(value)
     except ValueError:
@@ -16,8 +16,9 @@ def number(value: float | str) -> float:
 
 
 def code_of(dtypes: dict[str, int], name: str) -> int:
-    """Return the code of a dtype, which is given one where it is new; all beyond 255 are
-    `unknown`.
+    """Return the code of a dtype, from 0 to 255; a new dtype gets the next free code.
+
+    All dtypes beyond 255 share the code of `unknown`.
     """
     if name not in dtypes and len(dtypes) >= _MOST_DTYPES:
         name = "unknown"

@@ -1,6 +1,6 @@
-"""Where a process comes from, in words that do not depend on which process of a run was faster.
+"""Tells where a process comes from: how the process and each of its ancestors were started.
 
-That is: how it and each of its ancestors were started.
+The words do not depend on which process of a run was faster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ MOST_GENERATIONS = 50
 
 
 class ById:
-    """Processes by machine and process id, which several had one after the other."""
+    """Find processes by machine and process id; a system gives a process id several times in
+    turn.
+    """
 
     def __init__(self, processes: Sequence[Recorded]) -> None:
         self._found: dict[tuple[int | None, int, str], list[Recorded]] = defaultdict(list)
@@ -33,7 +35,13 @@ class ById:
     def latest(
         self, node: int | None, pid: int, *, before: float, how: str = ""
     ) -> Recorded | None:
-        """Return what recorded last under a process id, of those that began before."""
+        """Return the process that began last before the time `before`, among those with this
+        process id.
+
+        node    number of the machine on which the process ran; None if all processes ran on one
+        before  Unix time in seconds: processes that began later are ignored
+        how     how the process began, such as `start` or `fork`; "" for any way
+        """
         candidates = self._found.get((node, pid, how), [])
         earlier = bisect_right(candidates, before, key=_time)
         if not earlier:
@@ -41,8 +49,10 @@ class ById:
         return candidates[earlier - 1]
 
     def family(self, one: Recorded) -> Iterator[Recorded]:
-        """Return a process and those that it descends from, itself first: the latest of each
-        process id that began before the one below.
+        """Yield a process and its ancestors, from the process itself upwards.
+
+        The parent of each is the latest process with the parent's process id that began before its
+        child.
         """
         member: Recorded | None = one
         # a process id is used again, so that a family could have no end
@@ -58,9 +68,9 @@ _Executor = tuple["int | None", int, str]
 
 
 class Origins:
-    """The origins of the processes of one run.
+    """Tell where each process of one run comes from.
 
-    Two that were started alike, by the same process, have the same.
+    Two processes that the same parent started in the same way have the same origin.
     """
 
     def __init__(self, processes: Sequence[Recorded]) -> None:
@@ -78,7 +88,9 @@ class Origins:
             self._executors[node, parent, executor] = of_parent[node, parent]
 
     def of(self, recorded: Recorded) -> tuple[str, ...]:
-        """Return one word for each start or fork on the way to a process."""
+        """Return the origin of a process: one word for each start or fork that led to the
+        process.
+        """
         return self._of(recorded, frozenset())
 
     def _of(self, recorded: Recorded, below: frozenset[str]) -> tuple[str, ...]:
@@ -109,7 +121,7 @@ class Origins:
 
 
 def _time(recorded: Recorded) -> float:
-    """Return when a process began."""
+    """Return when a process began, in Unix seconds."""
     return recorded.process.time
 
 

@@ -1,5 +1,5 @@
-"""One trace file -> what its process recorded: losses in columns, iterations, and everything else
-that it said of itself.
+"""Reads one trace file: the losses in columns, the iterations, and all other facts of the
+process.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ take more memory than its size explains.
 
 @dataclass(slots=True)
 class Recorded:
-    """The content of one trace file.
+    """Hold the content of one trace file.
 
-    `values` and `dtype_of` are columns, one entry a loss that counts.
+    `values` and `dtype_of` are columns with one entry for each loss that counts: its value, and the
+    code of its dtype in `dtypes`.
     """
 
     process: events.Process
@@ -120,7 +121,9 @@ class Recorded:
     """Why what `log_loss` was given is no loss; "" where it was one."""
 
     def keep_writer(self, event: events.Wrote) -> None:
-        """Keep who wrote a path first."""
+        """Keep the line of the script that wrote a path first; later writers of the path are
+        ignored.
+        """
         path = event.p[:LONGEST_SENTENCE]
         if path in self.wrote:
             return
@@ -130,7 +133,10 @@ class Recorded:
             self.left_out += 1
 
     def keep(self, kept: list[Any], item: object, most: int) -> None:
-        """Add `item`, unless there are `most` already; of a long sentence its beginning."""
+        """Add `item` to the list `kept`; of a long sentence only the beginning.
+
+        most  the number of entries of `kept` from which on items are only counted, in `left_out`
+        """
         if len(kept) >= most:
             self.left_out += 1
         elif isinstance(item, str):
@@ -140,8 +146,10 @@ class Recorded:
 
     @property
     def node(self) -> int | None:
-        """The machine that it ran on, where the run was put together from those of several:
+        """Return the number N of the machine of this process, from a trace name
         `nodeN-PID-NANOSECONDS`.
+
+        It is None for a run that was not put together from the runs of several machines.
         """
         first = self.name.partition("-")[0].removeprefix(NODE)
         if not self.name.startswith(NODE) or not first.isdecimal():
@@ -149,7 +157,10 @@ class Recorded:
         return int(first)
 
     def breaks(self, why: Statement | str) -> None:
-        """Note that lines are missing behind those that were read so far."""
+        """Note that lines of the trace are missing after those that were read so far.
+
+        why  the reason, as a statement or sentence of the report
+        """
         if self.broken_after is None:
             _end_stretch(self, events.Irregular(u=False))
             self.broken, self.broken_after = why, self.grouping.closed
@@ -157,12 +168,12 @@ class Recorded:
 
     @property
     def trained(self) -> bool:
-        """Return whether it had a loss or an update."""
+        """Return whether the process recorded a loss or an update."""
         return bool(self.grouping.losses or self.grouping.ends)
 
 
 def read_process(path: Path) -> Recorded:
-    """Read one trace file, whatever state it is in: what cannot be read becomes a problem."""
+    """Read one trace file in whatever state the file is; unreadable parts become problems."""
     recorded = Recorded(process=events.Process(), name=path.stem)
     reading = events.Reading()
     try:
@@ -198,7 +209,11 @@ def read_process(path: Path) -> Recorded:
 
 
 def unknown(version: int, kinds: Mapping[str, int]) -> list[Statement]:
-    """Return what is not known here: the newer format of a trace, and kinds of events."""
+    """Return statements about what this version cannot read in a trace.
+
+    version  the version of the trace format that wrote the file
+    kinds    the number of events of each kind that this version does not know
+    """
     statements: list[Statement] = []
     if version > events.FORMAT_VERSION:
         statements.append(NewerFormat(version=version, known=events.FORMAT_VERSION))
@@ -209,8 +224,12 @@ def unknown(version: int, kinds: Mapping[str, int]) -> list[Statement]:
 
 
 def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
-    """Return the losses of the recorded iterations, up to the early stop; those of several threads
-    in one iteration are sorted.
+    """Return the losses of the recorded iterations, up to the early stop.
+
+    If several threads had losses in one iteration, the losses of that iteration are sorted, because
+    their order is a race.
+
+    stopped_at  the last iteration before the early stop; None if the training was not stopped
     """
     grouping = recorded.grouping
     ends = grouping.ends
@@ -234,8 +253,10 @@ def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
 
 
 def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Checked | None]:
-    """Return the ranges of the forward and of the backward check within the iterations that `ends`
-    delimits.
+    """Return which losses the forward check and the backward check compare; None for a check
+    without.
+
+    ends  for each iteration, the number of losses up to the end of the iteration
     """
     forward = backward = None
     if ends:
@@ -255,7 +276,10 @@ def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Check
 
 
 def take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
-    """Feed events in order. Losses and updates are the bulk and are dealt with here."""
+    """Add a chunk of events to what was recorded, in the order of the trace.
+
+    Losses and updates are handled in this function, because most events are of these two kinds.
+    """
     grouping, values, dtype_of = recorded.grouping, recorded.values, recorded.dtype_of
     count_loss, update = grouping.loss, grouping.update
     usual, code = next(iter(recorded.dtypes.items()), (None, 0))
@@ -284,7 +308,7 @@ def take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
 
 
 def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
-    """Take what a process did beside losses and updates."""
+    """Add an event that is neither a loss nor an update."""
     if isinstance(event, events.OF_DEEPER_LEVELS):
         return  # read elsewhere
     match event:
@@ -325,7 +349,7 @@ def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
 
 
 def _take_state(recorded: Recorded, event: events.AnyEvent) -> None:
-    """Take what a process says of itself."""
+    """Add an event that describes the process itself, such as its rank, framework or end."""
     match event:
         case events.Process():
             recorded.process = event
@@ -359,8 +383,10 @@ def _take_state(recorded: Recorded, event: events.AnyEvent) -> None:
 
 
 def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
-    """Feed the losses of a regular stretch; between two of them stands an update that is not
-    written.
+    """Add the losses of a regular stretch that ends.
+
+    An update follows each loss of the stretch but the last; these updates are not written in the
+    trace.
     """
     stretch, recorded.stretch = recorded.stretch, None
     if stretch is None:
@@ -421,7 +447,9 @@ def _take_framework(recorded: Recorded, event: events.Framework) -> None:
 
 
 def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None:
-    """Take rank and world, unless no machine has so many."""
+    """Keep the rank and the number of ranks, unless the numbers are impossibly large or
+    negative.
+    """
     world = event.world
     if world is None:
         world = recorded.world
@@ -441,7 +469,7 @@ def _take_environment(recorded: Recorded, event: events.Environment) -> None:
 
 
 def take_problem(recorded: Recorded, event: events.Problem) -> None:
-    """Keep what went wrong in the recorder itself."""
+    """Keep an error of the recorder itself as a problem of the process."""
     problem = event.error
     if event.where == events.LOG_LOSS:
         recorded.refused = recorded.refused or problem[:LONGEST_SENTENCE]

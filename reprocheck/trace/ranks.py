@@ -1,6 +1,6 @@
-"""Which rank a training process is.
+"""Decides which rank each training process has.
 
-The answer never depends on process ids, which differ from run to run.
+The answer never depends on process ids, because those differ from run to run.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from reprocheck.trace.process import Recorded
 
 
 def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[int, Recorded]:
-    """Return rank -> process, in rank order.
+    """Return rank -> process, in the order of the ranks.
 
-    `trainers` are in order of their start; `processes`: all of the run.
+    A process keeps the rank that it reported. If two processes reported the same rank, or a process
+    reported none, further ranks are given in an order that is the same in each run: first by the
+    origin of the process, then by its losses.
 
-    A process keeps the rank that it said it had. Where two say the same, or none was said, further
-    ranks are given in the order of what does not race: where they come from, then what they
-    recorded.
+    trainers   the processes that trained, in order of their start
+    processes  all processes of the run
     """
     ranks: dict[int, Recorded] = {}
     left: list[Recorded] = []
@@ -48,8 +49,9 @@ def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[
 
 
 def _count_starts(trainers: Sequence[Recorded]) -> None:
-    """Give numbers to trainers of one origin that began one after the other: their order is no race
-    and tells them apart.
+    """Add `start 1`, `start 2`, … to the origins of processes that ran one after the other.
+
+    Their order is no race, so that the number tells processes of the same origin apart in each run.
     """
     groups: dict[tuple[str, ...], list[Recorded]] = defaultdict(list)
     for recorded in trainers:
@@ -64,7 +66,7 @@ def _count_starts(trainers: Sequence[Recorded]) -> None:
 
 
 def numbered(by_rank: Mapping[int, Recorded]) -> list[Statement]:
-    """Return which processes were given a rank here."""
+    """Return statements about the processes whose rank reprocheck chose."""
     given = {rank: one for rank, one in by_rank.items() if one.origin and not one.training}
     statements: list[Statement] = [
         SecondProcess(rank=one.rank, reported=rank)
@@ -78,7 +80,7 @@ def numbered(by_rank: Mapping[int, Recorded]) -> list[Statement]:
 
 
 def in_threads(by_rank: Mapping[int, Recorded]) -> list[Statement]:
-    """Return which ranks are trainings in threads or tasks of one process."""
+    """Return a statement about the ranks that are trainings in threads or tasks of one process."""
     named = tuple((rank, one.training[-1]) for rank, one in by_rank.items() if one.training)
     return [TrainingsInThreads(trainings=named)] if named else []
 
@@ -94,8 +96,8 @@ def _order(recorded: Recorded) -> tuple[object, ...]:
 
 
 def inherit(processes: Sequence[Recorded]) -> None:
-    """Give a fork the frameworks of the process that it was forked from, which alone saw them being
-    imported.
+    """Copy to each forked process the frameworks of its parent process, which alone saw the
+    imports.
     """
     by_pid = {(one.node, one.process.pid): one for one in processes}
     for one in processes:
@@ -106,12 +108,14 @@ def inherit(processes: Sequence[Recorded]) -> None:
 
 
 def world(by_rank: Mapping[int, Recorded]) -> int:
-    """Return the number of ranks, as those that trained said; 0 where none did."""
+    """Return the number of ranks that the training processes reported; 0 if none did."""
     return max(filter(None, (one.world for one in by_rank.values())), default=0)
 
 
 def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
-    """Return the ranks of the world that recorded nothing."""
+    """Return the ranks that recorded nothing, although the reported number of ranks includes
+    them.
+    """
     ranks = world(by_rank)
     if ranks <= len(by_rank):
         return ()
@@ -119,8 +123,9 @@ def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
 
 
 def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[Statement]:
-    """Return which ranks recorded nothing: those of which no process was seen, and those of which
-    one was.
+    """Return a statement about the ranks that recorded nothing.
+
+    It tells ranks whose process was never seen from ranks whose process ran and did not train.
     """
     lost = absent(by_rank)
     if not lost:

@@ -21,7 +21,7 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class _Column:
-    """One series under way, one entry a value in each array."""
+    """Hold one series while its trace file is read; each array has one entry for each value."""
 
     values: array[float] = field(default_factory=lambda: array("d"))
     dtype_of: array[int] = field(default_factory=lambda: array("B"))
@@ -32,13 +32,15 @@ class _Column:
 
 
 class Columns:
-    """All series of one process, by name and by who was given them."""
+    """Hold all series of one process, by the name of the series and by the tracker that got the
+    values.
+    """
 
     def __init__(self) -> None:
         self._columns: dict[Key, _Column] = {}
 
     def take(self, event: events.Series) -> bool:
-        """Add one value; False where it is of one series too many."""
+        """Add one value to its series; return False if the process has too many series already."""
         key = (event.n[:LONGEST_NAME], event.by[:LONGEST_NAME])
         column = self._columns.get(key)
         if column is None:
@@ -55,8 +57,10 @@ class Columns:
         return True
 
     def until(self, iteration: int) -> tuple[Series, ...]:
-        """Return the series with what was reported up to an iteration, in the order of their first
-        values; without those that had none by then.
+        """Return the series with the values that were reported up to an iteration.
+
+        The series stand in the order of their first values; series without a value by then are left
+        out.
         """
         series = []
         for (name, by), column in self._columns.items():

@@ -24,9 +24,10 @@ _OF_A_TRAINING = (Loss, Optimizer, Update, Regular, Irregular)
 
 
 def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
-    """Return the trainings of a process, each with its own losses; itself where it has one.
+    """Return the trainings of a process, each with its own losses.
 
-    The file is read again: only at its end it is known which threads train.
+    A process with a single training is returned as it is. The trace file is read a second time,
+    because only its end shows which threads train.
     """
     if not recorded.in_threads:
         return [recorded]
@@ -57,8 +58,9 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
 
 
 def _part(recorded: Recorded, group: set[Member]) -> Recorded:
-    """Return a training without its losses: its process without its rank, which others have,
-    too.
+    """Return one training of a process as a `Recorded` of its own, still without losses.
+
+    The rank of the process is left out, because the other trainings of the process have the same.
     """
     threads = sorted(member for member in group if isinstance(member, str))
     return replace(
@@ -78,8 +80,10 @@ def _part(recorded: Recorded, group: set[Member]) -> Recorded:
 
 
 def _fill(parts: list[Recorded], groups: list[set[Member]], path: Path) -> None:
-    """Give each training its events. A stretch is the main thread's; what belongs to none, such as
-    an optimizer that never steps, is left out.
+    """Give each training its losses and updates from the trace file.
+
+    A regular stretch belongs to the main thread. Events of no training, such as those of an
+    optimizer that never steps, are left out.
     """
     owners = {member: part for part, group in zip(parts, groups, strict=True) for member in group}
     for event in _events(path):

@@ -23,10 +23,11 @@ STAND_IN = os.path.join(
 
 
 def start(folder: str, modules: set[str]) -> None:
-    """Record this process into `folder`.
+    """Record this process into the trace folder `folder`.
 
-    `modules` are those that were loaded before the recorder. Raises OSError or ValueError where the
-    folder does not hold the settings of a run.
+    Raises OSError or ValueError if the folder does not hold the settings of a run.
+
+    modules  the modules that were loaded before the recorder
     """
     with open(os.path.join(folder, "recorder.json"), encoding="utf-8") as file:
         settings = json_text.loads(file.read())
@@ -68,7 +69,7 @@ def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
 
 @guarded("watching savers")
 def _start_archives(recorder: events.Recorder) -> None:
-    """Record what is saved and loaded, in a check of a resume."""
+    """Record what the training saves and loads, in a check of a resume."""
     from .resume.archives import Savers
 
     recorder.savers = Savers(recorder)
@@ -98,7 +99,7 @@ def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> N
 
 
 def _controller(active: Any, framework: registry.Framework) -> import_hook.Callback:
-    """Put the controls of the run in place, before the adapter."""
+    """Put the controls of the run in place, before the adapter of a framework."""
 
     @guarded("installing the controls for " + framework.name)
     def install(module: object) -> None:
@@ -136,9 +137,10 @@ def _installer(recorder: events.Recorder, framework: registry.Framework) -> impo
 
 @guarded("loading what describes a framework")
 def _make_ready(framework: registry.Framework) -> None:
-    """Load what describes the environment while the framework is imported.
+    """Load the modules that describe the environment while the framework is imported.
 
-    The first step of a training describes its environment, and may be shorter than that import.
+    The first step of the training describes the environment, and may take less time than these
+    imports.
     """
     from .process import environment
 
@@ -150,7 +152,7 @@ def _make_ready(framework: registry.Framework) -> None:
 def is_older(version: str, oldest: tuple[int, ...]) -> bool:
     """Return whether a version such as `2.13.0+cpu` comes before the oldest supported one.
 
-    A version that cannot be read does not.
+    An unreadable version counts as new.
     """
     numbers: list[int] = []
     for part in version.split("+")[0].split(".")[: len(oldest)]:

@@ -48,10 +48,12 @@ def with_home(text: str) -> str:
 
 
 def paths(wanted: list[str], own: list[str], *, whole: bool) -> list[str]:
-    """Return `sys.path` for the call: that of the process that asked.
+    """Return `sys.path` for the call: that of the process that asked for the call.
 
-    The recorder's folder stands where it stands in every run. Without `whole`, the call runs in
-    another interpreter, whose own entries come after those that were asked for.
+    The recorder's folder comes second, as in every run.
+
+    whole  whether the interpreter is that of the asking process; if not, the own entries of this
+           interpreter follow
     """
     recorder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     entries = [
@@ -100,9 +102,9 @@ def import_main(name: str, file: str) -> None:
 
 
 def load_module(name: str, file: str) -> None:
-    """Import a module, from its file where its name cannot be imported.
+    """Import a module by its name, or from its file if the name cannot be imported.
 
-    Test files are such modules where pytest does not change `sys.path`.
+    Test files need the latter if pytest does not change `sys.path`.
     """
     from importlib import import_module, util
     from types import ModuleType
@@ -139,7 +141,7 @@ def check(*args: Any, **options: Any) -> None:
 
 
 def refuse(call: Mapping[str, Any], error: BaseException) -> None:
-    """Write down why the function was not called."""
+    """Write the reason why the function was not called to a file, for the asking process."""
     message, fix = getattr(error, "message", None), getattr(error, "fix", None)
     if not isinstance(message, str) or not isinstance(fix, str):
         reason = (type(error).__name__ + ": " + str(error)).rstrip(": ")

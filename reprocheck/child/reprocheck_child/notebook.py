@@ -30,9 +30,10 @@ NO_IPYTHON = (
 
 
 class Program:
-    """A notebook that is being run.
+    """Run a notebook.
 
-    `place` is its path, `names` the variables that its cells share.
+    place  path of the notebook
+    names  variables that its cells share
     """
 
     def __init__(self, place: str, names: dict[str, Any]) -> None:
@@ -49,7 +50,7 @@ class Program:
         self.execute(cell["code"], self.first)
 
     def execute(self, code: str, skipped: int) -> None:
-        """Run code of the current cell that begins after so many lines."""
+        """Run code of the current cell that begins after so many lines of the cell."""
         compiled = compile("\n" * skipped + code, self.file, "exec", flags=AWAIT, dont_inherit=True)
         if compiled.co_flags & COROUTINE:
             import asyncio
@@ -136,7 +137,7 @@ def _file(trace: TracebackType) -> str:
 
 
 def note(code: str, text: str) -> None:
-    """List something in the report under *changed to observe*."""
+    """List a change in the report under *changed to observe*."""
     if current_recorder.RECORDER is not None:
         current_recorder.RECORDER.note(code, text)
 

@@ -131,7 +131,7 @@ def _mode(mode: object) -> bool:
 
 
 class Setter:
-    """The calls that are made and the values that are set, with the account of them."""
+    """Make calls and set values, and keep an account of both."""
 
     def __init__(self, seed: int, mode: bool) -> None:
         self.seed = seed
@@ -144,9 +144,9 @@ class Setter:
         self.advice: list[str] = []
 
     def call(self, text: str, function: Callable[[], Any], *arguments: Any) -> bool:
-        """Call `function()(*arguments)`, written `text` in the account.
+        """Call `function()(*arguments)`, which the account shows as `text`.
 
-        An error is kept in the account: a version may lack the function.
+        An error is kept in the account, because a version may lack the function.
         """
         try:
             function()(*arguments)
@@ -237,7 +237,7 @@ def _set_environment(setter: Setter) -> None:
 
 
 def _too_late(variable: str) -> str:
-    """Return why a variable that is set now has no effect in this process; "" where it has one."""
+    """Return why setting a variable now has no effect in this process; "" if it has one."""
     family = variable.partition("_")[0]
     torch = sys.modules.get("torch")
     if family == "CUBLAS" and yes(lambda: torch.cuda.is_initialized()):  # type: ignore[union-attr]
@@ -263,7 +263,7 @@ def _mindspore_communicates() -> bool:
 
 
 def yes(question: Callable[[], Any]) -> bool:
-    """Return whether a framework answers a question with yes; its version may not know it."""
+    """Return whether a framework answers a question with yes; False if its version lacks it."""
     try:
         return bool(question())
     except Exception:  # not imported, or a version without it

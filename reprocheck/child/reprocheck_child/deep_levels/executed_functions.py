@@ -53,10 +53,11 @@ _TRANSPARENT = ("builtins", "functools", "jaxlib", "jax", "tensorflow", "torch")
 
 
 class Reached:
-    """The user's code that has run, told by `news` piece by piece.
+    """Report which of the user's code has run, piece by piece.
 
-    `name_of` gives the name of a user's file, "" for others; `names` holds those that it has given:
-    a step asks hundreds of times.
+    name_of  returns the name of a user's file, "" for any other file
+    names    the names that `name_of` has returned, as a cache, because a step asks hundreds of
+             times
     """
 
     def __init__(self, name_of: Callable[[str], str], names: dict[str, str] | None = None) -> None:
@@ -77,10 +78,11 @@ class Reached:
         self._done: dict[int, CodeType] = {}  # held, so that no other code gets the same id
 
     def news(self, kind: str, frame: Any) -> dict[str, Any] | None:
-        """Return what a fact of this kind shows that was not told before; None for nothing.
+        """Return which of the user's code has run since the last call; None if nothing has.
 
-        f files that were imported l lines (`file:line`) that are under way d functions (by their
-        first lines) that were entered and have been left
+        f  files that were imported
+        l  lines (`file:line`) of running functions
+        d  functions, by their first lines, that were entered and have been left
         """
         news_by_kind: dict[str, list[str]] = {}
         if len(sys.modules) != self._modules:
@@ -142,7 +144,7 @@ class Reached:
         return "%s:%d" % (self._name_of(code.co_filename), line)
 
     def _look_around(self) -> list[str]:
-        """Return user's files that were imported since; their functions are waited for."""
+        """Return user's files imported since the last call, and wait for their functions."""
         modules = list(sys.modules.items())
         self._modules = len(modules)
         fresh: list[str] = []
@@ -228,10 +230,7 @@ def _file(name: str, namespace: dict[str, Any]) -> str:
 
 
 def _codes(module: Any, file: str) -> Iterator[CodeType]:
-    """Yield the code of the functions and methods that a module made from its own file.
-
-    Nested ones are included.
-    """
+    """Yield the code of the functions and methods that a module defines, nested ones included."""
     namespace = _held(module)
     for value in list(namespace.values()):
         members = [value]

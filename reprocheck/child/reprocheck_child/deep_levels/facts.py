@@ -40,14 +40,14 @@ _NUMBERS = frozenset((int, type(None)))
 
 
 class Deep:
-    """The writer of the `seen` events of one process, which follows its random generators.
+    """Write the `seen` events of one process, and follow the states of its random generators.
 
     One for all frameworks of a process: see `of`.
 
     Facts are gathered and written together, before any other line: at the latest with the loss or
-    the update that follows. In `in` and `out`, a leaf may be a reading `read(wait)` instead of a
-    fingerprint: it returns the fingerprint once that has arrived from a device, None before that
-    unless it is told to wait. The line keeps its place in the order.
+    update that follows. In `in` and `out`, a leaf may be a function `read(wait)` instead of a
+    fingerprint, if the fingerprint still lies on a device. It returns the fingerprint, or None if
+    that has not arrived and `wait` is False. The line keeps its place in the order.
     """
 
     thread = 0
@@ -136,9 +136,14 @@ class Deep:
         import_hook.when_imported("numpy.random", self._found)
 
     def seen(self, r: str, place: str, *, call: bool = True, **keys: Any) -> None:
-        """Write one fact; `call=False` where the place is not counted within the iteration.
+        """Write one fact, such as the output of a module.
 
-        Give `in` as `**{"in": leaves}`.
+        Give the key `in` as `**{"in": leaves}`.
+
+        r      kind of the fact, such as `batch` or `seed`
+        place  where in the training the fact was seen, such as the name of a module
+        call   whether calls at this place are counted within the iteration
+        keys   further keys of the event
         """
         if self.hooks.gone:
             return
@@ -155,7 +160,7 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def seen_together(self, r: str, facts: list[tuple[str, Leaves]], **keys: Any) -> None:
-        """Write a fact for each (place, `out`), between which no user's code has run."""
+        """Write one fact for each (place, `out`), if no user's code runs between the facts."""
         if self.hooks.gone:
             return
         try:
@@ -207,9 +212,9 @@ class Deep:
         return shown
 
     def _leaf(self, path: str, value: Any) -> Any:
-        """Return a text of which something would be masked as its hash, which equals itself only.
+        """Return a leaf with the hash of its text, if the text or its path may be a secret.
 
-        Its path may say that it is a secret.
+        Equal texts still have equal hashes.
         """
         text = value.get("v") if type(value) is dict else None
         if type(text) is not str or "d" in value:  # what is of a kind is named by the recorder
@@ -220,15 +225,15 @@ class Deep:
         return leaves.hashed_text(text)
 
     def _indices(self, value: Any) -> Any:
-        """Return indices of samples, masked: they may be names of files."""
+        """Return the indices of samples, masked because they may be names of files."""
         if isinstance(value, list):
             return list(map(self._indices, value))
         return self.recorder.named(value) if type(value) is str else value
 
     def seen_again(self, r: str, known: list[tuple[str, Any]], **keys: Any) -> None:
-        """Write one line for places whose values are those of their last fact `gradient`.
+        """Write one line for all places whose values are those of their last fact `gradient`.
 
-        `seen` would write one line for each (place, value).
+        known  (place, value) of each, for the case that each needs a line of its own
         """
         if self.hooks.gone:
             return
@@ -249,10 +254,9 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def before_line(self, line: str) -> bool:
-        """Complete the facts before a line is written.
+        """Write the gathered facts before a line.
 
-        Return True for a loss, which waits with the facts before it; other lines are written after
-        the facts.
+        A loss is gathered, too: then return True, and the loss is written together with the facts.
         """
         if self._gathered:
             if line.startswith(_LOSS):
@@ -284,7 +288,10 @@ class Deep:
             return json_text.dumps(problem) + "\n"
 
     def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
-        """Write a fact whose keys `read(wait)` returns once they have arrived from a device."""
+        """Write a fact whose keys still lie on a device.
+
+        read  called as `read(wait)`: returns the keys, or None if they have not arrived
+        """
         if self.hooks.gone:
             return
         try:
@@ -313,12 +320,12 @@ class Deep:
         self.rests = len(self.grouping.ends) < self.recorder.begin - 1
 
     def leave(self) -> None:
-        """Take the deeper hooks away, and forget what was known of the user's code."""
+        """Remove the deeper hooks, and stop to follow which of the user's code has run."""
         self.hooks.remove()
         self._reached = None
 
     def elsewhere(self) -> bool:
-        """Return whether this is not the thread that trains; the first to ask is."""
+        """Return whether the calling thread is not the one that trains; the first caller is."""
         me = get_ident()
         if not self.thread:
             self.thread = me
@@ -331,9 +338,9 @@ class Deep:
         return False
 
     def goes_on(self, framework: str) -> bool:
-        """Begin a step of the training; return whether its values are to be recorded here.
+        """Begin a step of the training; return whether a resume check records its values here.
 
-        Frameworks call it.
+        Frameworks call this.
         """
         return self.boundary is not None and self.boundary.reached(framework)
 
@@ -374,7 +381,11 @@ class Deep:
         return event
 
     def _iteration_of(self, r: str, keys: dict[str, Any]) -> int:
-        """Return the iteration that a fact belongs to."""
+        """Return the number of the iteration that a fact belongs to.
+
+        Facts of a backward pass belong to the iteration of its loss, even if the loss has already
+        closed the iteration, as it does without an optimizer.
+        """
         closed = len(self.grouping.ends)
         if not closed or not self.loss_first or r not in _BEHIND_THE_LOSS:
             return closed + 1
@@ -420,7 +431,7 @@ class Deep:
         self.recorder.later_line(line)
 
     def states(self) -> dict[str, bytes]:
-        """Return the states of all default generators that there are, as bytes.
+        """Return the states of all existing default random generators, as bytes.
 
         Cheap enough for each call of a module.
         """
@@ -440,7 +451,7 @@ class Deep:
     def _found(self, _: Any) -> None:
         """Record the state of `numpy.random` at its import, before the script draws.
 
-        Of Python's generator it is not recorded: libraries draw from it for themselves.
+        The state of Python's generator is not recorded, because libraries draw from it, too.
         """
         state = self.generators["numpy"]()
         if state:
@@ -456,7 +467,12 @@ class Deep:
         return digests
 
     def moved(self, before: dict[str, bytes]) -> dict[str, dict[str, str]]:
-        """Return `g` and `g2` of the generators that moved since `before`; {} where none did."""
+        """Return the hashes of the generators that drew since `before`; {} if none did.
+
+        The key `g` holds the hashes before, `g2` those after.
+
+        before  generator -> its state as bytes
+        """
         now = self.states()
         if now == before:
             return {}
@@ -485,9 +501,11 @@ class Deep:
         return "%s:%d" % (self._names[frame.f_code.co_filename], frame.f_lineno)
 
     def frame(self, skip: int = 0) -> Any:
-        """Return the innermost frame of the user's code, `skip` frames above the caller, or None.
+        """Return the innermost frame of the user's code; None if there is none.
 
-        Drop it soon: it keeps values alive.
+        Drop the frame soon, because it keeps values alive.
+
+        skip  frames above the caller to pass over
         """
         names = self._names
         frame: Any = sys._getframe(skip + 1)
@@ -512,7 +530,7 @@ class Deep:
             frame = frame.f_back
 
     def is_own(self, frame: Any) -> bool:
-        """Return whether the user's code runs in a frame."""
+        """Return whether a frame runs the user's code."""
         return bool(self._name_of(user_files.file_of(frame)))
 
     def is_of_user(self, file: str) -> bool:
@@ -520,10 +538,7 @@ class Deep:
         return bool(self._name_of(file))
 
     def library(self, frame: Any, own: str) -> str:
-        """Return the package whose code called a function of the package `own` in a frame.
-
-        It is "" where that is the user's code.
-        """
+        """Return the package whose code called the package `own`; "" if the user's code did."""
         while frame is not None:
             package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
             if package != own:

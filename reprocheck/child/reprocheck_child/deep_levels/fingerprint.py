@@ -19,7 +19,7 @@ except Exception:  # absent, broken, or too old to have it
 def checksum(tensor: Any) -> int:
     """Return a checksum of the bytes of a torch tensor on the CPU.
 
-    It is that of the local shard of a distributed tensor. Strided tensors are copied first.
+    For a distributed tensor it is that of the local shard. Strided tensors are copied first.
     """
     tensor = _plain(tensor)
     if not tensor.is_contiguous():
@@ -40,14 +40,14 @@ def checksums(tensors: Iterable[Any]) -> List[int]:
 
 
 def first_change(tensors: Iterable[Any], before: List[int]) -> bool:
-    """Return whether any tensor's checksum differs from its old one; stop at the first."""
+    """Return whether any tensor's checksum differs from its old checksum."""
     return any(checksum(tensor) != old for tensor, old in zip(tensors, before))
 
 
 def device_sums(torch: Any, tensors: Iterable[Any]) -> Any:
-    """Return one int64 vector on the device, with a sum for each tensor.
+    """Return one int64 vector on the device, with the sum of each tensor's bit patterns.
 
-    The sum is that of the bit patterns of its elements (mod 2^64).
+    The sums are taken modulo 2^64.
     """
     integer = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     sums = []

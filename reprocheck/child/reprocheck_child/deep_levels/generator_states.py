@@ -27,11 +27,11 @@ def numpy() -> Any:
 
 
 class PythonState:
-    """The state of a generator of Python: the one that `find` returns.
+    """Read the state of the generator of Python that `find` returns, as bytes.
 
-    `getstate` makes 625 integers (20 µs). The same words lie in the generator object, the position
-    first; they are read there where that proves right, and all of them only where the first ones
-    changed: each draw changes the position, or all words.
+    `getstate` makes 625 integers (20 µs). The same words lie in the memory of the generator object,
+    after its position. They are read from memory if that proves right, and all of them only if the
+    first words changed: each draw changes the position, or all words.
     """
 
     WORDS = 625 * 4
@@ -61,9 +61,9 @@ class PythonState:
         return self._words + repr(hidden.gauss_next).encode()  # the second of a pair of draws
 
     def _find(self, hidden: Any) -> int:
-        """Return the address of the state in the object, proved against `getstate`.
+        """Return the address of the state in the generator object, checked against `getstate`.
 
-        It is 0 where the state is not there.
+        The result is 0 if the state is not found.
         """
         if sys.implementation.name != "cpython":
             return 0

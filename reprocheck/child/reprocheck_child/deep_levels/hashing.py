@@ -45,7 +45,7 @@ NAME, digest, stream = _choose()
 
 
 def take_portable() -> None:
-    """Hash from here on as any interpreter can.
+    """Use from now on the hash algorithm that every interpreter has: BLAKE2b.
 
     Call this before anything is hashed.
     """

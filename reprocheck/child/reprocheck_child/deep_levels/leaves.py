@@ -26,15 +26,13 @@ CUT = ["…", {"v": "more than %d leaves, or deeper than %d" % (COUNT, DEPTH)}]
 
 
 def leaves(value: Any, tensor: ReadTensor) -> list[list[Any]]:
-    """Return [path, fingerprint or plain value] of each leaf.
+    """Return [path, fingerprint or plain value] of each leaf of a nested value.
 
-    `tensor(value)` gives the fingerprint of a tensor, None for any other value.
+    A value that is neither a container nor data (a generator, a function, an iterator) is named by
+    its type and not looked into. Of an object that is no dataclass only tensors and arrays are
+    taken, because its other attributes may be times, names or counters.
 
-    `tensor(value)` gives the fingerprint of a tensor, None of what is no tensor.
-
-    What is neither a container nor data (a generator, a function, an iterator) is named by its type
-    and not touched. Of objects that are no dataclass only tensors and arrays are taken: their other
-    attributes may be times, names or counters.
+    tensor  returns the fingerprint of a tensor, None for any other value
     """
     walk = _Walk(tensor)
     walk.visit("", value, 0)
@@ -51,7 +49,10 @@ class _Walk:
         self.cut = False
 
     def visit(self, path: str, value: Any, depth: int, arrays: bool = False) -> None:
-        """Take the leaves of a value; only tensors and arrays where that is asked for."""
+        """Collect the leaves of a value.
+
+        arrays  whether only tensors and arrays are collected
+        """
         if len(self.found) >= COUNT:
             self.cut = True
             return
@@ -80,7 +81,7 @@ class _Walk:
 
 
 def below(path: str, name: object) -> str:
-    """Return the path of a part of a value that has a path itself."""
+    """Return the path of a part of a value: `model.weight` for the part `weight` of `model`."""
     return "%s.%s" % (path, name) if path else str(name)
 
 
@@ -107,7 +108,7 @@ def plain(value: Any) -> Optional[dict[str, Any]]:
 
 
 def plain_or_type(value: Any) -> dict[str, Any]:
-    """Return the same as `plain`, and the name of its class for anything else."""
+    """Return a small value as `plain` does, or only its type for any other value."""
     return plain(value) or {"h": "", "d": type_name(value)}
 
 
@@ -133,7 +134,7 @@ def _text(value: str) -> dict[str, Any]:
 
 
 def hashed_text(value: str) -> dict[str, Any]:
-    """Return a text by its hash."""
+    """Return a text as a leaf that holds only the text's hash."""
     return hashed(_encoded(value), "str")
 
 
@@ -155,7 +156,10 @@ _DATA = frozenset({"decimal", "fractions", "datetime", "pathlib", "uuid"})
 
 
 def hashed(data: bytes, kind: str) -> dict[str, Any]:
-    """Return a value by the hash of its bytes."""
+    """Return a value as a leaf that holds only the hash of its bytes.
+
+    kind  name of the value's type
+    """
     return {"h": hashing.digest(data), "d": kind}
 
 
@@ -165,7 +169,7 @@ def _encoded(text: str) -> bytes:
 
 
 def number(value: float) -> Any:
-    """Return a float as JSON has it: infinities and NaN by their names."""
+    """Return a float as JSON can hold it: infinities and NaN become strings."""
     return value if value - value == 0 else repr(value)
 
 
@@ -203,7 +207,7 @@ and the like.
 
 
 def _is_data(value: Any) -> bool:
-    """Return whether all parts of a value are data that somebody put there."""
+    """Return whether all parts of a value are data that the script stored there."""
     if isinstance(value, (list, tuple, dict)) or hasattr(type(value), "__dataclass_fields__"):
         return True
     return _wraps(value)
@@ -217,9 +221,9 @@ def _wraps(value: Any) -> bool:
 
 
 def _attributes(value: Any) -> Optional[dict[str, Any]]:
-    """Return what an object stores, without running code of its class.
+    """Return the attributes of an object without running code of its class.
 
-    It is None where the object has no `__dict__`.
+    The result is None if the object has no `__dict__`.
     """
     try:
         attributes: dict[str, Any] = object.__getattribute__(value, "__dict__")
@@ -232,7 +236,7 @@ _sketches: Any = None
 
 
 def array(value: Any) -> dict[str, Any]:
-    """Return the fingerprint of a numpy array; of one of objects the hash of its `repr`."""
+    """Return the fingerprint of a numpy array; only dtype and shape if it holds Python objects."""
     global _sketches
     numpy = sys.modules["numpy"]
     dtype = str(value.dtype)
@@ -260,11 +264,14 @@ def digest_of(flat: Any) -> str:
 
 
 def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]]:
-    """Return one hash for each sample of a batch.
+    """Return one hash for each sample of a batch; None if there are no samples.
 
-    Each leaf of the batch is given as (length of its first dimension, bytes of sample i). Leaves as
-    long as the first one are taken together, so that a sample is known with its label. None where
-    there are no samples.
+    All leaves of the same length as the first are hashed together, so that a sample is compared
+    with its label.
+
+    batch  for each leaf: the length of its first dimension, and a function that returns the bytes
+           of
+           sample i
     """
     if not batch:
         return None
@@ -282,7 +289,10 @@ def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]
 
 
 def array_rows(value: Any) -> Optional[tuple[int, Callable[[int], Any]]]:
-    """Return a numpy array as a leaf of a batch; None where it has no first dimension."""
+    """Return (number of rows, reader of a row's bytes) of a numpy array, for `samples`.
+
+    The result is None if the array has no first dimension.
+    """
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, numpy.ndarray):
         return None

@@ -35,9 +35,9 @@ Part = Tuple[str, Any]
 
 
 def variable(frame: Any, thing: Any) -> str:
-    """Return the name of the variable that holds `thing` in a frame; "" where none does.
+    """Return the name of the variable in a frame that holds `thing`; "" if none does.
 
-    It holds the object itself, or in a list or a dict (`weights[0]`).
+    The variable holds the object itself, or a list or dict with the object (`weights[0]`).
     """
     named = list(variables(frame))
     for name, value in named:
@@ -93,7 +93,7 @@ def _stored(step: dis.Instruction) -> Tuple[str, ...]:
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code object and those of the functions, classes and comprehensions inside it."""
+    """Yield a code object, and those of the functions, classes and comprehensions inside it."""
     yield code
     # lambdas and comprehensions are among them; Python 3.12 has the latter in the code itself
     for inner in filter(_is_code, code.co_consts):
@@ -105,7 +105,7 @@ def _is_code(constant: Any) -> bool:
 
 
 def cells(function: Any) -> Dict[str, Any]:
-    """Return the closure of a function by name, without variables that are not filled yet."""
+    """Return the variables of a function's closure by name, without those that are still empty."""
     variables_by_name: Dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         # ValueError: the function around it has given that variable no value yet
@@ -169,7 +169,7 @@ def attributes(value: Any) -> List[Part]:
 
 
 def is_count(value: Any) -> bool:
-    """Return whether a value can be a number that a script counts with."""
+    """Return whether a value can be a counter of the script, such as a step."""
     return type(value) is int and abs(value) < LARGEST_COUNT
 
 
@@ -181,10 +181,9 @@ def is_library(value: Any) -> bool:
 
 
 def expressions(frame: Any, wanted: Dict[int, str]) -> Dict[str, str]:
-    """Return how the code of a frame reaches some objects, such as `self.optimizer`.
+    """Return the expressions by which a frame's code reaches objects, such as `self.optimizer`.
 
-    `wanted` has a name for the `id` of each object; the result has the shortest expression for each
-    name.
+    wanted  `id` of each object -> its name; the result has the shortest expression for each name
     """
     local = dict(frame.f_locals)
     outer = {} if frame.f_globals is frame.f_locals else dict(frame.f_globals)

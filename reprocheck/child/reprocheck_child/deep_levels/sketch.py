@@ -47,9 +47,10 @@ _WORD = (1 << 64) - 1
 
 
 def signs(stream: int, count: int) -> array[float]:
-    """Return `count` fixed signs, as float32 numbers +1 and -1; a multiple of 64 of them.
+    """Return fixed signs as float32 numbers +1 and -1.
 
-    Streams are independent of each other.
+    count   number of signs, a multiple of 64
+    stream  number of the sequence of signs; the sequences are independent of each other
     """
     bits = []
     for counter in range(count // 64):

@@ -1,6 +1,6 @@
-"""Writes values to disk: tensors as their bytes, whatever holds them.
+"""Writes values to disk, with tensors as their bytes.
 
-The framework's own savers are not used: they are watched as those of the script.
+The framework's own savers are not used, because they are watched as savers of the script.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Codec:
         self._kinds: dict[str, tuple[Encode, Decode]] = {}
 
     def add(self, framework: str, encode: Encode, decode: Decode) -> None:
-        """Write tensors of one more framework.
+        """Let the codec write tensors of one more framework.
 
-        encode what stands for a tensor, as a tuple without one; None for anything else decode the
-        tensor again
+        encode  returns a tuple without tensors for a tensor; None for any other value
+        decode  makes the tensor from such a tuple
         """
         self._kinds[framework] = encode, decode
 
@@ -70,7 +70,10 @@ class Codec:
 
 
 class Room:
-    """A folder that takes so many bytes at most."""
+    """Hold files in a folder, up to a total size.
+
+    most  size of all files together, in bytes
+    """
 
     def __init__(self, folder: str, most: int) -> None:
         self.folder = folder
@@ -85,6 +88,8 @@ class Room:
         """Write a value completely or not at all; return whether there was room.
 
         Raises OSError, and what pickle raises.
+
+        name  name of the file in the folder
         """
         draft = self.path("." + name)
         try:
@@ -102,18 +107,18 @@ class Room:
 
 
 class _Full(Exception):  # noqa: N818 - no error of anybody's
-    """Raised where there is no more room."""
+    """Report that a folder has no more room."""
 
 
 class _Limited:
-    """A file that takes so many bytes at most, with the methods that pickle needs."""
+    """Limit the size of a file, with the methods that pickle needs."""
 
     def __init__(self, write: Callable[[bytes], object], most: int) -> None:
         self._write = write
         self.left = most
 
     def write(self, data: bytes) -> None:
-        """Raise _Full before the limit is passed."""
+        """Write data; raise _Full if the file would pass its limit."""
         self.left -= memoryview(data).nbytes
         if self.left < 0:
             raise _Full

@@ -24,11 +24,11 @@ _PER_PROCESS = 1_000_000
 
 
 class Copies:
-    """The copies that this process makes in `folder`.
+    """Make copies in `folder` of files that the script is about to overwrite.
 
-    They are of files below `inside` but not in one of the folders `own`.
-
-    began when the run began, in Unix seconds; infinite where nobody else works in the folder
+    inside  the working directory: only files below it are copied
+    own     folders of reprocheck, whose files are not copied
+    began   start of the run, in Unix seconds; infinite if nobody else works in the folder
     """
 
     def __init__(self, folder: str, inside: str, own: tuple[str, ...], began: float) -> None:
@@ -37,9 +37,10 @@ class Copies:
         self.count = 0
 
     def copy(self, path: str) -> Optional[int]:
-        """Copy the file at a path that is about to be written to; return the number of the copy.
+        """Copy a file that is about to be written to, if somebody changed it during the run.
 
-        It is 0 where nobody has changed the file since, None where that has been asked before.
+        Return the number of the copy, 0 if no copy is needed, and None if the path was asked for
+        before.
         """
         if self.began == float("inf") or path in self.asked or len(self.asked) >= MOST_PATHS:
             return None
@@ -69,7 +70,7 @@ class Copies:
         return number
 
     def rename(self, source: str, target: str) -> None:
-        """Note that a file gets another name, which counts as asked for where the old one was."""
+        """Note that a file is renamed, so that the new path may need a copy again."""
         if source not in self.asked:
             self.asked.discard(target)
 

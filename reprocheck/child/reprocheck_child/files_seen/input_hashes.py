@@ -1,8 +1,8 @@
 """Records the size, time and hash of each file that a process reads, at its first opening.
 
-Of a large file the hash is that of some blocks, spread over it: weights that were made anew differ
-everywhere. Two runs of a pair can then be told apart by what they were given. Cheap: so many files
-and bytes, and no more.
+With these, the inputs of two runs of a pair can be compared. The hash of a large file is that of
+some blocks, spread over the file, because weights that were made anew differ everywhere. Only a
+limited number of files and bytes is read, to keep the cost low.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Inputs:
         return user_files.innermost_line(*self._asking())
 
     def _asking(self) -> Any:
-        """Return where the process is, and what `users` needs to know whose code that is."""
+        """Return the arguments of `user_files.innermost_line`, for the present frame."""
         return sys._getframe(2), self._inside, self._not_users, self._recorder.masked
 
     def _is_foreign(self, path: str) -> bool:
@@ -84,7 +84,7 @@ class Inputs:
 
 
 def _hash(path: str, blocks: Callable[[int], Iterator[bytes]]) -> str:
-    """Return the hash of those blocks of a file that are read."""
+    """Return the hash of the blocks of a file that `blocks` yields."""
     from hashlib import blake2b
 
     digest = blake2b(digest_size=16)

@@ -1,11 +1,10 @@
 """Watches files that C++ or Rust code opens, moves or removes by itself.
 
-The interpreter has no event for these; they are seen where Python hands over their names.
+The interpreter has no audit event for these files; they are seen when Python passes their names to
+the library.
 
-They are told of where Python hands over their names.
-
-Each loader is one function that all ways of its library to open such a file lead through. A wrapper
-looks at the arguments or at the list that is returned; the function itself gets what it was given.
+All ways of a library to open such a file lead through one function, which is wrapped. A wrapper
+reads the arguments or the returned list, and does not change them.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _CHANGES = ("change", "rename", "tree")
 
 
 def install() -> None:
-    """Wait for each library."""
+    """Wrap the functions of each library once the library is imported."""
     for module, function, of_arguments, tell in LOADERS:
         import_hook.when_imported(module, _installer(function, of_arguments, tell))
 
@@ -55,9 +54,9 @@ def _installer(function: str, of_arguments: bool, tell: Tell) -> import_hook.Cal
 
 
 def hooking_in(function: str, put: Callable[[Any, str], object]) -> import_hook.Callback:
-    """Return a callback that finds a function or method in the module that it is given.
+    """Return a callback that finds a function or method in the module that was imported.
 
-    It hands the owner and the name on, to put another function in its place.
+    put  called with the owner and the name of the function, to replace it
     """
     *path, name = function.split(".")
 
@@ -74,7 +73,7 @@ def hooking_in(function: str, put: Callable[[Any, str], object]) -> import_hook.
 
 
 def text_of(name: object) -> Any:
-    """Return a path as text or bytes; None where it is empty, in the cloud, or not yet known.
+    """Return a path as text or bytes; None if it is empty, in the cloud, or not yet known.
 
     A tensor of a graph is not known before the graph runs.
     """
@@ -85,7 +84,7 @@ def text_of(name: object) -> Any:
 
 
 def _value(name: Any) -> Any:
-    """Return a name that TensorFlow holds in a tensor, as bytes or an array of them.
+    """Return the name in a string tensor of TensorFlow, as bytes or an array of bytes.
 
     Any other name is returned as it is.
     """
@@ -95,7 +94,7 @@ def _value(name: Any) -> Any:
 
 
 def missing(folder: object) -> Iterable[str]:
-    """Yield a folder and those above it that do not exist yet and will be made with it."""
+    """Yield a folder and its parent folders, as far as they do not exist yet."""
     path = os.path.abspath(os.fsdecode(folder))  # type: ignore[arg-type]
     while not os.path.lexists(path):
         yield path
@@ -117,13 +116,13 @@ _H5PY = {"a": "r+", "r+": "r+"}
 def _h5py(
     _: object, name: object, mode: str = "r", driver: object = None, *__: object, **___: object
 ) -> Names:
-    """Set hooks on h5py, which also takes an open file, or names of what is in memory."""
+    """Yield the file that h5py opens; none for an open file object, or a file in memory."""
     if driver in _ON_DISK and isinstance(name, (str, bytes, os.PathLike)):
         yield name, _H5PY.get(mode, mode[:1])
 
 
 def _tensorflow(_: object, name: object, mode: str, *__: object, **___: object) -> Names:
-    """Set hooks on TensorFlow, which opens a file when it is first read from or written to."""
+    """Yield the file that TensorFlow opens, with its mode."""
     yield name, mode.replace("b", "")
 
 
@@ -151,14 +150,14 @@ def _moved(source: object, target: object, *_: object, **__: object) -> Names:
 
 
 def _saved_dataset(_: object, path: object, *__: object, **___: object) -> Names:
-    """Yield the folder of a saved dataset, which has a folder for each time it was saved."""
+    """Yield the folder of a dataset that is saved, in which each save makes a new folder."""
     name = text_of(path)
     if name:
         yield from _with_folders(name, "tree")
 
 
 def _snapshot(_: object, path: object, *__: object, **___: object) -> Names:
-    """Yield what an earlier run wrote below the folder, which is read in place of the data."""
+    """Yield the files of an earlier run below a snapshot's folder, which replace the dataset."""
     yield from _saved_dataset(None, path)
     folder = os.fsdecode(text_of(path) or b"")
     if os.path.isdir(folder):
@@ -173,13 +172,16 @@ def _filled(filename: object, *_: object, **__: object) -> Names:
 
 
 def _with_folders(name: Any, how: str) -> Names:
-    """Yield a path, and the folders that are made for it."""
+    """Yield a path, and those parent folders that will be made for the path.
+
+    how  how the path changes, such as `w`
+    """
     yield from _made_with_parents(os.path.dirname(os.path.abspath(os.fsdecode(name))))
     yield name, how
 
 
 def _checkpoint(prefix: object) -> Names:
-    """Yield the files of a TensorFlow checkpoint, which begin alike: an index, and the values."""
+    """Yield the files of a TensorFlow checkpoint: its index, and the files with its values."""
     from glob import escape, glob  # here alone: it is no module that each process would import
 
     name = os.fsdecode(prefix)  # type: ignore[arg-type]
@@ -189,14 +191,14 @@ def _checkpoint(prefix: object) -> Names:
 
 
 def _saved_checkpoint(_: object, file_prefix: object, *__: object, **___: object) -> Names:
-    """Yield the first file of a checkpoint, before it is written."""
+    """Yield the index file of a TensorFlow checkpoint that is about to be written."""
     name = text_of(file_prefix)
     if name:
         yield os.fsdecode(name) + ".index", "w"
 
 
 def _records(filenames: Any, *_: object, **__: object) -> Names:
-    """Yield one name or several; none for a tensor that does not hold its values yet."""
+    """Yield each file name of one or several; none for a tensor without a value yet."""
     filenames = _value(filenames)
     if hasattr(filenames, "ravel"):  # of a tensor with several names
         filenames = filenames.ravel().tolist()

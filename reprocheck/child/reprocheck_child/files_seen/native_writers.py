@@ -1,8 +1,8 @@
-"""Watches files that C++ code writes by itself, under names that Python gives it only in part.
+"""Watches files that C++ code writes under names of which Python passes only the beginning.
 
-That is the prefix of a checkpoint, or the folder of a log. What stands under such names is looked
-at before and after the call that writes, or at the end of the process where the writing comes
-later. What is new or has changed is what was written.
+Such a beginning is the prefix of a checkpoint, or the folder of a log. The matching files are
+compared before and after the call that writes, or at the end of the process if the files are
+written later. New and changed files were written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def install(recorder: Any) -> None:
-    """Wait for each library."""
+    """Wrap the functions of each library once the library is imported."""
     for module, function, begins, later in SAVERS:
         import_hook.when_imported(module, _installer(recorder, function, begins, later))
 
@@ -59,7 +59,7 @@ def _looking(recorder: Any, real: Any, begins: Begins, later: bool) -> Any:
 
 
 class Family:
-    """All files of one folder whose names begin alike, as they are when this is made."""
+    """Hold the state of all files in one folder whose names begin alike."""
 
     def __init__(self, recorder: Any, begins: Any) -> None:
         self._recorder = recorder
@@ -69,16 +69,13 @@ class Family:
         self._before = self._stand()
 
     def read(self) -> None:
-        """Report that all of them are read."""
+        """Record that all these files are read."""
         for path in self._before:
             opened_files.opened(path, "r")
 
     @guarded("looking at what a saver wrote")
     def tell(self) -> None:
-        """Report what was written since.
-
-        Never raises.
-        """
+        """Record which files were written since this object was made. Never raises."""
         for path, state in self._stand().items():
             if self._before.get(path) != state:
                 opened_files.wrote(path, new=path not in self._before)
@@ -111,7 +108,7 @@ def _event_log(_: object, logdir: object, *__: object, **___: object) -> object:
 
 
 def _cache(_: object, __: object, filename: object, *___: object, **____: object) -> object:
-    """Return the files of a dataset's cache; None where the cache is kept in memory."""
+    """Return the beginning of the names of a dataset's cache files; None for a cache in memory."""
     return native_readers.text_of(filename)
 
 

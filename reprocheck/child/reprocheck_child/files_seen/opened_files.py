@@ -1,12 +1,11 @@
 """Records the files that a process opens and writes, from the interpreter's audit events.
 
-An audit hook sees every opening through Python, whoever imported `open` before and whatever a
-script replaces it with; it changes neither. Files that C++ code opens by itself are not seen,
-unless an adapter tells of them.
+An audit hook sees every file that Python opens, even if a script has imported `open` before or
+replaced it. Files that C++ code opens are not seen, unless an adapter reports them.
 
-Every file of the working directory that is read is told of. Of files elsewhere (and of modules)
-those alone that somebody changed since the first run of the pair began: the data and libraries that
-a training reads are no state that a run can leave.
+Recorded is every file of the working directory that is read. Files elsewhere, and modules, are
+recorded only if they changed since the first run of the pair began, because other data and
+libraries are no state that a run can leave behind.
 """
 
 from __future__ import annotations
@@ -89,9 +88,9 @@ def watch(recorder: Any, settings: Mapping[str, Any]) -> None:
 
 
 def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
-    """Record a path that C++ code is about to write; adapters call it.
+    """Record a path that C++ code writes to; adapters call this. Never raises.
 
-    `new` where it has written the path already. Never raises.
+    new  whether C++ code has already made the file
     """
     if how == "open" and new is None:
         _about_to_open(path, "w")
@@ -102,9 +101,9 @@ def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
 
 
 def opened(path: Any, mode: str) -> None:
-    """Record a file that C++ code is about to open; adapters call it.
+    """Record a file that C++ code is about to open; adapters call this. Never raises.
 
-    The mode `r+` reads the file and writes to it. Never raises.
+    The mode `r+` reads the file and writes to it.
     """
     _about_to_open(path, mode)
     if WATCHED is None:
@@ -120,10 +119,10 @@ def _about_to_open(path: Any, mode: str) -> None:
 
 
 class Files:
-    """The files of a process that were recorded.
+    """Record the files of a process, each path once.
 
-    `since`: the start of the first run of the pair, in Unix seconds. `began`: that of this run,
-    infinite where nobody else works in the folder.
+    since  start of the first run of the pair, in Unix seconds
+    began  start of this run, in Unix seconds; infinite if nobody else works in the folder
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class Files:
         self.inputs = Inputs(recorder)
 
     def quietly(self, take: Any, *arguments: Any) -> None:
-        """Call `take` with audit events left out; an error of ours is recorded and not raised."""
+        """Call `take` and ignore audit events meanwhile; record errors instead of raising them."""
         me = self.thread()
         if me in self.busy:
             return
@@ -161,10 +160,10 @@ class Files:
 
     @guarded("looking at open files")
     def held_open(self) -> None:
-        """Record files that the process has open for writing.
+        """Record the files that the process has open for writing.
 
-        At its start those that it was given: `python train.py > log` in a shell script gives one.
-        At its end those that a library opened by itself, too.
+        At the start of the process they are those that it was given: `python train.py > log` gives
+        one. At the end they include those that a library opened unseen.
         """
         for path in held_for_writing():
             if path.startswith("/") and os.path.lexists(path):
@@ -175,8 +174,9 @@ class Files:
     ) -> None:
         """Record a path that is about to be written to, made, moved or removed.
 
-        `new`: whether nothing stood there; None: it is looked up. `loses`: whether the content that
-        stands there is lost.
+        how    how the path changes, such as `open` or `rename`
+        new    whether no file stood there before; None: find out
+        loses  whether the present content of the file is lost
         """
         path = absolute(path)
         if not path:
@@ -203,13 +203,13 @@ class Files:
     def written_through(
         self, path: Any, how: str = "open", new: bool | None = None, *, loses: bool = True
     ) -> None:
-        """Record a path that is about to be written to; of a link, its target too."""
+        """Record a path that is about to be written to, and the target if the path is a link."""
         self.written(path, how, new, loses=loses)
         if os.path.islink(path):
             self.written(os.path.realpath(path), how, new, loses=loses)
 
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
-        """Handle an `open` event."""
+        """Handle an audit event `open`."""
         path = absolute(path)
         if path.endswith(".pyc"):
             # that the interpreter keeps what it compiled is nothing that the script writes
@@ -246,7 +246,7 @@ class Files:
             self.inputs.read(path, name)
 
     def changed(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Handle an event of `WRITES`."""
+        """Handle an audit event of the table `WRITES`, such as `os.rename`."""
         how = HOW.get(event, "change")
         places = (*arguments, NOWHERE)
         for place, start, loses in WRITES[event]:
@@ -272,9 +272,9 @@ class Files:
             self.written(path + end)
 
     def _name(self, path: str) -> str:
-        """Return the name of a path in a trace; "" for a path that no run can find again.
+        """Return the name of a path in a trace; "" for a path that no other run can find again.
 
-        It starts from the working directory, or is the whole path, masked.
+        The name is relative to the working directory, or the whole path with names masked.
         """
         if path.startswith(self.own):
             return ""
@@ -285,7 +285,7 @@ class Files:
         return str(self.recorder.masked(_unless_ignored(path)))
 
     def _recent(self, path: str) -> bool:
-        """Return whether somebody changed a file since the first run began."""
+        """Return whether a file or its metadata changed since the first run of the pair began."""
         try:
             return os.stat(path).st_ctime >= self.since > 0
         except OSError:
@@ -293,7 +293,7 @@ class Files:
 
 
 def held_for_writing() -> Iterator[str]:
-    """Yield the names that the system has for the files open for writing here."""
+    """Yield the paths of the files that this process has open for writing."""
     import fcntl
 
     if not os.path.isdir("/proc/self/fd"):
@@ -311,8 +311,8 @@ def held_for_writing() -> Iterator[str]:
 def _hook(files: Files) -> Any:
     """Return the audit hook.
 
-    It is called for each `id()` of the script, too: an event that does not matter costs one look
-    into a table.
+    The hook runs for each `id()` of the script, too: an irrelevant event costs one look into a
+    table.
     """
 
     def changed(event: str) -> Any:
@@ -359,9 +359,9 @@ def without_links(path: str) -> str:
 
 
 def _source(path: str) -> str:
-    """Return the module that a file of bytecode was compiled from; "" outside of a cache.
+    """Return the module that a bytecode file was compiled from; "" outside of `__pycache__`.
 
-    Who imports the bytecode reads what the source held.
+    A process that imports the bytecode reads the content of the module's source.
     """
     folder, name = os.path.split(path)
     parent, cache = os.path.split(folder)
@@ -378,7 +378,10 @@ def writes(mode: Any, flags: Any) -> bool:
 
 
 def absolute(path: Any, folder: Any = NOWHERE) -> str:
-    """Return the full path of an audit event; "" where it has none."""
+    """Return the full path that an audit event names; "" for an empty name.
+
+    folder  descriptor of the folder that a relative path starts from
+    """
     if isinstance(path, int):
         path = os.readlink("/proc/self/fd/%d" % path)
     name: str = os.fsdecode(path)

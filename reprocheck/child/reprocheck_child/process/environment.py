@@ -104,9 +104,10 @@ def _yes() -> bool:
 
 
 def _hash_seed() -> str:
-    """Return the seed that string hashes really use.
+    """Return the seed that hashes of strings really use in this process.
 
-    That is the one of the environment this process was started with, whatever the script set later.
+    It comes from the environment at the start of the process; later changes by the script have no
+    effect.
     """
     if not sys.flags.hash_randomization:
         return "0"
@@ -117,7 +118,10 @@ def _hash_seed() -> str:
 
 
 def started_with() -> Mapping[str, str]:
-    """Return the environment that this process was started with, whatever the script set later."""
+    """Return the environment variables at the start of this process.
+
+    Later changes by the script are not in the result.
+    """
     block = _head("/proc/self/environ", 1 << 20)
     if block is None:
         return os.environ
@@ -192,9 +196,9 @@ def _cann_version() -> str | None:
 
 
 def _head(path: str, size: int) -> str | None:
-    """Return the first bytes of a file as text, None where it cannot be read.
+    """Return the first bytes of a file as text; None if the file cannot be read.
 
-    Reads by descriptor, not by a mocked `open`.
+    The file is read by its descriptor, because a script may have mocked `open`.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -236,9 +240,9 @@ def _packages() -> Iterator[Fact]:
 
 
 def look_ahead() -> None:
-    """Read beforehand what does not change any more.
+    """Read facts that do not change any more before the first step of the training.
 
-    That takes longer than the first step of a training may take.
+    Reading them takes longer than the first step may take.
     """
     for folder in dict.fromkeys(sys.path):
         packages_in(os.path.abspath(folder))

@@ -33,7 +33,7 @@ def world() -> tuple[int | None, int]:
 
 
 def ranks_here() -> int:
-    """Return how many ranks the launcher has started on this machine, 0 where it does not say."""
+    """Return how many ranks the launcher has started on this machine; 0 if it does not tell."""
     return _integer("LOCAL_WORLD_SIZE") or 0
 
 

@@ -27,17 +27,17 @@ _WORKERS = {
 
 
 def _process() -> object:
-    """Return this process as `multiprocessing` knows it; None where the script does not use it."""
+    """Return this process's `multiprocessing` object; None if the script uses none."""
     processes = sys.modules.get("multiprocessing.process")
     return getattr(processes, "current_process", _nothing)()
 
 
 def _nothing() -> None:
-    """Return None: this is no process of `multiprocessing`."""
+    """Return None, because this process does not come from `multiprocessing`."""
 
 
 def process_name() -> str:
-    """Return the name that the parent gave this process."""
+    """Return the name that the parent process gave this process."""
     return str(getattr(_process(), "name", "MainProcess"))
 
 
@@ -48,7 +48,7 @@ def identity() -> list[int]:
 
 
 def worker_frame() -> FrameType | None:
-    """Return the frame of the worker's loop, where this thread runs a task of a pool."""
+    """Return the frame of a worker's loop if this thread runs a task of a pool."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         modules = _WORKERS.get(frame.f_code.co_name, ())
@@ -59,10 +59,10 @@ def worker_frame() -> FrameType | None:
 
 
 def task(worker: FrameType | None) -> str:
-    """Return the task that a worker runs: `0.3` in a pool, `3` in an executor.
+    """Return the name of the task that a worker runs: `0.3` in a pool, `3` in an executor.
 
-    They are job and part, and the number of the item. It is empty between tasks, and where there is
-    no worker.
+    The numbers are those of the job and its part, or of the item. The result is "" between tasks,
+    and if there is no worker.
     """
     if worker is None:
         return ""
@@ -76,10 +76,7 @@ def task(worker: FrameType | None) -> str:
 
 
 def item(worker: FrameType) -> object:
-    """Return the item that a thread of an executor runs; None in other workers.
-
-    The item has no number.
-    """
+    """Return the object of the item that a thread of an executor runs; None in other workers."""
     variables = worker.f_locals
     item = variables.get("work_item")
     _let_go(variables)
@@ -96,14 +93,14 @@ def _let_go(variables: object) -> None:
 
 
 def executor(worker: FrameType | None) -> str:
-    """Return a name that all workers of an executor share; "" where it cannot be found.
+    """Return a name that all workers of an executor share; "" if there is none.
 
-    Each executor counts its items from the start, so the number alone does not tell whose item it
-    is.
+    Each executor counts its items from the start, so that the number alone does not tell the
+    executor.
 
-    A forked worker stands on the frames of its parent: there the executor knows the workers that it
-    had before this one. The others were given a queue whose lock has a name. A pool needs neither:
-    the jobs of all pools are counted together.
+    A forked worker still has the frames of its parent process, in which the executor lists its
+    earlier workers. Other workers were given a queue whose lock has a name. A pool needs no such
+    name, because the jobs of all pools are counted together.
     """
     if worker is None:
         return ""

@@ -22,7 +22,7 @@ _BETWEEN = (type(os.environ).__setitem__.__code__.co_filename, _RECORDER + "file
 
 
 class OwnVariables:
-    """The writes to `os.environ` of variables that bear on numbers."""
+    """Record the script's writes to `os.environ`, for variables that bear on numbers."""
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder

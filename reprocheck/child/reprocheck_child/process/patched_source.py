@@ -51,7 +51,7 @@ def start(recorder: Any, files: Mapping[str, str]) -> None:
 
 
 class Patched:
-    """The patched texts, by the real paths of the files that they replace."""
+    """Hold the patched texts by the real paths of the files that they replace."""
 
     def __init__(self, recorder: Any, texts: Mapping[str, bytes]) -> None:
         self._recorder = recorder

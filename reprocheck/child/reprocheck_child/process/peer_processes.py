@@ -35,7 +35,7 @@ _LONGEST_START = 30.0
 
 
 def began(folder: str) -> None:
-    """Tell the others that this process trains."""
+    """Tell the other processes of the run that this process trains."""
     _leave_mark(folder, _BEGAN)
     try:
         _unlink(_path(folder, _REACHED, _getpid()))  # of the task before, in a worker of a pool
@@ -44,7 +44,7 @@ def began(folder: str) -> None:
 
 
 def reached(folder: str) -> None:
-    """Tell the others that this process has come to its stop."""
+    """Tell the other processes of the run that this process has reached its early stop."""
     _leave_mark(folder, _REACHED)
 
 
@@ -57,7 +57,7 @@ def processor_ticks(pid: int) -> int | None:
 
 
 class Peers:
-    """The other processes, as seen from one that has come to its stop."""
+    """Watch the other processes of a run, after this process has reached its early stop."""
 
     def __init__(self, folder: str, longest: float) -> None:
         self._folder = folder
@@ -68,9 +68,11 @@ class Peers:
         self._busy: dict[int, float] = {}  # when each of them was last seen to use the processor
 
     def left_behind(self, *, at_once: bool = False) -> bool:
-        """Return whether this process may end, as far as the others are concerned.
+        """Return whether this process may end: the others have stopped, or seem to be stuck.
 
-        Costs next to nothing when asked again and again.
+        Costs next to nothing when asked repeatedly.
+
+        at_once  whether the answer must not be put off until the next look at the processes
         """
         now = monotonic()
         if not at_once and now - self._looked < _LOOK_AGAIN:
@@ -112,9 +114,9 @@ class Peers:
 
 
 def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[int]:
-    """Return processes that do not train so far, and are no helpers of one that does.
+    """Return processes that may still begin to train.
 
-    Data workers are such helpers.
+    Helpers of a training process, such as data workers, are left out.
     """
     trainers = training | {_getpid()}
     apart = {pid for pid in running.keys() - trainers if not _serves(pid, running, trainers)}
@@ -129,7 +131,7 @@ def _may_begin(running: dict[int, tuple[int, int]], training: set[int]) -> set[i
 
 
 def _may_train(pid: int) -> bool:
-    """Return whether a process is a Python of the user's."""
+    """Return whether a process runs a Python interpreter of the user."""
     try:
         if not os.path.basename(_readlink("/proc/%d/exe" % pid)).startswith("python"):
             return False
@@ -148,9 +150,10 @@ def _serves(pid: int, running: dict[int, tuple[int, int]], trainers: set[int]) -
 
 
 def _running() -> dict[int, tuple[int, int]]:
-    """Return the processes of this session and their descendants: parent and processor ticks.
+    """Return the processes of this session and their descendants, by process id.
 
-    Empty where the system does not say.
+    Each has the process id of its parent and its processor time in ticks. The result is empty if
+    the system does not tell.
     """
     try:
         session = os.getsid(0)

@@ -22,7 +22,7 @@ SETTLED = 1.0
 
 
 class Threads:
-    """The threads that had an event, other than the main one, and what trains in them."""
+    """Track the threads beside the main one that had an event, and the trainings in them."""
 
     def __init__(self) -> None:
         self.trainings = Trainings()
@@ -35,9 +35,9 @@ class Threads:
         self._newest = 0.0  # time of the last update
 
     def name(self) -> str:
-        """Return the name of the task or the thread that calls.
+        """Return the name of the calling task or thread.
 
-        It is "" for the main thread, and for one that Python did not start.
+        The result is "" for the main thread, and for a thread that Python did not start.
         """
         owner = _thread()
         if len(self._owners) < MOST:
@@ -56,15 +56,18 @@ class Threads:
         return name
 
     def loss(self, thread: str, *, is_update: bool) -> None:
-        """Count a loss; `is_update` where there is no optimizer."""
+        """Count a loss of a thread.
+
+        is_update  whether the loss also counts as an update, because there is no optimizer
+        """
         self.trainings.loss(thread)
         if is_update:
             self._note_update(thread)
 
     def update(self, thread: str, optimizer: int) -> int:
-        """Count an update, and return how many this optimizer has made.
+        """Count an update; return how many updates this optimizer has made.
 
-        It is 0 while only the main thread trains.
+        The result is 0 as long as only the main thread trains.
         """
         self._note_update(thread)
         if not self.train:
@@ -78,14 +81,14 @@ class Threads:
         self._newest = monotonic()
 
     def over(self, last: float) -> set[Any]:
-        """Return the threads and optimizers of trainings that have passed iteration `last`."""
+        """Return the threads and optimizers whose trainings have made `last` iterations."""
         groups = self.trainings.groups if self.train else []
         return set().union(*(group for group in groups if self._made(group) >= last))
 
     def all_over(self, last: float) -> bool:
-        """Return whether no event is to be expected any more before iteration `last`.
+        """Return whether no thread will train before iteration `last` any more.
 
-        All trainings are there or have ended, and no other has begun for a while.
+        All trainings have made that many iterations or have ended, and none has begun for a second.
         """
         if not self.train:
             return True
@@ -95,15 +98,15 @@ class Threads:
         return not any(map(self._lives, chain.from_iterable(behind)))
 
     def _made(self, training: set[Any]) -> int:
-        """Return the iterations of a training: each of its optimizers has made them.
+        """Return how many iterations a training has made: the steps of its slowest optimizer.
 
-        Without an optimizer, they are its losses.
+        Without an optimizer, each loss counts as an iteration.
         """
         counts = self._updates or self.trainings.losses
         return min(counts[member] for member in training & counts.keys())
 
     def _lives(self, member: str | int) -> bool:
-        """Return whether a thread or a task may train on."""
+        """Return whether a thread or task may still train."""
         if isinstance(member, int):
             return False
         if member not in self._owners:
@@ -123,7 +126,7 @@ def _task() -> Any:
 
 
 def _item() -> Any:
-    """Return what a thread of a pool runs: the item of an executor, or the name of a task."""
+    """Return what the calling thread of a pool runs: the item of an executor, or a task's name."""
     worker = origin.worker_frame()
     if worker is None:
         return None
@@ -132,7 +135,7 @@ def _item() -> Any:
 
 
 def _thread() -> Any:
-    """Return the thread, unless it is the main one or was not started by Python."""
+    """Return the calling thread; None for the main one and for one that Python did not start."""
     threading = sys.modules.get("threading")
     if threading is None:
         return None

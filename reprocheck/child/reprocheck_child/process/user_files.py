@@ -34,7 +34,7 @@ def foreign_folders() -> tuple[str, ...]:
 
 
 def folder_of(recorder: Any) -> str:
-    """Return the working directory of the run with a slash, "" where it is not known."""
+    """Return the working directory of the run with a slash at the end; "" if it is not known."""
     return _join(recorder.workdir, "") if recorder.workdir else ""
 
 
@@ -56,7 +56,7 @@ def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[st
 def innermost_line(
     frame: FrameType | None, inside: str, foreign: Iterable[str], masked: Callable[[str], str]
 ) -> str:
-    """Return `file:line` of the innermost frame of the user's code, "" where there is none."""
+    """Return `file:line` of the innermost frame of the user's code; "" if there is none."""
     while frame is not None:
         name = name_of(frame.f_code.co_filename, inside, foreign, masked)
         if name:
@@ -68,7 +68,7 @@ def innermost_line(
 def imports_a_library(
     frame: FrameType | None, inside: str, foreign: Iterable[str], masked: Callable[[str], str]
 ) -> bool:
-    """Return whether the innermost frame of the user's code is importing a library."""
+    """Return whether the line of the user's code that runs now is importing a library."""
     while frame is not None and not name_of(frame.f_code.co_filename, inside, foreign, masked):
         if frame.f_code.co_filename.startswith(_IMPORTING):
             return True
@@ -93,9 +93,9 @@ def file_of(frame: FrameType) -> str:
 
 
 def has_line(frame: FrameType) -> bool:
-    """Return whether the line of a frame is a line of its file.
+    """Return whether the line number of a frame is that of a line in a file.
 
-    Code that was made from text counts its own lines.
+    Code that was made from text, such as the `__init__` of a dataclass, counts its own lines.
     """
     return file_of(frame) == frame.f_code.co_filename
 
@@ -122,10 +122,10 @@ def line_of(recorder: Any, error: BaseException) -> str:
 
 
 def program(recorder: Any, frame: Any) -> str:
-    """Return the script of the user's that this process executes, "" where it is not known.
+    """Return the user's script that this process executes; "" if it is not known.
 
-    It is what runs as `__main__`. Where that is a command that calls the user's code in its own
-    process, it is the file of the first function of the user's that leads to `frame`.
+    It is the file that runs as `__main__`. If a command such as `torchrun` calls the user's code in
+    its own process, it is the file of the user's first function on the way to `frame`.
     """
     inside = folder_of(recorder)
     foreign = foreign_folders()

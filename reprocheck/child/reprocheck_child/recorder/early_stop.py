@@ -33,9 +33,9 @@ last collective before it.
 
 
 def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
-    """End this process with status 0 once every rank of this machine has come to its stop.
+    """End this process with status 0 once every rank of this machine has reached its stop.
 
-    It waits no longer than `wait` seconds.
+    wait  seconds to wait for the other ranks at most
     """
     rank, size = world
     if rank is not None and size > 1:
@@ -57,18 +57,18 @@ def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
 
 
 def trains(folder: str, world: tuple[int | None, int]) -> None:
-    """Tell the other ranks that this one has begun to train, so that they wait for it."""
+    """Tell the other ranks that this rank has begun to train, so that they wait for it."""
     if world[0] is not None and world[1] > 1:
         leave_mark(os.path.join(folder, "%s%d-%d" % (_TRAINS, world[0], _getpid())))
 
 
 def mark(folder: str, rank: int | None) -> None:
-    """Tell the other ranks that this one has come to its stop or its end."""
+    """Tell the other ranks that this rank has reached its stop or its end."""
     leave_mark(os.path.join(folder, _MARK + str(rank)))
 
 
 def uncaught() -> BaseException | None:
-    """Return the exception that ended the script; None where there was none or only an exit."""
+    """Return the exception that ended the script; None for a normal end or a `SystemExit`."""
     # `last_exc` is new in Python 3.12, which still sets the older name, too
     return getattr(sys, "last_value", None)
 
@@ -84,7 +84,7 @@ def in_one_line(error: BaseException) -> str:
 
 
 def cut(text: str) -> str:
-    """Return a text as long as a report quotes it, with a sign where it is cut."""
+    """Return a text shortened to the length that a report quotes, with a sign at the cut."""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
@@ -112,9 +112,9 @@ def _after(mark: str, names: list[str]) -> list[str]:
 
 
 def _alive(pid: str) -> bool:
-    """Return whether a process of this machine runs.
+    """Return whether a process of this machine still runs.
 
-    One that has ended does not, even before its parent has asked about it.
+    A process that has ended does not, even before its parent process has waited for it.
     """
     try:
         descriptor = _open("/proc/%s/stat" % pid, os.O_RDONLY | os.O_CLOEXEC)
@@ -127,7 +127,7 @@ def _alive(pid: str) -> bool:
 
 
 def leave_mark(path: str) -> None:
-    """Make an empty file, which needs hardly any room; ignore a failure."""
+    """Make an empty marker file; ignore a failure."""
     try:
         _close(_open(path, os.O_WRONLY | os.O_CREAT, 0o644))
     except OSError:

@@ -41,11 +41,11 @@ def nothing_awaited() -> None:
 
 
 def nothing_to_do(place: str) -> None:
-    """Do nothing: nobody counts epochs."""
+    """Do nothing when a loader begins an epoch: this run does not count epochs."""
 
 
 class Recorder(ProcessTrace):
-    """The writer of the events of this process, which groups them into iterations.
+    """Write the events of this process, and group them into iterations.
 
     All methods are safe in threads and never raise.
     """
@@ -97,8 +97,8 @@ class Recorder(ProcessTrace):
     def goes_deeper(self) -> bool:
         """Return whether a framework that was just imported is recorded at a deeper level.
 
-        It is, in the whole of the run or in its first iterations. The first to ask at level `auto`
-        enters the deeper level.
+        The deeper level holds for the whole run (`module`, `op`) or its first iterations (`auto`).
+        At level `auto` the first call enters the deeper level.
         """
         if self.level != "auto":
             return self.deeper
@@ -109,15 +109,18 @@ class Recorder(ProcessTrace):
         return not self.first.left
 
     def stay_shallow(self, why: str) -> None:
-        """Leave the deeper level at level `auto`, for a reason.
+        """Leave the deeper level at level `auto`.
 
-        The training cannot be recorded at level `module` and then be left alone.
+        why  why the training cannot be recorded at level `module` first and left alone later
         """
         if self.goes_deeper() and self.first is not None:
             self.first.leave(why)
 
     def leave_level(self, why: str) -> None:
-        """Record losses alone from here on; `first` calls it once it has left."""
+        """Record only losses from here on, because level `auto` has left level `module`.
+
+        why  the reason, "" if the checks have all iterations that they need
+        """
         with self._lock:
             self.before_line("")
             self.before_line = nothing_gathered
@@ -146,20 +149,25 @@ class Recorder(ProcessTrace):
         numel: int = 1,
         thread: str | None = None,
     ) -> None:
-        """Record the roots of one backward pass.
+        """Record the losses of one backward pass: the tensors from which it starts.
 
         May stop the process.
 
-        It ran in the thread that calls, or in `thread` (`""`: the main one).
+        values  the losses
+        dtype   dtype of all losses, or a list with the dtype of each
+        kind    where the losses were seen, such as a backward pass or `log_loss`
+        numel   number of elements of the tensor
+        thread  name of the thread that ran the pass, "" for the main thread; None: the calling
+                thread
         """
         if thread is None:
             thread = self._thread_name()
         self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
 
     def scalar(self, value: float, dtype: str, kind: str, token: Any = None) -> None:
-        """Record one scalar root as `loss` does: the bulk of all losses.
+        """Record one scalar loss, as most losses are, in the fastest way.
 
-        `token` stands for the dtype where an adapter asks `regular` itself.
+        token  stands for the dtype if an adapter asks `regular` itself
         """
         regular = self.regular
         if (
@@ -203,7 +211,9 @@ class Recorder(ProcessTrace):
 
         May stop the process.
 
-        `changed`: whether its weights did, None if not looked at, or a reading.
+        changed  whether the weights changed; None if they were not compared, or a function that
+                 tells once
+                 the answer has arrived from a device
         """
         if self.regular is not None and changed is None and self.regular.update(index):
             return
@@ -233,9 +243,10 @@ class Recorder(ProcessTrace):
             look()
 
     def _enter_regular(self, index: int, closed: int) -> None:
-        """Begin a regular stretch after an update, where the last iterations were alike.
+        """Begin a regular stretch after an update, if the last iterations were alike.
 
-        Each further update must close an iteration.
+        In a stretch, each iteration is one loss and one update of optimizer `index`, and each
+        further update must close an iteration.
         """
         pattern, self._pattern = self._pattern or (), None
         again, self._last_pattern = pattern == self._last_pattern, pattern
@@ -257,7 +268,7 @@ class Recorder(ProcessTrace):
             self.emit({"e": "regular", "o": index, "k": kind, "d": dtype, "i": closed, "s": first})
 
     def _leave_regular(self) -> None:
-        """Let the grouping catch up, as the training has left the pattern."""
+        """End a regular stretch, and count its losses and updates in the grouping."""
         regular = self.regular
         if regular is None:
             return
@@ -305,7 +316,7 @@ class Recorder(ProcessTrace):
             self.emit({"e": "still"})
 
     def looked(self, changed: bool) -> None:
-        """Record that weights were compared with those of the last backward pass."""
+        """Record whether the weights have changed since the last backward pass."""
         if changed:
             self.moved()
         else:
@@ -319,30 +330,33 @@ class Recorder(ProcessTrace):
             self.emit({"e": "skip"})
 
     def watching(self) -> bool:
-        """Return whether fingerprints of the weights are still needed.
+        """Return whether weights still have to be compared by their fingerprints.
 
-        They are, until an update was seen that really changed weights.
+        They have to until an update was seen that really changed weights.
         """
         return self._watching
 
     @property
     def iteration(self) -> int:
-        """Return the open iteration, else the last closed one; 0 before the first loss."""
+        """Return the number of the open iteration, else of the last closed one.
+
+        The result is 0 before the first loss.
+        """
         if self.regular is not None:
             return self.grouping.closed + self.regular.losses
         return self.grouping.begun
 
     def later_line(self, read: Deferred) -> None:
-        """Write a line as `Writer` does, and end a regular stretch.
+        """Write a line once its value has arrived from a device, and end a regular stretch.
 
-        Nothing in a regular stretch asks whether a value has arrived.
+        A regular stretch ends because nothing in it asks whether a value has arrived.
         """
         with self._lock:
             self._leave_regular()
             self._put(read)
 
     def log(self, value: Any) -> None:
-        """Record one loss that the script gives itself."""
+        """Record one loss that the script passes to `reprocheck.log_loss`."""
         reader = self.readers.get(type(value).__module__.split(".")[0])
         if reader is None or not reader(value):
             item = getattr(value, "item", lambda: value)()
@@ -406,9 +420,9 @@ class Recorder(ProcessTrace):
             self._peers = peers
 
     def _count_in_thread(self, threads: Threads, thread: str, index: int) -> int:
-        """Count an update, and return how many this optimizer has made.
+        """Count an update; return how many updates this optimizer has made.
 
-        It is 0 while the main thread alone trains.
+        The result is 0 as long as only the main thread trains.
         """
         number = threads.update(thread, index)
         if number and threads.trainings.several():
@@ -418,16 +432,18 @@ class Recorder(ProcessTrace):
         return number
 
     def _are_over(self, *members: str | int) -> bool:
-        """Return whether a thread's or optimizer's training is at its stop, and others not."""
+        """Return whether the training of a thread or optimizer has reached the early stop.
+
+        members  names of threads and indices of optimizers
+        """
         threads = self._threads
         return threads is not None and not threads.over(self._last_step).isdisjoint(members)
 
     def _others_train(self) -> bool:
-        """Return whether a training in another thread or task may go on before the stop.
+        """Return whether another thread or task may still train before the early stop.
 
-        It has not come to the stop, or may yet begin.
-
-        Ranks stop side by side: where each has one training, there is nothing to wait for.
+        Such a training has not reached the stop, or may yet begin. If each rank has only one
+        training, nothing is waited for, because all ranks stop at the same iteration.
         """
         threads = self._threads
         if threads is None:
@@ -437,10 +453,10 @@ class Recorder(ProcessTrace):
         return not threads.all_over(self._last_step)
 
     def _go_on(self) -> None:
-        """End this process once the others have come to their stop, too.
+        """End this process once the other processes have reached their early stop, too.
 
-        Nothing further is recorded. A worker of a pool never ends here: the pool would wait for its
-        task for ever.
+        Until then the script goes on unrecorded. A worker of a pool never ends here, because the
+        pool would wait for its task for ever.
         """
         if self._worker is None and self._peers is not None and self._peers.left_behind():
             self._unmute()
@@ -459,7 +475,7 @@ class Recorder(ProcessTrace):
         early_stop.leave(self.folder, self.world, self.stop_wait)
 
     def _thread_name(self) -> str:
-        """Return the thread or the asynchronous task that calls, "" for the main thread."""
+        """Return the name of the calling thread or asynchronous task; "" for the main thread."""
         loops = _modules.get("_asyncio")
         in_loop = loops is not None and loops._get_running_loop() is not None
         if not in_loop and get_ident() == self._main:
@@ -473,13 +489,13 @@ class Recorder(ProcessTrace):
 
 
 def log(values: Mapping[str, Any]) -> None:
-    """See `reprocheck.log`."""
+    """Record numbers of the script as series: see `reprocheck.log`."""
     if current_recorder.RECORDER is not None:
         current_recorder.RECORDER.series.add_all(values)
 
 
 def log_loss(value: Any) -> None:
-    """See `reprocheck.log_loss`."""
+    """Record a loss of the script: see `reprocheck.log_loss`."""
     recorder = current_recorder.RECORDER
     if recorder is None:
         return

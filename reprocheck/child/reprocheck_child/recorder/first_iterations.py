@@ -1,10 +1,11 @@
-"""Level `auto`: the first iterations are recorded at level `module`, the rest at level `loss`.
+"""Records the first iterations at level `module` and the rest at level `loss`: level `auto`.
 
-The first ones are those that the checks take. Then the deeper hooks take themselves away.
+The first iterations are those that the forward check and the backward check compare. Afterwards the
+hooks of level `module` remove themselves.
 
-The level is left earlier where it would not be neutral (code is about to be compiled or captured),
-or where it is too dear: a device has no memory for fingerprints, or recording takes longer than the
-training itself.
+Level `module` is left earlier if it would change the training (code is about to be compiled or
+captured), or if it costs too much: a device has no memory for fingerprints, or recording takes
+longer than the training itself.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ TOO_DEAR = "recording took %.1f of the %.1f seconds of iteration %d"
 
 
 class FirstIterations:
-    """The decision when level `module` is left in this process.
+    """Decide when this process leaves level `module`.
 
     One for a process. Nothing here raises.
     """
@@ -46,7 +47,7 @@ class FirstIterations:
         recorder.on_fork.append(self._forked)
 
     def timed(self, work: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap `work` so that its time counts as time of recording."""
+        """Wrap `work` so that its duration counts as time spent on recording."""
 
         def run(*args: Any, **named: Any) -> Any:
             began = perf_counter()
@@ -58,7 +59,7 @@ class FirstIterations:
         return run
 
     def look(self) -> None:
-        """Leave the level after an event, once the checks have what they need."""
+        """Leave level `module` if both checks have the iterations that they compare."""
         grouping = self.recorder.grouping
         closed = len(grouping.ends)
         if self.left or closed == self._closed:
@@ -78,7 +79,10 @@ class FirstIterations:
             self.leave(NOT_MOVED % MOST)
 
     def _too_dear(self, closed: int) -> str:
-        """Return why recording the last iteration was too dear; "" where it was not."""
+        """Return why recording the last iteration took too long; "" if it did not.
+
+        closed  number of closed iterations
+        """
         now = perf_counter()
         duration, self._began = now - self._began, now
         spent, self._spent = self._spent, 0.0
@@ -88,7 +92,10 @@ class FirstIterations:
 
     @guarded("leaving level module")
     def leave(self, why: str = "") -> None:
-        """Take the deeper hooks away; `why` where that is earlier than the checks need it."""
+        """Remove the hooks of level `module`.
+
+        why  why that is earlier than the checks need it; "" if it is not
+        """
         if self.left:
             return
         self.left = True
@@ -99,5 +106,5 @@ class FirstIterations:
         self.on_leave.clear()
 
     def _forked(self) -> None:
-        """Count a forked process's own iterations; a level that was left stays left."""
+        """Count the iterations of a forked process from 0; a level that was left stays left."""
         self._moved_in, self._closed = 0, 0

@@ -30,18 +30,19 @@ _NAMED = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__"
 
 
 def problem(what: str, error: Exception) -> None:
-    """Note an error of the recorder's in the trace."""
+    """Record an error of the recorder itself in the trace."""
     if current_recorder.RECORDER is not None:
         current_recorder.RECORDER.problem(what, error)
 
 
 class guarded:  # noqa: N801
-    """Contain errors: one in a `with` block or a decorated function becomes a `problem`.
+    """Contain errors of the recorder: an error becomes a `problem` in the trace.
 
-    Used as `with guarded("what")`, or as `@guarded("what")` on a function, which then returns
-    `otherwise`.
+    Used as `with guarded("what")`, or as `@guarded("what")` on a function.
 
-    `what` says in the trace where that was: "before an update". `tell` is given it and the error.
+    what       what the recorder is doing, for the trace: "before an update"
+    otherwise  what the decorated function returns after an error
+    tell       called with `what` and the error
     """
 
     __slots__ = ("otherwise", "tell", "what")
@@ -82,14 +83,14 @@ class guarded:  # noqa: N801
 def install(framework: Any, steps: Mapping[str, Callable[[], object]]) -> dict[str, str]:
     """Run the steps that put the hooks of a framework in place.
 
-    One that this version lacks does not keep the others from it. Returns for each `"ok"`, or why it
-    is not there.
+    A step that fails in this version of the framework does not prevent the other steps. Return for
+    each step `"ok"`, or why the hook is missing.
     """
     return {name: attempt(framework, step) for name, step in steps.items()}
 
 
 def attempt(framework: Any, step: Callable[[], object]) -> str:
-    """Run one step; return `"ok"`, or why it is not there."""
+    """Run one step; return `"ok"`, or why the hook is missing."""
     try:
         step()
     except Exception as error:
@@ -99,16 +100,16 @@ def attempt(framework: Any, step: Callable[[], object]) -> str:
 
 
 class Builtin:
-    """The stand-in for a function written in C.
+    """Stand in for a function written in C.
 
-    Held in a class, it is not bound to instances, as a function written in Python would be.
+    As an attribute of a class, the stand-in is not bound to instances, unlike a Python function.
     """
 
     def __repr__(self) -> str:
         return "<built-in function %s>" % self.__name__  # type: ignore[attr-defined]
 
     def __reduce__(self) -> str:
-        """Pickle and copy by name, as functions are."""
+        """Pickle and copy this object by its name, as functions are."""
         return str(self.__qualname__)  # type: ignore[attr-defined]
 
 
@@ -143,10 +144,11 @@ def named_like(wrapper: Any, real: Any) -> Any:
 def replace(
     owner: Any, name: str, make: Any, also: Iterable[Any] = (), put: Callable[..., None] = setattr
 ) -> bool:
-    """Put `make(real)` in the place of `owner.name`, where there is one; return whether there is.
+    """Replace `owner.name` by `make(real)` if there is such a function; return whether there is.
 
-    `also`: other modules in which the same function is known under this name. Those that hold
-    something else, or are None, are left alone. `put` sets the attribute: see `Removable`.
+    also  other modules that may hold the same function by this name; None, and modules that hold
+          another object, are left alone
+    put   sets the attribute: see `Removable`
     """
     real = getattr(owner, name, None)
     if real is None:
@@ -223,10 +225,10 @@ _ABSENT = object()
 
 
 class Removable:
-    """Hooks of one process that are taken away again, all at once.
+    """Keep the hooks of one process, and remove all of them at once.
 
-    A script may have kept a wrapper and call it later: a wrapper asks `gone` first, and then only
-    calls what it stands for.
+    A script may have kept a wrapper and call it later. Therefore each wrapper first asks `gone`,
+    and if the hooks are gone only calls the function that it wraps.
     """
 
     def __init__(self) -> None:
@@ -244,7 +246,7 @@ class Removable:
         self._put.append((owner, name, before, vars(owner)[name]))
 
     def hold(self, handle: Any) -> None:
-        """Keep what a registration returned; its `remove` is called with ours."""
+        """Keep the handle of a registration, whose `remove` is called together with all hooks."""
         if self.gone:
             handle.remove()
         else:
@@ -274,9 +276,9 @@ class Removable:
         around(owner, name, what, before=before, after=after, put=self.put)
 
     def remove(self) -> None:
-        """Put back what was there, in the reverse order.
+        """Restore the original functions, in the reverse order.
 
-        Where somebody has put another function over one of ours, that one stays.
+        If somebody has wrapped one of the hooks since, that wrapper stays.
         """
         self.gone = True
         for handle in self._handles:

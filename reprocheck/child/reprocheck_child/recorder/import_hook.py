@@ -44,14 +44,14 @@ def when_imported(name: str, callback: Callback) -> None:
 
 
 def provide(name: str, path: str) -> None:
-    """Load module `name` from the file `path` where nothing else provides it."""
+    """Load module `name` from the file `path` if no other finder provides the module."""
     _provided[name] = path
 
 
 def added() -> str:
     """Return the modules that only the recorder has imported since the last call.
 
-    Neither it nor the script had imported them before; of a package only its own are named.
+    Neither the script nor an earlier import of the recorder had imported these modules.
     """
     new = {name for name in _added if name in sys.modules and not name.startswith("_")}
     _added.clear()
@@ -134,7 +134,7 @@ def _is_asked_by_recorder() -> bool:
 
 
 def _none(*_: Any) -> None:
-    """Find nothing."""
+    """Return None: find no module."""
 
 
 class _Loaded:

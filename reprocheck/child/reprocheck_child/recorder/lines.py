@@ -22,9 +22,9 @@ _JSON = {True: "true", False: "false", None: "null"}
 def loss_line(
     values: list[float], dtype: str | list[str], kind: str, numel: int, thread: str
 ) -> str:
-    """Return a `loss` event: the roots of one backward pass.
+    """Return a `loss` event as a line: the losses of one backward pass.
 
-    `numel` and `thread` are written where they are not 1 and the main thread.
+    `numel` is written if it is not 1, and `thread` if it is not the main thread.
     """
     usual = (len(values), numel, thread, type(dtype)) == _USUAL
     if usual and type(values[0]) is float and values[0] - values[0] == 0.0:
@@ -42,9 +42,9 @@ def loss_line(
 
 
 def exact_text(value: Any) -> str:
-    """Return a number that a double cannot hold as a fraction of two hexadecimal integers.
+    """Return a number that a double cannot hold exactly as a fraction of two hexadecimal integers.
 
-    Such are a large integer or a `longdouble`. Any other number gives "".
+    Such a number is a large integer or a `longdouble`. Any other number gives "".
     """
     ratio = getattr(value, "as_integer_ratio", None)
     if type(value) is float or ratio is None:
@@ -59,7 +59,7 @@ def exact_text(value: Any) -> str:
 
 
 def one_or_all(names: list[str]) -> str | list[str]:
-    """Return the dtype of several values: one name where it is the same for all."""
+    """Return the dtype of several values: one name if all are the same, else all names."""
     return names[0] if len(set(names)) == 1 else names
 
 
@@ -88,5 +88,5 @@ def update_line(changed: bool | None, index: int, closed: int, thread: str) -> s
 
 
 def of_line(line: str) -> dict[str, Any]:
-    """Return the key `l` of a fact that belongs to a line of the script; {} where none is known."""
+    """Return the dictionary key `l` of a fact with its line of the script; {} if none is known."""
     return {"l": line} if line else {}

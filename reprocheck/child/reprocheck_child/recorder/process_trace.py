@@ -33,7 +33,7 @@ _getpid, _getppid = os.getpid, os.getppid
 
 
 class ProcessTrace(Writer):
-    """The part of a trace that describes its process, from the first line to the last."""
+    """Write the part of a trace that describes its process, from the first line to the last."""
 
     def __init__(self, folder: str, settings: Mapping[str, Any]) -> None:
         super().__init__(settings.get("mask") or {})
@@ -81,27 +81,27 @@ class ProcessTrace(Writer):
 
     @property
     def deeper(self) -> bool:
-        """Return whether the whole of the run is recorded at a deeper level."""
+        """Return whether the whole run is recorded at level `module` or `op`."""
         return self.level in ("module", "op")
 
     @property
     def shallow(self) -> bool:
-        """Return whether losses alone are recorded at present."""
+        """Return whether only losses are recorded at present."""
         return not self.deeper and (self.first is None or self.first.left)
 
     @property
     def updated(self) -> int:
-        """Return the number of iterations whose update is made, as far as known by now."""
+        """Return the number of iterations whose weight update was made, as far as known by now."""
         return self.grouping.updated + self.waiting
 
     def rank(self, rank: int, world: int) -> None:
-        """Take the rank of this process and the number of ranks from the framework."""
+        """Record this process's rank and the number of ranks, as the framework tells them."""
         if (rank, world) != self.world:
             self.world = (rank, world)
             self.emit({"e": "rank", "rank": rank, "world": world})
 
     def find_world(self) -> None:
-        """Ask the frameworks which of how many ranks this process is."""
+        """Ask the frameworks for the rank of this process and the number of ranks."""
         for find in self.find_rank:
             rank_and_number = find()
             if rank_and_number:
@@ -109,11 +109,11 @@ class ProcessTrace(Writer):
 
     @property
     def _in_threads(self) -> bool:
-        """Return whether other threads than the main one train, or tasks."""
+        """Return whether a thread beside the main one, or an asynchronous task, trains."""
         return self._threads is not None and self._threads.train
 
     def _went_on(self) -> bool:
-        """Return whether a training in a thread or a task went on after its last iteration."""
+        """Return whether a training in a thread or task went on after its last iteration."""
         threads = self._threads
         if threads is None or not threads.train:
             return False
@@ -123,7 +123,7 @@ class ProcessTrace(Writer):
 
     @property
     def _last_iteration(self) -> int:
-        """Return the iteration after which the process, or each training, stops."""
+        """Return the number of the last recorded iteration."""
         return int(self._last_step) if self._in_threads else self.grouping.closed
 
     def hello(self, how: str) -> None:
@@ -163,13 +163,13 @@ class ProcessTrace(Writer):
             self._flush_greeting()
 
     def forking(self) -> None:
-        """Count a fork that is about to be made, so that the child knows its number."""
+        """Count a fork that is about to happen, so that the child process knows its number."""
         self._forked += 1
 
     def forked(self) -> None:
-        """Begin a trace for this process, which is a fork.
+        """Begin a new trace for this process, because it was just forked.
 
-        Its iterations start anew; the optimizers that exist are known to it.
+        Its iterations count from the start; the optimizers of the parent process are known to it.
         """
         try:
             self._lock = RLock()
@@ -188,7 +188,10 @@ class ProcessTrace(Writer):
             self.problem("after a fork", error)
 
     def _begin_trace(self, how: str) -> None:
-        """Begin a new trace with iterations of its own."""
+        """Begin a new trace whose iterations count from the start.
+
+        how  how the process or task began: `start`, `fork` or `task`
+        """
         self._queue.clear()
         self._said.clear()
         self._watching, self._training, self._finished, self._enough = True, False, False, False
@@ -198,9 +201,9 @@ class ProcessTrace(Writer):
         self.hello(how)
 
     def _look_at_task(self) -> None:
-        """Begin a new trace for each task of a worker of a pool.
+        """Begin a new trace if this worker of a pool has been given a new task.
 
-        Which worker gets a task is a race.
+        Which worker gets a task is a race, so that a trace belongs to a task instead of a worker.
         """
         if self._worker is None or get_ident() != self._main:
             return
@@ -217,7 +220,7 @@ class ProcessTrace(Writer):
             callback()
 
     def _complete(self) -> None:
-        """Write what is not written yet, unless enough was recorded before."""
+        """Write the lines that still wait, unless recording had stopped before."""
         if not self._enough:
             self._close_regular()
             self._drain(None)
@@ -237,7 +240,8 @@ class ProcessTrace(Writer):
     def ended(self) -> None:
         """Finish the trace at the interpreter's exit.
 
-        What is still on a device is read, and the other ranks are told not to wait for this one.
+        Values that are still on a device are read, and the other ranks are told not to wait for
+        this one.
         """
         if self._finished or self._greeting is not None:
             return
@@ -258,7 +262,7 @@ class ProcessTrace(Writer):
             self.problem("the end of the process", failure)
 
     def _describe_error(self, event: dict[str, Any], error: BaseException) -> None:
-        """Add what ended the script to an event, and the user's line that it came from."""
+        """Add to an event the error that ended the script, and the user's line that raised it."""
         # cut last: of half a secret no pattern knows what it is
         event["error"] = early_stop.cut(self.redacted(early_stop.in_one_line(error)))
         try:

@@ -13,21 +13,19 @@ if TYPE_CHECKING:
 
 
 class Framework:
-    """The record of one framework.
-
-    What is not there stays "".
-
-    What is not there stays "".
-
-    name         the top-level module whose import by the script triggers all of it
-    oldest       the first version that the adapter knows; an older one is left alone
-    adapter      `install(module, recorder)`, which hooks it and returns what became of each hook
-    controls     module with `ACTS`, the controls that act inside the framework
-    environment  `facts(module)` about the framework, as it stands in the process; `VERSION`: its
-                 version alone
-    seeding      `seed(setter, module)`, what `reprocheck.seed_all` does for it
+    """Describe one framework to the recorder; an entry that does not exist is "".
 
     Functions are written `module:function`, below this package.
+
+    name         the top-level module; when the script imports it, the framework is hooked
+    oldest       the first version that the adapter knows; an older one is left alone
+    adapter      `install(module, recorder)`, which hooks the framework and returns the state of
+                 each
+                 hook
+    controls     module with `ACTS`, the controls that act inside the framework
+    environment  `facts(module)`, which describes the framework as the process has set it up; with
+                 `VERSION`: only its version
+    seeding      `seed(setter, module)`, which `reprocheck.seed_all` calls
     """
 
     __slots__ = ("adapter", "controls", "environment", "name", "oldest", "seeding")
@@ -109,9 +107,9 @@ FRAMEWORKS = (
 
 
 def found(reference: str, package: str = "") -> Any:
-    """Return what `module:name`, or `module`, stands for below `package`.
+    """Return the object that `module:name`, or the module that `module`, names below `package`.
 
-    By default that is the package of the recorder, `reprocheck_child`.
+    By default `package` is that of the recorder, `reprocheck_child`.
     """
     from importlib import import_module
 

@@ -31,7 +31,7 @@ _USUAL = ("float32", "float64", "bfloat16", "float16")
 
 
 class Series:
-    """The series of one process. Nothing here raises."""
+    """Record the series of one process. Nothing here raises."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -43,24 +43,27 @@ class Series:
         recorder.on_fork.append(self._last.clear)
 
     def add(self, name: object, value: Any, step: Any = None, by: str = "") -> None:
-        """Add one value of the series `name`, as `by` (a tracker, a framework) is given it.
+        """Add one value of the series `name`; a value that is no single number is left out.
 
-        `step`: the place on the tracker's own axis, where it is given one. What is no single number
-        is left out.
+        step  place on the tracker's own axis; None if the tracker is not given one
+        by    name of the tracker or framework that is given the value
         """
         self._put(name, value, step, by, always=True)
 
     def add_all(self, values: Mapping[Any, Any], step: Any = None, by: str = "") -> None:
-        """Add the values of several series, as a tracker is given them in one dictionary."""
+        """Add the values of several series, from the dictionary that a tracker is given."""
         for name, value in values.items():
             self.add(name, value, step, by)
 
     def keep(self, name: str, value: Any, by: str) -> None:
-        """Add one value of a series of which only changes are recorded, such as a learning rate."""
+        """Add one value of a series if the value changed: a learning rate, for example."""
         self._put(name, value, None, by, always=False)
 
     def _put(self, name: object, value: Any, step: Any, by: str, *, always: bool) -> None:
-        """Record a value, now or once it has arrived: `always`, or where it has changed."""
+        """Record a value, at once or when the value has arrived from a device.
+
+        always  whether the value is recorded even if it equals the last one of its series
+        """
         try:
             reading = self._read(value)
             if reading is None:
@@ -93,7 +96,7 @@ class Series:
         return True
 
     def _head(self, name: object, step: Any, by: str) -> str:
-        """Return the line of a value up to the value."""
+        """Return the JSON line of a value without its end: all keys before the value."""
         key = (by, str(name))
         begin = self._begins.get(key)
         if begin is None:
@@ -125,10 +128,10 @@ class Series:
 
 
 def plain_number(value: Any) -> Number | None:
-    """Return a value of an array library that is one number; None for anything else.
+    """Return (number, dtype) for a value of an array library; None if it is no single number.
 
-    It is of numpy, JAX or MindSpore, or an eager one of TensorFlow. Texts, images and values that
-    are only traced are none.
+    Read are values of numpy, JAX and MindSpore, and eager ones of TensorFlow. Texts, images, and
+    symbolic values of a compiled function give None.
     """
     if isinstance(value, (bool, str, bytes)):
         return None
@@ -160,7 +163,10 @@ def _line(head: str, number: Number) -> str:
 
 
 def _step(step: Any) -> float | None:
-    """Return the place on a tracker's axis, which may be a tensor; None where it is not finite."""
+    """Return the step on a tracker's axis as a float; None if it is no finite number.
+
+    The step may be given as a tensor.
+    """
     if step is None or isinstance(step, (bool, str)):
         return None
     try:

@@ -25,7 +25,7 @@ _control = fcntl.fcntl
 
 
 class TraceFile:
-    """The file of lines at `path`, which is made with the first of them.
+    """Write lines to the file at `path`, which is made with the first line.
 
     Not safe in threads by itself.
     """
@@ -62,14 +62,14 @@ class TraceFile:
         self._mapped = True
 
     def close(self) -> None:
-        """Cut off what was allocated and not used; later lines are written, not mapped."""
+        """Cut off the unused end of the file; later lines are written, not mapped."""
         self._unmap()
         self._mapped = False
         if self._length:
             cut_off(self.path, self._length)
 
     def _grow(self, needed: int) -> bool:
-        """Map the next blocks of the file; return False, for good, where that fails."""
+        """Map the next blocks of the file; return False, and never map again, if that fails."""
         try:
             # not cut off before: on a busy disk that takes as long as a step
             self._unmap()

@@ -1,7 +1,7 @@
 """Writes the lines of a process's trace, in order.
 
-A line whose value still lies on a device holds back those behind it. No error here reaches the
-script.
+A line whose value still lies on a device holds back the lines after it. No error in this module
+reaches the script.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ model make at level `module`.
 
 
 def nothing_gathered(line: str) -> bool:
-    """Do nothing: there are no deeper levels, which would gather lines."""
+    """Do nothing before a line: at level `loss` no facts are gathered."""
     return False
 
 
 class Writer:
-    """The writer of events as lines.
+    """Write events as lines of a trace.
 
-    `mask` says what paths and names to leave out of texts. All methods are safe in threads and
-    never raise.
+    All methods are safe in threads and never raise.
+
+    mask  the home folder, user name and host name to mask in texts
     """
 
     def __init__(self, mask: Mapping[str, str]) -> None:
@@ -67,7 +68,7 @@ class Writer:
         self._appending = False
 
     def emit(self, event: Mapping[str, Any]) -> None:
-        """Write one event, behind those that wait for a device."""
+        """Write one event, after the lines that wait for values from a device."""
         try:
             self._line(json_text.dumps(event) + "\n")
         except Exception:
@@ -75,14 +76,14 @@ class Writer:
             pass
 
     def line(self, line: str) -> None:
-        """Do the same as `emit`, of an event that is a line already."""
+        """Write one event that is already a line of JSON."""
         try:
             self._line(line)
         except Exception:  # as in `emit`
             pass
 
     def masked(self, text: str) -> str:
-        """Return `text` without the names of home, user and host."""
+        """Return `text` with home folder, user name and host name masked."""
         if any(map(text.__contains__, self._to_mask)):
             from ..shared.masking import mask
 
@@ -90,9 +91,9 @@ class Writer:
         return text
 
     def redacted(self, text: str) -> str:
-        """Return `text` without names and without secrets.
+        """Return `text` with names (home folder, user, host) and secrets masked.
 
-        It is for what a script, not the recorder, has put into words.
+        Use this for texts that come from a script, such as an error message.
         """
         if not text:
             return ""
@@ -105,15 +106,15 @@ class Writer:
         return Redactor(known).text(self.masked(text))
 
     def plain(self, text: str) -> str:
-        """Return a text of the script without names, and without secrets where it may hold some."""
+        """Return a text of the script with names masked, and with secrets masked if need be."""
         from ..shared.masking import may_hold_secret
 
         return self.redacted(text) if may_hold_secret(text) else self.masked(text)
 
     def named(self, name: str) -> str:
-        """Return a name or a key of the script, masked as `plain` does.
+        """Return a name or dictionary key of the script, masked as by `plain`.
 
-        Where it is a secret, its digest tells it from others.
+        A secret is followed by its digest, so that two masked secrets can be told apart.
         """
         masked, shown = self.masked(name), self.plain(name)
         if shown == masked:
@@ -123,7 +124,7 @@ class Writer:
         return "%s %s" % (shown, digest(name.encode("utf-8", "surrogatepass"))[:8])
 
     def arguments(self, words: Sequence[str]) -> list[str]:
-        """Return the words of a command line, without names and values of secret options."""
+        """Return the words of a command line, with names and secret values masked."""
         from ..shared.masking import may_hold_secret
 
         masked = [self.masked(word) for word in words]
@@ -142,24 +143,31 @@ class Writer:
             self._put(read)
 
     def note(self, code: str, text: str) -> None:
-        """Write, once for each code, that something was changed to observe."""
+        """Write that the recorder changed something to observe; once for each `code`."""
         self._once("note", code, text)
 
     def caveat(self, code: str, text: str) -> None:
-        """Write, once for each code, something that the report must mention."""
+        """Write a caveat that the report must mention; once for each `code`.
+
+        code  short name of the caveat, such as `resume-ranks-apart`
+        text  the caveat as a sentence
+        """
         self._once("caveat", code, text)
 
     def problem(self, where: str, error: BaseException | str) -> None:
-        """Write an error of the recorder's own, once for each place and kind."""
+        """Write an error of the recorder itself; once for each place and message.
+
+        where  what the recorder was doing: "before an update"
+        """
         message = error if isinstance(error, str) else type(error).__name__ + ": " + str(error)
         if "problem" + where + message[:40] not in self._said:
             self._said.add("problem" + where + message[:40])
             self.emit({"e": "problem", "where": where, "error": self.redacted(message)[:2000]})
 
     def lines(self, take: Callable[[], str]) -> None:
-        """Write the lines that `take` returns, with none of another thread between them.
+        """Write the lines that `take` returns, without lines of other threads between them.
 
-        They come behind those that wait for a device.
+        The lines stand after those that wait for values from a device.
         """
         with self._lock:
             lines = take()
@@ -179,7 +187,7 @@ class Writer:
             self._write(line)
 
     def _unmute(self) -> None:
-        """Write again after a muted time, without what the deeper levels gathered meanwhile."""
+        """Write again after a muted time; drop the facts gathered meanwhile."""
         if self._muted:
             self.before_line("")
         self._muted = False
@@ -191,9 +199,11 @@ class Writer:
         self._queue.append((self.grouping.closed, line))
 
     def _drain(self, closed: int | None) -> None:
-        """Write lines that wait: all of them (`closed` is None), or the older ones that arrived.
+        """Write the lines that wait for values from a device.
 
-        Older are those from before the iteration that precedes `closed`.
+        closed  number of closed iterations: lines from before the last of them are written if their
+                values
+                have arrived; None: all lines are written, and their values waited for
         """
         while self._queue:
             iteration, read = self._queue[0]
@@ -228,9 +238,10 @@ class Writer:
             self._write("")
 
     def _write(self, line: str) -> None:
-        """Append a line, and those that came about while one was appended.
+        """Append a line, and the lines that other events add during the appending.
 
-        An event of the file that was opened for it, or a handler of a signal, may cause such lines.
+        For example, opening the trace file causes an audit event, and a signal handler may log a
+        loss.
         """
         with self._lock:
             self._to_append.append(line)
@@ -244,10 +255,10 @@ class Writer:
                 self._appending = False
 
     def _append(self, line: str) -> None:
-        """Append a line to the file; count one that is lost.
+        """Append a line to the trace file; remember that a line is lost if writing fails.
 
-        The next line that can be written says so before itself; a mark beside the trace says so,
-        too, since there may be no such line.
+        The next line that can be written is preceded by a note about lost lines. A marker file
+        beside the trace says the same, because there may be no next line.
         """
         text = line.encode("ascii", "backslashreplace")
         if self._lost:

@@ -1,9 +1,9 @@
-"""Records what the files of a training hold.
+"""Records what a training saves to files and what it loads from them.
 
-That is under which key a saver was given which part of it, what of a file was loaded again and by
-whom, and the lines of the script that did so.
+For each file: under which key a saver was given which part of the training, which part of the
+training was given which loaded value, and the lines of the script that did so.
 
-Only in a check of a resume: `boundaries` of the recorder.
+Loaded only in a check of a resume: `boundaries` of the recorder.
 """
 
 from __future__ import annotations
@@ -69,9 +69,15 @@ _PLAIN = (int, bool, float, str, type(None))
 
 
 class Save:
-    """One call of a saver: all that is written during the call belongs to it.
+    """Describe one call of a saver such as `torch.save`.
 
-    holds kinds of what it was given: `optimizer`, `weights`…
+    All that is written during the call belongs to the save.
+
+    by       name of the saver in a report: `torch.save`
+    line     `file:line` of the script that called the saver
+    updates  number of updates of the weights when the save began
+    number   number of the save in this process, from 1
+    holds    kinds of what the saver was given, such as `optimizer` or `weights`
     """
 
     def __init__(
@@ -85,7 +91,7 @@ class Save:
 
 
 class Savers:
-    """The known savers, watched in this process."""
+    """Watch the calls of all known savers and loaders in this process."""
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder
@@ -99,7 +105,7 @@ class Savers:
         """Called at the end of a save, with what the saver returned."""
 
     def install(self) -> None:
-        """Start the watch."""
+        """Start to watch the savers and loaders, each once its module is imported."""
         for module, function, name, given in SAVERS:
             import_hook.when_imported(module, self._watcher(function, name, given))
         for module, function in LOADERS:
@@ -108,12 +114,12 @@ class Savers:
             )
 
     def under_way(self) -> Save | None:
-        """Return the save that this thread is in."""
+        """Return the save that is under way in the calling thread; None if there is none."""
         return self._saving.get(get_ident())
 
     @property
     def archives(self) -> Archives | None:
-        """Return what records the content of files, once a framework is there."""
+        """Return the writer of what files hold; None until a framework is imported."""
         boundary = getattr(self._recorder.deep, "boundary", None)
         return boundary and boundary.archives
 
@@ -129,9 +135,14 @@ class Savers:
     def _begin(
         self, name: str, given: Given, args: tuple[Any, ...], named: dict[str, Any]
     ) -> Callable[[Any], None] | None:
-        """Begin a save, and return what is called at its end.
+        """Begin a save, and return the function to call at its end.
 
-        A save inside another is a part of it.
+        A saver that another saver calls is a part of the outer save.
+
+        name   name of the saver in a report
+        given  position and name of the argument that is saved; None if no single argument is
+        args   positional arguments of the saver
+        named  keyword arguments of the saver
         """
         me = get_ident()
         is_part = me in self._saving
@@ -157,7 +168,7 @@ class Savers:
             callback(save, returned)
 
     def _named(self, given: list[Any]) -> str:
-        """Return the name in the trace of the file that a saver is given; "" for no file."""
+        """Return the trace's name of the file that a saver is given; "" for no file."""
         paths = (
             getattr(argument, "name", argument)
             for argument in given
@@ -182,9 +193,10 @@ class Savers:
 
 
 class Archives:
-    """The writer of what files hold: `saved` facts, and `names` of the parts of a training.
+    """Write what files hold: `saved` and `load` facts, and `names`.
 
-    One for all frameworks of a process.
+    One for all frameworks of a process. A fact `names` holds the script's expressions for the parts
+    of its training.
     """
 
     def __init__(self, deep: Any, generators: Callable[[], dict[str, Any]]) -> None:
@@ -200,15 +212,19 @@ class Archives:
         self._keys: dict[int, str] = {}  # id of something that was loaded -> its place in the file
 
     def saved(self, save: Save, content: list[Entry], file: str) -> None:
-        """Record that something was saved."""
+        """Record a save: the saver, its file, and the parts of the training that were saved.
+
+        content  entries of the file, as `contents` returns them
+        file     name of the file in the trace; "" if it is not known
+        """
         keys = {"in": content[:MOST], "fr": self.frames(), **of_line(self._deep.source(1))}
         self._deep.seen("saved", file, call=False, k=save.by, **keys)
 
     @guarded("looking at what is saved", otherwise=[])
     def contents(self, value: Any) -> list[Entry]:
-        """Return the parts of what a file is given.
+        """Return the parts of a value that is saved.
 
-        Each is `[place, {"d": kind, "v": name or number}]`.
+        Each is `[place, {"d": kind, "v": name or number}]`, where the place is such as `['model']`.
         """
         entries: list[Entry] = []
         self._describe("", value, entries, 0)
@@ -240,7 +256,10 @@ class Archives:
         return "", ""
 
     def _generator(self, shared: str, value: Any) -> str:
-        """Return whose state a value is: a shared generator's or one of the script's own."""
+        """Return which random generator has the state `value`: one of the script's, or `shared`.
+
+        shared  `python` or `numpy`
+        """
         from . import script_generators
 
         for name, generator in self.generators().items():
@@ -251,10 +270,10 @@ class Archives:
 
     @guarded("looking at what was loaded")
     def read(self, value: Any) -> None:
-        """Remember a file that was read by its content, so that its key is known later.
+        """Remember where in a file each loaded value stood, for its dictionary key later.
 
-        By identity, without a reference: what was loaded may be large, and goes when the script
-        drops it.
+        The values are remembered by their `id`, without a reference: they may be large, and are
+        freed when the script drops them.
         """
         self._keys.clear()
         self._remember("", value, 0)
@@ -271,9 +290,10 @@ class Archives:
                 self._remember(place + part, element, depth + 1)
 
     def key_of(self, value: Any) -> str:
-        """Return the key in the file of a value that a part of the training is given.
+        """Return the dictionary key in the file, such as `['optimizer']`, of a loaded value.
 
-        It is that of the value itself or of what it was made of; "" where it is not known.
+        A dictionary that was not loaded itself has the key of the values that it was made of. The
+        result is "" if the key is not known.
         """
         known = self._keys.get(id(value))
         if known is not None or not isinstance(value, dict):
@@ -283,19 +303,25 @@ class Archives:
         return place[: place.rfind("[")] if place.count("[") > 1 else place
 
     def key_leaves(self, value: Any) -> list[Entry]:
-        """Return that key as a leaf of a fact; none where it is not known."""
+        """Return the dictionary key of a loaded value as a leaf of a fact; [] if unknown."""
         key = self._deep.recorder.named(self.key_of(value))
         return [["key", {"v": key}]] if key else []
 
     def loaded(self, kind: str, part: str, value: Any) -> None:
-        """Record that a part of the training takes what was loaded."""
+        """Record that a part of the training is given a loaded value.
+
+        kind   kind of the part, such as `optimizer`
+        part   name of the part in the trace
+        value  the loaded value
+        """
         line = of_line(self._deep.source(2))
         self._deep.seen("load", part, call=False, k=kind, **{"in": self.key_leaves(value)}, **line)
 
     def frames(self) -> list[list[Any]]:
         """Return `[line, {part: expression}]` of the user's running functions, innermost first.
 
-        The expressions are how the script itself reaches the parts of its training there.
+        The expressions are those by which the script itself reaches the parts of its training, such
+        as `self.optimizer`.
         """
         wanted = {id(thing): name for part in self.parts for name, thing in part()}
         wanted.update((id(thing), name) for name, thing in self.generators().items())
@@ -308,14 +334,14 @@ class Archives:
 
     @staticmethod
     def _modules() -> Iterator[tuple[str, Any]]:
-        """Yield the modules whose generators all code shares."""
+        """Yield the modules whose random generators all code shares, such as `random`."""
         for name, module in (("python", "random"), ("numpy", "numpy"), ("torch", "torch")):
             if module in sys.modules:
                 yield name, sys.modules[module]
 
 
 def _state_of_host(value: Any) -> str:
-    """Return `python` or `numpy` for a state of one of their generators; "" for others."""
+    """Return `python` or `numpy` if a value is the state of such a random generator; else ""."""
     if isinstance(value, dict):
         return "numpy" if "bit_generator" in value else ""
     if not isinstance(value, (tuple, list)) or len(value) < 3:

@@ -1,8 +1,8 @@
-"""Records the training at a boundary, where it was stopped and where it goes on.
+"""Records the state of a training at a boundary: between two iterations, where a run is resumed.
 
-That is what it holds there, and which states of its generators were put back before.
+Recorded is what the training holds, and which states of its random generators were put back before.
 
-Only where a check of a resume asks for it: `boundaries` of the recorder.
+Loaded only in a check of a resume: `boundaries` of the recorder.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RESTORES = 200
 
 
 class Boundary:
-    """The writer of a training's state before the first forward pass of some iterations.
+    """Write the state of a training before the first forward pass of some iterations.
 
     One for all frameworks of a process. Nothing here raises.
     """
@@ -76,14 +76,19 @@ class Boundary:
         import_hook.when_imported("numpy.random", self._watch_numpy)
 
     def may_rest(self) -> None:
-        """Leave out what stands in `Deep.rests` between two boundaries, for an adapter."""
+        """Let the recorder leave out deep facts between two boundaries.
+
+        An adapter that can pause its deep hooks calls this.
+        """
         self._can_rest = True
         self._rest()
 
     def reached(self, framework: str) -> bool:
-        """Note that a forward pass begins; return whether the training's state is wanted.
+        """Note that a forward pass begins; return whether the training's state is to be written.
 
-        Frameworks call it, or at a backward pass where no forward pass was seen.
+        Frameworks call this, at a backward pass if no forward pass was seen.
+
+        framework  name of the framework that calls
         """
         try:
             return bool(self._reached(framework))
@@ -132,7 +137,7 @@ class Boundary:
 
     @guarded("looking at what the script counts")
     def _write_counts(self) -> None:
-        """Write whole numbers in the script's variables: steps, epochs, positions."""
+        """Write the whole numbers in the script's variables, such as a step or an epoch."""
         counts: dict[str, int] = {}
         for name, value in script_objects.variables(self.deep):
             if scope.is_count(value):
@@ -171,9 +176,12 @@ class Boundary:
         _call_all(self.on_rest)
 
     def watch(self, generator: str, name: str, *modules: Any) -> None:
-        """Wrap a function of a module that puts a state of a generator back.
+        """Wrap a function that sets the state of a random generator, to record each call.
 
-        Further `modules` hold it under the same name.
+        generator  name of the generator in the trace, such as `numpy`
+        name       name of the function, such as `set_state`
+        modules    the module that holds the function, and further modules that hold it by the same
+                   name
         """
 
         def make(real: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,8 +1,8 @@
-"""Finds what a training saves on disk between two updates, so that it can go on from there.
+"""Finds the checkpoints that a training saves on disk between two updates.
 
-The tree of the working directory is looked at between two iterations: whoever wrote a checkpoint,
-and in whatever language, its files are new or changed there. The audit events of this process and
-the savers that are known by name say, beside that, who wrote them, where, and after which update.
+The files of the working directory are compared between two iterations: a checkpoint shows as new or
+changed files, whatever program or language wrote it. The audit events of this process and the known
+savers also tell who wrote the files, on which line, and after which update.
 
 Loaded only in a run that is to be resumed later.
 """
@@ -77,10 +77,14 @@ BUILT_IN = ("tensorflow", "tensorstore", "mindspore")
 
 
 class Found:
-    """A checkpoint, as it is between two iterations.
+    """Describe a checkpoint that was found between two iterations.
 
-    paths its files beside other files that were written with it, such as a copy target what names
-    it: its file, its folder, or how its files begin; "" where nothing does
+    paths   files of the checkpoint
+    beside  other files that were written at the same time, such as a copy
+    target  what names the checkpoint: its file, its folder, or the common beginning of its files;
+            ""
+            if there is no such name
+    save    the call of a saver that wrote the checkpoint
     """
 
     def __init__(self, paths: list[str], beside: list[str], target: str, save: Save) -> None:
@@ -92,10 +96,10 @@ class Found:
 
 
 class Checkpoints:
-    """The files in the working directory, and who wrote them since the last look.
+    """Track the files in the working directory, and who wrote them since the last search.
 
-    pattern what the user says a checkpoint is called; "" where that is to be found out outside
-    called before a checkpoint is written outside of the working directory
+    pattern  how the user says that a checkpoint is called; "" if that is to be found out
+    outside  called before a checkpoint is written outside of the working directory
     """
 
     def __init__(self, recorder: Any, pattern: str, outside: Callable[[str], None]) -> None:
@@ -129,7 +133,7 @@ class Checkpoints:
         """Files of savers that were gone again at the next look."""
 
     def install(self) -> None:
-        """Start the watch."""
+        """Start to watch the savers, threads and files of this process."""
         savers = self._recorder.savers
         savers.make = lambda by: Save(by, self._line(), self._updates())
         savers.on_end.append(self._ended_save)
@@ -155,27 +159,27 @@ class Checkpoints:
     def tasks(self) -> list[Any]:
         """Return threads, futures and processes that may be writing a checkpoint.
 
-        They were started since the last look.
+        They were started since the last search for a checkpoint.
         """
         processes = sys.modules.get("multiprocessing.process")
         children = [child for child in getattr(processes, "_children", ()) if not child.daemon]
         return [child for child in (*self._tasks, *children) if id(child) not in self._passed_over]
 
     def pass_over(self, tasks: list[Any]) -> None:
-        """Ignore tasks that do not end: they do something else, such as a loader's thread."""
+        """Ignore tasks that do not end, such as a loader's thread, because they are no savers."""
         self._passed_over.update(map(id, tasks))
 
     def under_way(self, tasks: list[Any]) -> list[Any]:
-        """Return those of some tasks that have not ended."""
+        """Return those of the given tasks that have not ended."""
         return [task for task in tasks if _is_under_way(task)]
 
     def is_written_to(self, paths: list[str]) -> bool:
-        """Return whether this process has one of these files open for writing."""
+        """Return whether this process has one of the files `paths` open for writing."""
         wanted = {os.path.join(self._root, path) for path in paths}
         return not wanted.isdisjoint(held_for_writing())
 
     def told(self) -> dict[str, Any]:
-        """Return what this rank wrote since the last look, for the rank that looks for all."""
+        """Return what this rank wrote since the last search, as a report for rank 0."""
         report = {
             "touched": self._touched,
             "others": self._others,
@@ -186,7 +190,7 @@ class Checkpoints:
         return report
 
     def take(self, report: dict[str, Any]) -> None:
-        """Take over what another rank reports to have written."""
+        """Take over the report of another rank about what it wrote."""
         self._touched = self._touched or report["touched"]
         self._others = self._others or report["others"]
         if report["saved"] and self._saved is None:
@@ -195,14 +199,17 @@ class Checkpoints:
             self._written.setdefault(path, Save(**written))
 
     def begin(self) -> None:
-        """Note, before the first iteration, the files that are no checkpoint of this training."""
+        """Note the files that exist before the first iteration.
+
+        They are no checkpoints of this training.
+        """
         self._stood = self._tree()
         self._forget()
 
     def found(self, updates: int) -> Found | None:
-        """Return the checkpoint that was written since the last look; None for none.
+        """Return the checkpoint that was written since the last search; None if there is none.
 
-        `updates` is the number of updates so far.
+        updates  number of updates so far
         """
         if not (self._touched or self._others or not sys.modules.keys().isdisjoint(BUILT_IN)):
             return None
@@ -254,10 +261,13 @@ class Checkpoints:
         return checkpoint
 
     def _newest(self, paths: list[str], otherwise: Save) -> tuple[str, Save]:
-        """Return what a resuming script is to be given, and the save that it belongs to.
+        """Return the path to give to a resuming script, and the save that wrote it.
 
-        It is the newest file that is complete, or the folder in which its parts lie. A copy is no
-        save.
+        The path is the newest complete file, or the folder that holds its parts. A copy of a file
+        does not count as a save.
+
+        paths      changed files that belong to checkpoints
+        otherwise  the save to return if no complete one is known
         """
         files: dict[int, list[str]] = {}
         saves: dict[int, Save] = {}
@@ -291,17 +301,20 @@ class Checkpoints:
         return _common(own), save
 
     def _held(self, save: Save, paths: list[str]) -> set[Any]:
-        """Return what a save holds of the training, by kind; by its size where unknown."""
+        """Return the kinds of state that a save holds, such as `optimizer`.
+
+        If the kinds are not known, the result is the size of the files.
+        """
         return {*OF_STATE.intersection(save.holds)} or {sum(map(self._size, paths))}
 
     def _matched(self, path: str) -> str:
-        """Return the folder of a file, or the file itself, that the pattern names."""
+        """Return the folder of a file, or the file itself, whichever the user's pattern matches."""
         count = self._pattern.count("/") + 1
         folder = "/".join(path.split("/")[:count])
         return folder if self._matches(folder) else path
 
     def _stamp(self, path: str) -> tuple[int, int]:
-        """Return a key that orders files by when they were written."""
+        """Return a key that sorts files by the time when they were written."""
         save = self._written.get(path)
         number = save.number if save is not None and path not in self._copied else 0
         return number, self._now.get(path, (0,))[0]
@@ -313,7 +326,7 @@ class Checkpoints:
             return 0
 
     def _is_kept(self, path: str) -> bool:
-        """Return whether a file that has changed is one of a checkpoint."""
+        """Return whether a changed file belongs to a checkpoint."""
         if self._pattern:
             return self._matches(path)
         name = os.path.basename(path).lower()
@@ -328,10 +341,10 @@ class Checkpoints:
         return fnmatch(path, self._pattern) or fnmatch(os.path.basename(path), self._pattern)
 
     def _tree(self) -> dict[str, State]:
-        """Return every file below the working directory.
+        """Return the state of every file in the working directory, by path.
 
-        Where there are too many, those that this process was seen to write. Files outside that
-        match the pattern are added.
+        If there are too many files, only those are returned that this process was seen to write.
+        Files outside of the working directory are added if they match the user's pattern.
         """
         if self._is_wide:
             return self._own_files()
@@ -344,7 +357,7 @@ class Checkpoints:
         return {path: files[path] for path in files if path[0] != "/" or self._matches(path)}
 
     def _below(self, top: str, start: str) -> dict[str, State]:
-        """Return the files below a folder whose paths start so, up to the limit."""
+        """Return the files below the folder `top` whose paths begin with `start`, up to a limit."""
         files: dict[str, State] = {}
         waiting = [top]
         while waiting:
@@ -395,7 +408,7 @@ class Checkpoints:
     def _made(self, path: Any, _: Any, start: Any) -> None:
         """Handle a folder that is about to be made.
 
-        C++ code fills the folder of a draft of orbax.
+        In the folder of a draft of orbax, C++ code will write a checkpoint unseen.
         """
         location = without_links(absolute(path, start))
         if os.path.lexists(location):
@@ -419,7 +432,7 @@ class Checkpoints:
             self._note(new, self._in_saver())
 
     def _note(self, path: str, written: Save) -> None:
-        """Note a file that is about to be written, complete or as a draft."""
+        """Note a file that is about to be written, under its final name or that of a draft."""
         if not path or path.startswith((self._own, *NO_FILES)):
             return
         name = self._name(path)
@@ -438,7 +451,7 @@ class Checkpoints:
             self._outside(self._recorder.masked(DRAFT.sub("", path)))
 
     def _name(self, path: str) -> str:
-        """Return the name of a path in a snapshot; "" where none contains it."""
+        """Return the name of a path in the snapshot; "" for a path outside of the snapshot."""
         if path.startswith(os.path.join(self._root, "")):
             return os.path.relpath(path, self._root)
         if self._allowed and (self._matches(path) or self._matches(DRAFT.sub("", path))):
@@ -446,7 +459,7 @@ class Checkpoints:
         return ""
 
     def _in_saver(self) -> Save:
-        """Note that something is written now, perhaps by a running saver."""
+        """Note that a file is written now, by a saver if one is running."""
         savers = self._recorder.savers
         inside: Save | None = savers.under_way()
         if inside is None:
@@ -456,7 +469,7 @@ class Checkpoints:
         return inside
 
     def _is_out_of_place(self, path: str, by: str) -> bool:
-        """Return whether a checkpoint is about to be written outside of a snapshot."""
+        """Return whether a path is that of a checkpoint outside of what a snapshot holds."""
         return bool(self._recorder.iteration) and (bool(by) or _has_suffix(path.lower()))
 
     def _started_process(self, *_: Any) -> None:
@@ -477,9 +490,10 @@ class Checkpoints:
         around(module.ThreadPoolExecutor, "submit", "watching a pool", after=submitted)
 
     def _updates(self) -> int:
-        """Return after how many updates the calling thread was given what it writes.
+        """Return the number of updates before the calling thread was given what it writes.
 
-        They are those at its start, but for a thread that is handed work again and again.
+        That is the number when the thread was started, except for a thread that gets work
+        repeatedly.
         """
         now = int(self._recorder.updated)
         begun = self._begun.get(id(threading.current_thread()), now)
@@ -500,7 +514,7 @@ def _entries(folder: str) -> Iterator[Any]:
 
 
 def _is_under_way(task: Any) -> bool:
-    """Return whether a thread, a process or a future has not ended."""
+    """Return whether a thread, a process or a future has not ended yet."""
     if hasattr(task, "is_alive"):
         return bool(task.is_alive())
     return not task.done()
@@ -514,22 +528,26 @@ def _is_named_text(path: str) -> bool:
 
 
 def _has_suffix(path: str) -> bool:
-    """Return whether a name ends as a checkpoint's does, also before a draft's end: `a.pt.tmp`."""
+    """Return whether a name ends as that of a checkpoint, or as a draft of one: `a.pt.tmp`."""
     name = os.path.basename(path) + "."
     return any(suffix + "." in name for suffix in SUFFIXES)
 
 
 def _taken_out(known: dict[str, Save], old: str) -> Iterator[tuple[str, Save]]:
-    """Remove a path and all below it from what is known; return how each goes on after the path."""
+    """Remove a path and all paths below it from a dictionary; yield the removed entries.
+
+    Each is yielded under the rest of its path.
+    """
     for path in list(known):
         if old and (path + "/").startswith(old + "/"):
             yield path[len(old) :], known.pop(path)
 
 
 def _holds_reports(name: str) -> bool:
-    """Return whether the name of a file says that it holds what a training reports.
+    """Return whether a file's name says that it holds metrics, images or logs.
 
-    The names of some checkpoints say the loss they had.
+    For a format of checkpoints only the start of the name counts: `model-loss-0.1.pt` is a
+    checkpoint.
     """
     if name.endswith(OF_ARRAYS):
         return any(word in name for word in NO_CHECKPOINT)
@@ -537,7 +555,10 @@ def _holds_reports(name: str) -> bool:
 
 
 def _common(paths: list[str]) -> str:
-    """Return the folder that files lie in; "" for the working directory and for several folders."""
+    """Return the folder in which all files lie; "" for the working directory.
+
+    The result is "" also if some files lie outside of the working directory.
+    """
     try:
         return os.path.commonpath([os.path.dirname(path) for path in paths])
     except ValueError:  # some of them outside of the working directory
@@ -550,7 +571,7 @@ def _is_of(target: str, path: str) -> bool:
 
 
 def _looks_saved(path: str) -> bool:
-    """Return whether a file begins as files of tensors or objects do."""
+    """Return whether a file begins as a known format of tensors or objects does, such as zip."""
     try:
         with open(path, "rb") as file:
             head = file.read(9)

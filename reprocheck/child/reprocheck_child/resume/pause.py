@@ -1,8 +1,8 @@
 """Pauses a training after a checkpoint, while reprocheck takes a snapshot of its folder.
 
-The process that trains leaves `wanted-PID-N` in the trace folder, with what was found, and waits
-for `taken-PID-N`. Of several ranks the first looks for all of them, which wait with it: see
-`ranks`.
+The training process leaves a file `wanted-PID-N` in the trace folder, which names the checkpoint,
+and waits for `taken-PID-N`. If there are several ranks, rank 0 looks for all of them, and the
+others wait with it: see `ranks`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
 def install(recorder: Any, request: Mapping[str, Any]) -> None:
     """Watch a run that is to be resumed later.
 
-    `request`: see `docs/reference/trace-format.md`.
+    request  what is asked of the run: see `docs/reference/trace-format.md`
     """
     pause = Pause(recorder, request)
     recorder.before_iteration, recorder.before_going_on = pause.look, pause.await_snapshot
@@ -53,13 +53,17 @@ def install(recorder: Any, request: Mapping[str, Any]) -> None:
 
 
 class Pause:
-    """The boundaries of a continued run.
+    """Look for checkpoints between the iterations of a continued run, and wait for snapshots.
 
-    at places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates go_on
-    iterations that follow a checkpoint pattern what a checkpoint is called; "" where that is to be
-    found out spare boundaries behind the first: a run that a signal ends may save at one of them
-    signal_at updates after which the run is ended by a signal; 0 for none at_once whether the
-    signal does not wait for those who write a checkpoint then
+    at         places of the wanted checkpoints: `first`, `epoch-end`, `second-epoch`, or a number
+               of
+               updates
+    go_on      iterations to run after a checkpoint
+    pattern    how the user says that a checkpoint is called; "" if that is to be found out
+    spare      boundaries to record after the first: a run that a signal ends may save at one of
+               them
+    signal_at  updates after which a signal ends the run; 0 for no signal
+    at_once    whether the signal comes while a checkpoint is still being written
     """
 
     def __init__(self, recorder: Any, request: Mapping[str, Any]) -> None:
@@ -88,19 +92,17 @@ class Pause:
         recorder.on_end.append(self._account)
 
     def epoch_began(self, loader: str) -> None:
-        """Count an epoch: a loader begins to hand out its data.
+        """Count an epoch when a loader begins to hand out its data.
 
-        It is known by its place or by the line that iterates it; the one that began first is the
-        one trained on.
+        The first loader that begins counts as that of the training.
+
+        loader  the loader's place, or the line that iterates the loader
         """
         self._epochs[loader] = self._epochs.get(loader, 0) + 1
 
     @guarded("looking for a checkpoint")
     def look(self) -> None:
-        """Look for a checkpoint before an iteration.
-
-        Costs the script nothing but time.
-        """
+        """Look for a checkpoint before an iteration; the script loses nothing but time."""
         if not self._begun:
             self._begun = True
             self._recorder.find_world()
@@ -115,9 +117,9 @@ class Pause:
 
     @guarded("waiting for a snapshot")
     def await_snapshot(self) -> None:
-        """Wait for the snapshot before the script goes on.
+        """Wait until the snapshot is taken, before the script goes on.
 
-        What the recorder has to do is done while the snapshot is taken.
+        The recorder does its own work first, while the snapshot is taken.
         """
         if self._awaited:
             answer, self._awaited = self._path(self._awaited), ""
@@ -125,16 +127,19 @@ class Pause:
 
     @property
     def _is_killed_now(self) -> bool:
-        """Return whether the run is to be ended while a checkpoint is being written."""
+        """Return whether a signal is due that ends the run while a checkpoint is written."""
         return self._at_once and 0 < self._signal_at <= self._recorder.grouping.updated
 
     @property
     def _follows(self) -> bool:
-        """Return whether another rank looks for this one."""
+        """Return whether this rank leaves the search for checkpoints to rank 0."""
         return bool(self._recorder.world[0])
 
     def _boundary(self, look: Callable[[], None]) -> None:
-        """Look for a checkpoint once all ranks are there, and tell the others what was found."""
+        """Look for a checkpoint once all ranks are at the boundary, and tell them the result.
+
+        look  the function that looks
+        """
         if self._follows:
             self._unseen(self._follow)
         elif self._ranks is None:
@@ -143,7 +148,7 @@ class Pause:
             self._unseen(lambda: self._lead(look))
 
     def _lead(self, look: Callable[[], None]) -> None:
-        """Look for all ranks, which wait here until it is done."""
+        """Look for a checkpoint as rank 0, while the other ranks wait at the same boundary."""
         others = self._ranks
         assert others is not None
         number = self._next_number()
@@ -162,7 +167,10 @@ class Pause:
             self._ranks = None
 
     def _follow(self) -> None:
-        """Stop where the leading rank stops, and record behind the same checkpoint."""
+        """Wait for the answer of rank 0, and stop after the same iteration.
+
+        The state of the training is recorded after the same checkpoint, too.
+        """
         if self._over:
             return
         if self._ranks is None:
@@ -176,7 +184,7 @@ class Pause:
         self._goes_on(answer["until"], answer["behind"])
 
     def _follow_late(self) -> None:
-        """Stop where the first rank does, although the ranks do not arrive together."""
+        """Stop after the same iteration as rank 0, if the ranks come to boundaries separately."""
         try:
             with open(self._path(FOLLOWED), encoding="ascii") as file:
                 until = int(file.read())
@@ -185,7 +193,10 @@ class Pause:
         self._recorder.stop_after(until)
 
     def _goes_on(self, until: int, behind: int | None) -> None:
-        """Let the run end after iteration `until`; `behind` is the update of its checkpoint."""
+        """Let the run end after iteration `until`.
+
+        behind  updates before the checkpoint that was found; None if none was found
+        """
         if behind is None:
             return
         self._until, self._behind = until, behind
@@ -195,16 +206,16 @@ class Pause:
             self._recorder.boundaries.update(behind_it)
 
     def _next_number(self) -> int:
-        """Return the number of a boundary, the same in all ranks.
+        """Return the number of the present boundary, which is the same in all ranks.
 
-        An iteration has two, before its forward pass and before its loss.
+        An iteration has two boundaries: before its forward pass and before its loss.
         """
         first = int(self._recorder.updated) * 2
         self._number_of_boundary = first if self._number_of_boundary < first else first + 1
         return self._number_of_boundary
 
     def _account(self) -> None:
-        """Write at the end what was saved and not taken for a checkpoint."""
+        """Record at the end of the run which files were saved but not taken for a checkpoint."""
         if self._signaled:  # a handler may have written one
             self._unseen(self._look)
             self.await_snapshot()
@@ -253,11 +264,14 @@ class Pause:
         return then > 1
 
     def _epoch(self) -> int:
-        """Return how many epochs of the loader that is trained on have begun."""
+        """Return how many epochs of the training's loader have begun."""
         return next(iter(self._epochs.values()), 0)
 
     def _take(self, checkpoint: Found, places: list[str]) -> None:
-        """Ask for a snapshot, and say until when the run goes on."""
+        """Ask for a snapshot of a checkpoint, and set the iteration after which the run ends.
+
+        places  the wanted places that the checkpoint serves, such as `epoch-end`
+        """
         recorder, updates = self._recorder, checkpoint.save.updates
         until = updates + self._go_on
         if self._wanted:
@@ -288,9 +302,9 @@ class Pause:
         }
 
     def _await_signal(self) -> None:
-        """Wait for the signal that is to end this run, once its time has come.
+        """Wait for the signal that ends this run, if enough updates were made.
 
-        A script that has a handler goes on after it.
+        A script that handles the signal goes on afterwards.
         """
         if self._signaled or self._follows:
             return
@@ -302,10 +316,10 @@ class Pause:
         self._await(self._path(SENT))
 
     def _await_tasks(self) -> None:
-        """Wait for tasks that were started in the last iteration and may be about to save.
+        """Wait for tasks of the last iteration that may be about to save.
 
-        They are threads, futures and processes. A loader's thread, for one, does not end: what was
-        waited for in vain is ignored later.
+        Tasks are threads, futures and processes. A task that does not end in time, such as a
+        loader's thread, is ignored later.
         """
         tasks = self._checkpoints.tasks()
         if not tasks or self._patience <= 0:
@@ -317,12 +331,15 @@ class Pause:
         self._patience -= monotonic() - began
 
     def _await(self, answer: str) -> None:
-        """Wait for a file that reprocheck makes."""
+        """Wait until reprocheck has made the file `answer`."""
         self._wait(lambda: not os.path.exists(answer), LONGEST)
 
     @staticmethod
     def _wait(goes_on: Callable[[], bool], longest: float) -> bool:
-        """Wait while a condition holds; return False where it still does at the end."""
+        """Wait while `goes_on()` is true; return False if it is still true at the end.
+
+        longest  seconds to wait at most
+        """
         deadline = monotonic() + longest
         while goes_on():
             if monotonic() > deadline:
@@ -331,7 +348,7 @@ class Pause:
         return True
 
     def _refuse(self, path: str) -> None:
-        """End the process before a checkpoint is written outside of the snapshot."""
+        """End the process, because a checkpoint is about to be written outside of the snapshot."""
         recorder = self._recorder
         recorder.emit({"e": "outside", "p": path})
         self._leave(OUTSIDE, path)
@@ -339,7 +356,7 @@ class Pause:
         _exit(0)
 
     def _leave(self, name: str, text: str) -> None:
-        """Leave a file in the trace folder, complete from the first look at it."""
+        """Write a file in the trace folder in one step, so that no reader sees a part of it."""
         draft = self._path("." + name)
         with open(draft, "w", encoding="utf-8") as file:
             file.write(text)
@@ -350,7 +367,7 @@ class Pause:
 
     @staticmethod
     def _unseen(look: Callable[[], None]) -> None:
-        """Look at files without recording that they were read."""
+        """Call `look` without recording the files that it reads."""
         if opened_files.WATCHED is None:
             look()
         else:

@@ -1,10 +1,10 @@
-"""Lets all ranks of a continued run wait at a boundary, until the first has looked.
+"""Lets all ranks of a continued run wait at a boundary until rank 0 has looked for a checkpoint.
 
-So one snapshot holds the checkpoint that each of them wrote, and none is an iteration ahead.
+One snapshot then holds the checkpoint files of all ranks, and no rank is an iteration ahead.
 
-Each leaves `there-RANK` in the trace folder; rank 0 waits for all of them and answers in `answer`.
-Ranks that do not come to their boundaries together, as those of a pipeline, would wait for each
-other for ever: whoever waits for one that does nothing gives up, for all.
+Each rank leaves a file `there-RANK` in the trace folder; rank 0 waits for these files and answers
+in `answer`. Ranks that do not come to their boundaries together, such as those of a pipeline, would
+wait for each other for ever: a rank that waits for an idle rank gives up, for all ranks.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ POLL = 0.001
 
 
 class Ranks:
-    """The messages of one of several ranks to the others.
+    """Exchange messages between this rank and the other ranks on this machine.
 
-    Each boundary has a number, which is the same in all ranks and never becomes less.
+    Each boundary has a number, which is the same in all ranks and never decreases.
     """
 
     def __init__(self, folder: str, rank: int, size: int) -> None:
@@ -45,13 +45,15 @@ class Ranks:
 
     @property
     def apart(self) -> bool:
-        """Return whether they do not wait for each other any more."""
+        """Return whether the ranks have given up to wait for each other."""
         return os.path.exists(self._path(APART))
 
     def gathered(self, number: int) -> list[dict[str, Any]]:
-        """Return what the others reported at a boundary, once all are there.
+        """Return what the other ranks report at a boundary, once all have come to it.
 
-        Only for rank 0.
+        Only rank 0 calls this.
+
+        number  number of the boundary
         """
         self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid()})
         reports = []
@@ -63,14 +65,20 @@ class Ranks:
         return reports
 
     def answer(self, number: int, answer: Mapping[str, Any]) -> None:
-        """Let all others go on.
+        """Write the answer of rank 0, after which all other ranks go on.
 
-        Only for rank 0.
+        number  number of the boundary
         """
         self._leave(ANSWER, {"n": number, "answer": answer})
 
     def answered(self, number: int, report: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Report that this rank is at a boundary; return the answer, None where there is none."""
+        """Report that this rank is at a boundary, and return the answer of rank 0.
+
+        The result is None if the ranks have given up to wait for each other.
+
+        number  number of the boundary
+        report  what this rank wrote since the last boundary
+        """
         self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid(), "told": report})
         answer = self._awaited(ANSWER, 0, number)
         if answer is None:
@@ -78,7 +86,11 @@ class Ranks:
         return dict(answer["answer"])
 
     def _awaited(self, name: str, rank: int, number: int) -> dict[str, Any] | None:
-        """Return what a rank has left in a file for this boundary; None once they are apart."""
+        """Return the message of a rank for a boundary; None if the ranks give up to wait.
+
+        name    name of the file with the message
+        number  number of the boundary
+        """
         began = monotonic()
         while not self.apart:
             message = self._read(name)
@@ -90,7 +102,10 @@ class Ranks:
         return None
 
     def _is_given_up(self, rank: int, number: int, waited: float) -> bool:
-        """Return whether a rank has not begun, has ended, or does nothing."""
+        """Return whether waiting for a rank is pointless: it has not begun, has ended, or is idle.
+
+        waited  seconds waited so far
+        """
         if waited < IDLE:
             return False
         there = self._read(THERE + str(rank))
@@ -102,7 +117,10 @@ class Ranks:
         return there["n"] < number and self._idle(rank, ticks) > IDLE
 
     def _idle(self, rank: int, ticks: int) -> float:
-        """Return for how many seconds a rank has not been seen to use the processor."""
+        """Return for how many seconds a rank has not used the processor.
+
+        ticks  processor time of the rank so far, in ticks of the system
+        """
         now = monotonic()
         if self._ticks.get(rank) != ticks:
             self._ticks[rank], self._busy[rank] = ticks, now
@@ -117,7 +135,7 @@ class Ranks:
             return None
 
     def _leave(self, name: str, message: Mapping[str, Any]) -> None:
-        """Leave a file, complete from the first look at it."""
+        """Write a message to a file in one step, so that no reader sees a part of it."""
         draft = self._path(".%s-%d" % (name, self._rank))
         with open(draft, "w", encoding="utf-8") as file:
             file.write(json_text.dumps(message))
@@ -128,9 +146,9 @@ class Ranks:
 
 
 def of(recorder: Any) -> Ranks | None:
-    """Return the ranks that a process belongs to; None where it is alone.
+    """Return the messages between the ranks; None for a process without other ranks.
 
-    None also where some of them are on another machine, and leave nothing here.
+    The result is also None if some ranks run on another machine, because they leave no files here.
     """
     rank, size = recorder.world
     here = launchers.ranks_here() or size

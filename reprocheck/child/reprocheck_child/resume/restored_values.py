@@ -1,8 +1,9 @@
-"""Keeps a training's values at a boundary, and puts them back into a resumed run.
+"""Keeps a training's values at a boundary, and puts the values back into a resumed run.
 
-That confirms what the resume has lost.
+If a resumed run then agrees with the continued run, the resume is confirmed to have lost those
+values.
 
-Only in a check that explains a resume: `keep` and `put_back` of the recorder.
+Loaded only in a check that explains a resume: `keep` and `put_back` of the recorder.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _NAMED = 20
 
 
 def of(recorder: Any) -> Keeping | PuttingBack | None:
-    """Return what the settings of a process ask for: a `Keeping`, a `PuttingBack` or None."""
+    """Return a `Keeping` or a `PuttingBack`, as the settings ask for; None for neither."""
     if recorder.keep:
         return Keeping(recorder, recorder.keep)
     if recorder.put_back:
@@ -41,7 +42,7 @@ def of(recorder: Any) -> Keeping | PuttingBack | None:
 
 
 class _Values:
-    """The shared part of both sides: the parts of a training, and how values are written."""
+    """Share the parts of a training, and the names of files, for `Keeping` and `PuttingBack`."""
 
     puts = False
     """Whether this is the side that puts something back."""
@@ -60,7 +61,7 @@ class _Values:
         self._turns: dict[str, int] = {}  # name -> how many steps were given something of it
 
     def file(self, iteration: int) -> str:
-        """Return the name of this rank's file with the values before an iteration."""
+        """Return the name of the file that holds this rank's values before an iteration."""
         return "state-%d-%d" % (self._rank(), iteration)
 
     def index(self) -> str:
@@ -68,13 +69,20 @@ class _Values:
         return "batches-%d.jsonl" % self._rank()
 
     def _turn(self, name: str) -> int:
-        """Return how many steps were given something of this name before."""
+        """Return how many earlier steps were given something of this name, and count this step.
+
+        name  what the step is given, such as the name of a loader
+        """
         number = self._turns.get(name, 0)
         self._turns[name] = number + 1
         return number
 
     def _given(self, name: str, number: int) -> str:
-        """Return the name of the file of what a step was given."""
+        """Return the name of the file that holds what a step of the training was given.
+
+        name    what the step was given, such as the name of a loader
+        number  number of the step, from 0
+        """
         return "given-%d-%s-%d" % (self._rank(), name, number)
 
     def _look(self) -> None:
@@ -85,17 +93,21 @@ class _Values:
         return int(self.recorder.world[0] or 0)
 
     def generators(self) -> list[Holder]:
-        """Return those parts that are generators."""
+        """Return those parts of the training that are states of random generators."""
         return [holder for holder in self.holders if holder.rung == GENERATORS]
 
     def unavailable(self, rung: str, why: str) -> None:
-        """Record that something could not be kept or put back."""
+        """Record that values could not be kept or put back.
+
+        rung  kind of the values, such as `weights`
+        why   the reason
+        """
         why = self.recorder.redacted(why)[:300]
         self.recorder.emit({"e": "unavailable", "c": rung, "why": why})
 
 
 class Keeping(_Values):
-    """The continued run: writes its values at each boundary, and the batches after it."""
+    """Write the values of the continued run at each boundary, and the batches after it."""
 
     def __init__(self, recorder: Any, request: Mapping[str, Any]) -> None:
         super().__init__(recorder)
@@ -108,13 +120,13 @@ class Keeping(_Values):
 
     @guarded("keeping the states of generators")
     def pass_begins(self, loader: str) -> None:
-        """Note that a loader begins to hand out its data."""
+        """Keep the states of the random generators when a loader begins to hand out its data."""
         self._look()
         self.passes[loader] = [holder.take() for holder in self.generators()]
 
     @guarded("keeping what a training holds")
     def at_boundary(self, iteration: int) -> None:
-        """Write the values before a forward pass that follows a checkpoint."""
+        """Write the values of the training before the first forward pass after a checkpoint."""
         turns = dict(self._turns)
         state: dict[str, Any] = {"passes": self.passes, "turns": turns, "held": []}
         for holder in self.holders:
@@ -126,16 +138,23 @@ class Keeping(_Values):
 
     @guarded("keeping what a step is given")
     def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> None:
-        """Keep what a step of the training is given of these rungs, such as a batch.
+        """Write what a step of the training is given, such as a batch.
 
-        Returns None, as nothing is given in its place.
+        Return None, because the step gets its own values.
+
+        name   what the step is given
+        rungs  kinds of these values, such as `batch`
+        read   returns the values
         """
         number = self._turn(name)
         if self.writing:
             self._put(read(), self._given(name, number))
 
     def next(self, loader: str, real: Callable[[], Any]) -> Any:
-        """Return the next batch of a loader."""
+        """Return the next batch of a loader, and keep a copy of the batch.
+
+        real  the loader's own function that makes the next batch
+        """
         states = self._states()
         try:
             batch = real()
@@ -147,7 +166,7 @@ class Keeping(_Values):
 
     @guarded("keeping the states of generators")
     def _states(self) -> list[Values]:
-        """Keep the states of generators before and after a batch, which may be the first due."""
+        """Return the states of all random generators, to be kept with a batch."""
         return [holder.take() for holder in self.generators()]
 
     @guarded("keeping a batch")
@@ -191,11 +210,12 @@ class Keeping(_Values):
 
 
 class PuttingBack(_Values):
-    """A resumed run: puts back the kept values before its first forward pass.
+    """Put the kept values back into a resumed run before its first forward pass.
 
-    rungs of the ladder across the gap: what is put back batches where they begin: see
-    `docs/reference/trace-format.md` beside names of values that have no `state_dict` and are put
-    back
+    rungs    kinds of values that are put back, such as `weights` or `RNG state`
+    batches  at which batches of the two runs the continued run's batches begin: see
+             `docs/reference/trace-format.md`
+    beside   names of values that have no `state_dict` and are put back
     """
 
     puts = True
@@ -219,9 +239,9 @@ class PuttingBack(_Values):
 
     @guarded("putting back the states of generators")
     def pass_begins(self, loader: str) -> None:
-        """Set the generators as they were when the continued run began the open pass.
+        """Set the random generators when a loader begins to hand out its data.
 
-        A loader begins to hand out its data.
+        They get the states that they had when the continued run began its pass over the data.
         """
         if self.began or GENERATORS not in self.rungs:
             return
@@ -235,7 +255,7 @@ class PuttingBack(_Values):
 
     @guarded("putting back what a training holds")
     def at_boundary(self, iteration: int) -> None:
-        """Put the values back before the first forward pass."""
+        """Put the kept values back before the first forward pass of the resumed run."""
         self.began = True
         missing = {*self.rungs} - self.by_step.keys()
         if self.queue is not None:
@@ -269,7 +289,10 @@ class PuttingBack(_Values):
     def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> Any:
         """Return what the same step of the continued run was given.
 
-        It is None where that was not kept, or none of these rungs is to be put back.
+        The result is None if nothing was kept, or if none of `rungs` is to be put back.
+
+        name   what the step is given
+        rungs  kinds of these values, such as `batch`
         """
         if self.rungs.isdisjoint(rungs):
             return None
@@ -280,19 +303,24 @@ class PuttingBack(_Values):
         return self.codec.read(path) if os.path.exists(path) else None
 
     def acted(self, rung: str, names: list[str]) -> None:
-        """Record that a step was given the continued run's values; `names` had other ones."""
+        """Record that values of the continued run were put back.
+
+        names  those of the values that were other ones in the resumed run
+        """
         self._reached.add(rung)
         self._tell(rung, names)
 
     def _ended(self) -> None:
-        """Write at the end which values no step was given."""
+        """Record at the end of the run which kinds of values no step was given."""
         for rung in sorted(self.by_step.keys() & self.rungs - self._reached):
             self.unavailable(rung, self.by_step[rung])
 
     def next(self, loader: str, real: Callable[[], Any]) -> Any:
         """Return the next batch of a loader.
 
-        It is that of the continued run, from the batch on that the first forward pass is given.
+        From the batch of the first forward pass on, it is the batch of the continued run.
+
+        real  the loader's own function that makes the next batch
         """
         item = self._due(loader)
         if item is None or BATCH not in self.rungs:
@@ -316,7 +344,7 @@ class PuttingBack(_Values):
 
     @guarded("handing out a batch of the continued run")
     def _due(self, loader: str) -> dict[str, Any] | None:
-        """Return the batch of the continued run that is due; None for those that are skipped."""
+        """Return the entry of the continued run's batch that is due; None for the loader's own."""
         if loader not in self.batches.get("to", {}):
             return None
         number = self.counts.get(loader, 0)
@@ -336,7 +364,7 @@ class PuttingBack(_Values):
             self._tell(GENERATORS, holder.put(state))
 
     def _listed(self) -> list[dict[str, Any]]:
-        """Return the batches of the continued run from the first that is due."""
+        """Return the entries of the continued run's batches from the first that is due."""
         with open(os.path.join(self.folder, self.index()), encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         wanted = self.batches["of"]

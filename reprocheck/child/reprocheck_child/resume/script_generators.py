@@ -1,6 +1,7 @@
-"""Finds generators that a script made for itself, by the variables that hold them.
+"""Finds the random generators that a script made for itself, by the variables that hold them.
 
-They are looked for where a training goes on. Most have no hook: their classes are written in C.
+They are searched at a boundary, where a training goes on. Most cannot be hooked, because their
+classes are written in C.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Any]:
-    """Return `variable (class)` -> a generator that the script made.
+    """Return `variable (class)` -> generator, for the random generators that the script made.
 
-    `things` are what its variables reach; `besides` are generators that are known by another name.
+    things   (name, object) of what the script's variables reach
+    besides  generators to leave out, because they have another name in the trace
     """
     labels = dict(_kinds())
     skipped = {id(generator) for generator in (*_shared(), *besides)}
@@ -37,17 +39,17 @@ def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Any]:
 
 
 def reader(generator: Any) -> Read:
-    """Return a function that reads the state of one of these generators."""
+    """Return a function that reads the state of a random generator as bytes."""
     return _class_of(generator).read(generator)
 
 
 def taken(generator: Any) -> Any:
-    """Return the state of a generator in its own form."""
+    """Return the state of a random generator as its class represents it, to be put back later."""
     return _class_of(generator).take(generator)
 
 
 def slots(generators: dict[str, Any]) -> Iterator[Slot]:
-    """Yield each generator as a value that can be put back."""
+    """Yield (name, reader, writer) for the state of each random generator."""
     for name, generator in generators.items():
         kind = _class_of(generator)
         yield name, partial(kind.take, generator), partial(kind.put, generator)
@@ -66,10 +68,11 @@ def _of_torch(generator: Any) -> Read:
 
 
 class _Class:
-    """A class of generators.
+    """Describe a class of random generators.
 
-    read reads the state of one as bytes, without a copy where that can be take returns its state as
-    a value put sets such a state
+    read  returns a function that reads a generator's state as bytes, without a copy if possible
+    take  returns the state as the class represents it
+    put   sets the state of a generator
     """
 
     def __init__(
@@ -107,7 +110,7 @@ def _class_of(generator: Any) -> _Class:
 
 
 def _kinds() -> Iterator[tuple[type, str]]:
-    """Yield the classes that are there, each with its public name.
+    """Yield the known classes of random generators that are imported, each with its public name.
 
     A module that is still being imported may not have its classes yet.
     """
@@ -119,7 +122,7 @@ def _kinds() -> Iterator[tuple[type, str]]:
 
 
 def _shared() -> Iterator[Any]:
-    """Yield the generators that all code shares: they have other names."""
+    """Yield the random generators that all code shares, which a trace names by their library."""
     yield generator_states.python()
     yield generator_states.numpy()
     yield getattr(sys.modules.get("torch"), "default_generator", None)

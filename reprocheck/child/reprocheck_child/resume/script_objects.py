@@ -25,7 +25,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
 
 
 def reachable(deep: Any) -> Iterator[Part]:
-    """Yield what the variables of the script reach, the nearest first, each with its name."""
+    """Yield (name, object) of what the script's variables reach, the nearest objects first."""
     waiting = deque((name, thing, 0) for name, thing in variables(deep))
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
@@ -39,9 +39,9 @@ def reachable(deep: Any) -> Iterator[Part]:
 
 
 def variables(deep: Any) -> Iterator[Part]:
-    """Yield the variables of the script.
+    """Yield the variables of the script: those of its running functions, then those of its modules.
 
-    First those of its running functions, from the innermost out, then those of its modules.
+    The functions stand in the order from the innermost to the outermost.
     """
     frame = deep.frame(1)
     while frame is not None:
@@ -55,9 +55,9 @@ def variables(deep: Any) -> Iterator[Part]:
 
 
 def _inside(thing: Any) -> list[Part]:
-    """Return what an object holds.
+    """Return the objects that an object holds, each with its name.
 
-    That is elements, attributes, and variables of functions and of Python's generators.
+    They are elements, attributes, and the variables of functions and generators.
     """
     for kinds, parts_of in _HOLDERS:
         if isinstance(thing, kinds):

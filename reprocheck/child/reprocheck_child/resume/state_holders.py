@@ -1,6 +1,6 @@
-"""Parts of a training whose values can be taken at a boundary and put back.
+"""Reads the parts of a training whose values can be kept at a boundary, and puts them back.
 
-The states of generators are here; the adapters have the others.
+States of random generators are read here; the adapters of the frameworks read the other parts.
 """
 
 from __future__ import annotations
@@ -15,15 +15,22 @@ if TYPE_CHECKING:
     Slot = tuple[str, Callable[[], Any], Callable[[Any], object]]
 
     class Holder(Protocol):
-        """One part of a training. `rung` is its place on the ladder across the gap."""
+        """Read and write one part of a training, such as the weights.
+
+        rung  kind of the values; the rungs of the ladder stand in the order in which a run needs
+              them
+        """
 
         rung: str
 
         def take(self) -> Values:
-            """Return all values by name; they may change later and are written at once."""
+            """Return all values of the part by name.
+
+            They must be written at once, because the training changes them.
+            """
 
         def put(self, values: Values) -> list[str]:
-            """Put the values back; return the names of those that differed before."""
+            """Put the values back; return the names of the values that differed before."""
 
 
 WEIGHTS, OPTIMIZER = "weights", "optimizer state"
@@ -31,15 +38,17 @@ SCHEDULES, GENERATORS, BATCH = "hyper-parameters", "RNG state", "batch"
 
 
 def same_states(first: Any, second: Any) -> bool:
-    """Return whether two states of generators, or two numbers, are the same."""
+    """Return whether two states of random generators, or two numbers, are the same."""
     return _text(first) == _text(second)
 
 
 class Slots:
-    """Values of one rung that are read and written one by one.
+    """Read and write the values of one kind one by one.
 
-    each name, reader and writer of each value same whether two values are the same in every bit
-    only names of those that are put back; None: all
+    rung  kind of the values, such as `RNG state`
+    each  returns (name, reader, writer) of each value
+    same  returns whether two values are the same in every bit
+    only  names of the values that are put back; None: all
     """
 
     def __init__(
@@ -59,7 +68,7 @@ class Slots:
         return {name: read() for name, read, _ in self.each()}
 
     def put(self, values: Values) -> list[str]:
-        """Write the values that are kept."""
+        """Write the kept values that differ from the present ones; return their names."""
         changed = []
         wanted = values.keys() if self.only is None else values.keys() & self.only
         for name, read, write in list(self.each()):
@@ -70,10 +79,10 @@ class Slots:
 
 
 def of_the_host() -> Iterator[Slot]:
-    """Yield the generators of Python and NumPy that scripts share.
+    """Yield the states of the generators of Python and NumPy that all code shares.
 
-    They themselves are taken, as the functions of the modules, by which scripts put states back,
-    are watched.
+    The methods of the generators are used, because the functions of the modules, such as
+    `random.setstate`, are watched as calls of the script.
     """
     python, numpy = generator_states.python(), generator_states.numpy()
     if python is not None:
@@ -83,7 +92,7 @@ def of_the_host() -> Iterator[Slot]:
 
 
 def _text(state: Any) -> str:
-    """Return a state as a complete text; those of NumPy and PyTorch are arrays or hold one."""
+    """Return a generator's state as text without omissions; `repr` would shorten an array."""
     if isinstance(state, tuple):
         return repr([_text(part) for part in state])
     if hasattr(state, "numpy"):

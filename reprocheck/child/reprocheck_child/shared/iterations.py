@@ -101,15 +101,15 @@ class Grouping:
     def under_way(self) -> bool:
         """Return whether an iteration has a loss or an update and is not closed.
 
-        It is not, where its update is made and only its losses are still to be logged.
+        An iteration whose update is made, and whose losses are still to be logged, does not count.
         """
         return not self._late and self._is_open()
 
     @property
     def closed_by_loss(self) -> bool:
-        """Return whether a loss closes its iteration, as there is no optimizer.
+        """Return whether each loss closes its iteration, because there is no optimizer.
 
-        It does so before the gradients and the update of the iteration.
+        The loss comes before the gradients and the update of the iteration.
         """
         return not self._optimizers
 
@@ -143,7 +143,7 @@ class Grouping:
     def update(self, index: int, changed: bool | None) -> None:
         """Count a step of optimizer `index`.
 
-        `changed`: whether its weights changed, None where that was not looked at.
+        changed  whether the weights of the optimizer changed; None if they were not compared
         """
         if self.regular(index):  # the bulk of a training: as _step, without its questions
             self._last = (index, changed)
@@ -167,9 +167,8 @@ class Grouping:
     def moved(self) -> None:
         """Count a change of weights without a reported update.
 
-        It was made by hand, or inside a step that is under way.
-
-        Before the first loss that is how weights are initialised or loaded, not an update.
+        The script changed the weights by hand, or a step is still under way. Before the first loss,
+        weights are initialized or loaded, which counts as no update.
         """
         self._release()
         self.weights_seen = True
@@ -181,12 +180,10 @@ class Grouping:
             self.moved_in = max(1, self.closed + self._is_open())
 
     def still(self) -> None:
-        """Count a backward pass that found the weights of the pass before.
+        """Count a backward pass that found the same weights as the pass before.
 
-        The training has no optimizer.
-
-        That need not be an update without effect: two passes whose gradients are accumulated for
-        one update look the same.
+        Only used in a training without an optimizer. Such a pass need not follow an update without
+        effect: two passes whose gradients are accumulated for one update look the same.
         """
         self.weights_seen = True
         if self.moved_at is None:
@@ -200,9 +197,9 @@ class Grouping:
             self.skipped.append(iteration)
 
     def finish(self) -> None:
-        """End the trace: what is left over forms a last iteration.
+        """End the trace: group losses and updates that are left over as a last iteration.
 
-        That is losses that await an update, and updates of an iteration that did not close.
+        Left over are losses without an update yet, and updates of an iteration that did not close.
         """
         self._release()
         if self._optimizers and self._is_open():
@@ -274,7 +271,10 @@ class Grouping:
         self._close()
 
     def _take_kind(self, kind: str) -> int:
-        """Keep the kind of losses that takes precedence, where another kind comes."""
+        """Switch to another kind of losses, if that kind takes precedence over the present one.
+
+        For example, losses that the script logs take precedence over those of backward passes.
+        """
         if _WEIGHT.get(kind, 0) < _WEIGHT[self._kind]:
             self._release()
             return IGNORED
@@ -289,9 +289,9 @@ class Grouping:
         return answer
 
     def _forget_losses(self) -> None:
-        """Forget the losses so far, and the iterations that they alone had closed.
+        """Forget the losses so far, and the iterations that only these losses had closed.
 
-        They were not the script's losses after all.
+        They were no losses of the script, as a kind of losses with precedence shows.
         """
         gone = self._by_loss
         self.losses = self._attached = self._by_loss = 0
@@ -308,7 +308,10 @@ class Grouping:
         self.first_end = 0 if updated else None
 
     def _reopen(self) -> None:
-        """Take an update back until its losses are known: the first came after the update."""
+        """Take back the last update until its losses are known.
+
+        The first of these losses was logged after the update.
+        """
         index, changed = self._last or (0, None)
         if self._stepped:
             self._stepped.discard(index)
@@ -327,7 +330,7 @@ class Grouping:
         self._held = (index, changed)
 
     def _release(self) -> None:
-        """Count the update that was held back: its losses are complete."""
+        """Count the update that was taken back, because all its losses are known now."""
         if self._held is not None:
             (index, changed), self._held = self._held, None
             self._step(index, changed)

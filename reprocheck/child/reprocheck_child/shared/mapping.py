@@ -1,9 +1,10 @@
-"""Maps blocks of a file, shared: what is stored there is in the file, however the process ends.
+"""Maps blocks of a file into shared memory, so that stored values outlive the process.
 
-No system call is needed to store.
+Storing a value needs no system call.
 
-The mapping is made through the C library: the module `mmap` would keep a descriptor open. Blocks
-are allocated beforehand, so that a full disk is an error here and never a fault in the script.
+The mapping is made through the C library, because the module `mmap` would keep a descriptor open.
+Blocks are allocated beforehand, so that a full disk is an error here and never a fault in the
+script.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _open, _close, _allocate, _truncate = os.open, os.close, os.posix_fallocate, os.
 def cut_off(path: str, length: int) -> None:
     """Cut a file to its first `length` bytes.
 
-    Where the script removed it there is nothing to cut, and readers stop at zero bytes.
+    If the script removed the file, there is nothing to cut, and readers stop at zero bytes anyway.
     """
     try:
         _truncate(path, length)
@@ -35,9 +36,9 @@ def cut_off(path: str, length: int) -> None:
 
 
 def _library() -> Any:
-    """Return the C library with the types of what is called in it, made once.
+    """Return the C library with the types of the called functions, made once.
 
-    `functools` would be one more module that the script finds imported.
+    `functools.cache` is not used, because the script would find one more module imported.
     """
     import ctypes
 
@@ -57,9 +58,9 @@ def _library() -> Any:
 
 
 class Block:
-    """A mapped part of a file: `size` bytes from the offset `base` on, as the memory view `bytes`.
+    """Map a part of a file: `size` bytes from the offset `base` on, as the memory view `bytes`.
 
-    Raises OSError where it cannot be mapped.
+    Raises OSError if the part cannot be mapped.
     """
 
     def __init__(self, path: str, base: int, size: int) -> None:
@@ -78,9 +79,6 @@ class Block:
         self.bytes: Any = memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
     def release(self) -> None:
-        """Unmap the block.
-
-        Nothing may hold a view of it any longer.
-        """
+        """Unmap the block, when nothing holds a view of its memory any longer."""
         self.bytes = None
         self._unmap(self._address, self.size)

@@ -44,9 +44,9 @@ _BEFORE_AUTHORITY = ":/"
 
 
 def identity() -> Tuple[str, str, str]:
-    """Return home folder, user name and host name of this process, as `mask` takes them.
+    """Return the home folder, user name and host name of this process, as `mask` takes them.
 
-    Empty where unknown.
+    An unknown one is "".
     """
     home = os.path.expanduser("~")
     user = _user(home)
@@ -80,7 +80,10 @@ def mask(text: str, home: str, user: str, host: str) -> str:
 
 
 def may_hold_secret(text: str) -> bool:
-    """Return whether `redaction` has something to look for, without regular expressions."""
+    """Return whether a text may hold a secret that `redaction` would mask.
+
+    The test is fast and needs no regular expressions.
+    """
     small = text.lower()
     if text.count(".") > 2 or text.count(":") > 3 or any(sign in small for sign in SIGNS):
         return True
@@ -88,9 +91,9 @@ def may_hold_secret(text: str) -> bool:
 
 
 def _is_like_a_key(word: str) -> bool:
-    """Return whether a word is as long as a bare key, with a capital and a digit.
+    """Return whether a word looks like an access key: long, with a capital letter and a digit.
 
-    A path in which no separator stands has neither as a rule.
+    A path without separators usually has neither.
     """
     return len(word) >= _BARE_KEY and word != word.lower() and word.translate(_DIGITS) != word
 
@@ -111,7 +114,7 @@ def unmask(text: str, home: str, user: str, host: str) -> str:
 
 
 def needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
-    """Return (what to find, what stands for it, whether it is a path), the longest first."""
+    """Return (text to find, replacement, whether the text is a path), the longest text first."""
     replacements = []
     home = home.rstrip("/")
     if home.count("/") and len(home) > 1:
@@ -125,7 +128,7 @@ def needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
 
 
 def _tells(name: str, everyday: frozenset[str]) -> bool:
-    """Return whether a name identifies a person or a place."""
+    """Return whether a user name or host name identifies somebody, unlike `root` or `localhost`."""
     return len(name) > 1 and name.lower() not in everyday
 
 
@@ -155,9 +158,9 @@ def _stands_alone(text: str, start: int, end: int, is_path: bool) -> bool:
 
 
 def may_be_in_path(home: str) -> bool:
-    """Return whether a home folder is looked for in longer paths, too.
+    """Return whether a home folder is also masked inside of longer paths.
 
-    `/data/root` reveals nothing of `/root`.
+    The home folder `/root` is not, because `/data/root` reveals nothing.
     """
     return home.count("/") > 1
 

@@ -8,7 +8,7 @@ _WILD = re.compile(r"[*?[]")
 
 
 def fixed_start(pattern: str) -> str:
-    """Return what every path begins with that matches a pattern.
+    """Return the beginning that all paths have that match a pattern.
 
     >>> fixed_start("/runs/step-*/model.pt")
     '/runs/step-'

@@ -89,7 +89,7 @@ _SHORTEST_KNOWN, _SHORTEST_NUMBER, _SHORTEST_WORD = 6, 8, 12
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether an option, a variable or a key of this name holds a secret.
+    """Return whether an option, variable or dictionary key of this name holds a secret.
 
     Such are `--hf_token`, `AWS_SECRET_ACCESS_KEY` and `dbPassword`.
     """
@@ -108,9 +108,9 @@ def is_secret_name(name: str) -> bool:
 
 
 def known_secrets(words: Iterable[str], environment: Mapping[str, str]) -> List[str]:
-    """Return values of secret options and variables, line by line.
+    """Return the values of secret options and environment variables, line by line.
 
-    They are long enough to be found again in a log without finding other things.
+    Short values are left out, because a search for them in a log would find other texts.
     """
     values = [value for name, value in environment.items() if is_secret_name(name)]
     values += [secret for _, secret in _with_secrets(words)]
@@ -118,9 +118,9 @@ def known_secrets(words: Iterable[str], environment: Mapping[str, str]) -> List[
 
 
 def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
-    """Yield each word of a command, and the secret at its end.
+    """Yield each word of a command, with the secret at its end.
 
-    That is the word behind a secret option, the value behind `=`, "" for none.
+    The secret is the word after a secret option, or the value after `=`; "" for none.
     """
     follows = False
     for word in words:
@@ -152,7 +152,7 @@ def _parts(name: str) -> List[str]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Return whether `value`, which stands behind `name` in a text, is to be masked."""
+    """Return whether `value`, which follows `name` in a text, is to be masked."""
     if not value or value.lower() in _HARMLESS or value.startswith(("<", "$", "*", "...")):
         return False
     expression = _EXPRESSION.fullmatch(value)
@@ -339,10 +339,11 @@ class _Rule(NamedTuple):
 
 
 class Redactor:
-    """The masking of secrets in texts, which counts them.
+    """Mask secrets in texts, and count them.
 
-    One object follows one log: a private key may be cut at the end of a text. `known`: values that
-    are masked wherever they stand, see `known_secrets`.
+    One object follows one log, because a private key may be cut at the end of a part of the log.
+
+    known  values that are masked wherever they stand, see `known_secrets`
     """
 
     def __init__(self, known: "Iterable[str]" = ()) -> None:
@@ -353,18 +354,17 @@ class Redactor:
         """Whether the last line stood within a private key."""
 
     def text(self, text: str) -> str:
-        """Return a log or a part of one, a traceback, a message, masked.
+        """Return a text with secrets masked: a log or a part of one, a traceback, a message.
 
-        Lines keep their number.
+        The number of lines stays the same.
         """
         text = self.keys(self.without_known(text))
         return self._apply(_OF_TEXT, text)
 
     def arguments(self, words: Iterable[str]) -> List[str]:
-        """Return the words of a command, masked.
+        """Return the words of a command with secrets masked.
 
-        What follows an option whose name says that it is a secret is masked, whatever it looks
-        like.
+        The word after an option whose name tells a secret is masked, whatever the word looks like.
         """
         hidden = []
         for word, secret in _with_secrets(words):
@@ -383,15 +383,15 @@ class Redactor:
         return joined.group() + self.text(word[joined.end() :])
 
     def source(self, text: str) -> str:
-        """Return source code, masked inside of literals and comments alone.
+        """Return source code with secrets masked inside of literals and comments only.
 
-        It can be parsed afterwards as before.
+        The result can be parsed as before.
         """
         text = self.keys(self.without_known(text))
         return self._in_literals(self._apply(_OF_SOURCE, text))
 
     def path(self, path: str) -> str:
-        """Return the path of a file; its name stays where it holds no token."""
+        """Return the path of a file with tokens masked; any other path stays as it is."""
         return self._apply((_TOKENS,), path)
 
     def variable(self, name: str, value: str) -> str:
@@ -466,10 +466,10 @@ class Redactor:
         return match[0] if match[0][1] == "<" else quote + self._masked(SECRET) + quote
 
     def _in_literals(self, text: str) -> str:
-        """Return texts, masked in literals and comments.
+        """Return texts with secrets masked in literals and comments only.
 
-        `x@w.to` in code is a product of matrices. Commands of a notebook are text, and so is what
-        cannot be read as Python.
+        Elsewhere in code `x@w.to` is a product of matrices and no address. Commands of a notebook,
+        and code that cannot be parsed, are treated as text.
         """
         lines = text.splitlines(keepends=True)
         try:
@@ -518,7 +518,7 @@ def _is_word(match: Match[str], value: str) -> bool:
 
 
 def _is_of_a_network(match: Match[str], value: str) -> bool:
-    """Return whether an address identifies a machine, and is no version."""
+    """Return whether an address identifies a machine; the number of a version does not."""
     start = match.start()
     before = match.string[max(0, start - _LONGEST_BEFORE) : start]
     line = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]

@@ -1,8 +1,8 @@
-"""The storage of the bulk of most trainings: one scalar loss, one update, again and again.
+"""Stores the bulk of most trainings: one scalar loss, one update, again and again.
 
-In such a stretch a loss costs one store into a column of doubles, in a file of its own, and an
-update nothing: that between two losses is implied. Formatting a number, a lock, a second line would
-cost several times as much: the caches are cold in each step.
+In such a stretch a loss costs one store into a column of doubles, in a file of its own. An update
+costs nothing, because one update between two losses is implied. Formatting a number, a lock or a
+second line would cost several times as much: the caches are cold in each step.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Losses that are NaN are lines of the trace, they end a stretch.
 
 
 def stored(data: bytes) -> array[float]:
-    """Return the losses of a piece of a column, up to the first that was not stored yet."""
+    """Return the losses of a part of a column, up to the first that was not stored yet."""
     used = len(data.rstrip(UNUSED[:1]))
     return array("d", data[: -(-used // WIDTH) * WIDTH][: len(data) // WIDTH * WIDTH])
 
 
 class Column:
-    """The file with the losses of all regular stretches of one process.
+    """Hold the file with the losses of all regular stretches of one process.
 
-    The block from loss `start` on is mapped.
+    The block of the file from loss `start` on is mapped into memory.
     """
 
     def __init__(self, path: str) -> None:
@@ -43,9 +43,11 @@ class Column:
         self._block: Block | None = None
 
     def view(self, used: int) -> Any:
-        """Return a view of doubles, to store the next losses in after `used` losses in all.
+        """Return a memory view of doubles, to store further losses in.
 
-        Raises OSError where there can be none.
+        Raises OSError if the file cannot be mapped.
+
+        used  number of losses that are stored so far
         """
         self._release()
         self.start = used * WIDTH // BLOCK * BLOCK // WIDTH
@@ -58,7 +60,7 @@ class Column:
         return block.bytes.cast("d")
 
     def close(self, used: int) -> None:
-        """Cut off what was allocated and not used."""
+        """Cut off the unused end of the file."""
         if self._block is not None:
             self._release()
             cut_off(self.path, used * WIDTH)
@@ -70,9 +72,9 @@ class Column:
 
 
 class Regular:
-    """A regular stretch.
+    """Store the losses of one regular stretch.
 
-    `loss` and `update` return False, and do nothing, where the training leaves the pattern.
+    `loss` and `update` do nothing and return False if the training leaves the pattern.
     """
 
     __slots__ = (
@@ -128,9 +130,9 @@ class Regular:
         return True
 
     def update(self, index: int) -> bool:
-        """Count an update of optimizer `index`, whose weights were not looked at.
+        """Count an update of optimizer `index`, whose weights were not compared.
 
-        Return False also where it is the last before the stop.
+        Return False also for the last update before the early stop.
         """
         losses = self.losses
         if index != self.index or self.updates == losses or losses >= self.limit:
@@ -139,9 +141,9 @@ class Regular:
         return True
 
     def close(self) -> None:
-        """Cut off what the stretch did not use of the file.
+        """Cut off the part of the file that the stretch did not use.
 
-        In its own thread only, which may be storing a loss.
+        Call this only in the stretch's own thread, which may be storing a loss.
         """
         if get_ident() == self._thread:
             self._view = None

@@ -25,7 +25,9 @@ MOST = 200
 
 
 class Trainings:
-    """The trainings of one process. Feed it the thread of each loss and of each update.
+    """Group the threads and optimizers of one process into trainings.
+
+    Feed it the thread of each loss and of each update.
 
     losses  number of losses of each thread
     """
@@ -52,11 +54,11 @@ class Trainings:
 
     @property
     def groups(self) -> list[set[Member]]:
-        """Return the threads and optimizers that belong together."""
+        """Return one set of threads and optimizers for each training."""
         return self._groups or [{thread} for thread in self.losses]
 
     def several(self) -> list[set[Member]]:
-        """Return the threads and optimizers of each training; nothing for only one training."""
+        """Return the threads and optimizers of each training; [] if there is only one training."""
         own = [group for group in self.groups if not group.isdisjoint(self.losses)]
         in_order = self._groups or min(self.losses.values(), default=0) > 1
         if in_order and 1 < len(own) <= MOST:

@@ -1,6 +1,7 @@
-"""The environment variables that belong into a report: those that bear on numbers.
+"""Decides which environment variables a report shows: those that bear on numbers.
 
-It is a closed list, and plain numbers under other names, such as `SEED=17`. Standard library only.
+They are a closed list, and plain numbers under other names, such as `SEED=17`. Standard library
+only.
 """
 
 from __future__ import annotations
@@ -109,14 +110,14 @@ _PERSONAL = frozenset({"PIN", "OTP", "PHONE", "ACCOUNT", "CARD", "CODE"})
 
 
 def listed(name: str) -> bool:
-    """Return whether a variable of this name bears on numbers or randomness, whoever reads it."""
+    """Return whether a variable of this name bears on numbers or randomness in any program."""
     return name in NAMES or name.startswith(PREFIXES)
 
 
 def is_number_of_the_user(name: str, value: str) -> bool:
-    """Return whether a variable of any other name holds a number: `SEED=17`.
+    """Return whether a variable of any other name holds a number, such as `SEED=17`.
 
-    A script may read it.
+    A script may read such a variable.
     """
     if listed(name) or name.startswith(_OF_SESSIONS) or not _NUMBER.fullmatch(value):
         return False
@@ -126,7 +127,7 @@ def is_number_of_the_user(name: str, value: str) -> bool:
 def allowed(name: str, value: str) -> bool:
     """Return whether a variable bears on numbers or randomness and may be shown.
 
-    It must be the same in a second run, and look like no secret.
+    Its value must be the same in a second run, and must not look like a secret.
     """
     if not listed(name) and not is_number_of_the_user(name, value):
         return False
