@@ -31,22 +31,22 @@ OF_RUNS = ("run", "resume", "explain", "record")
 
 
 class Root(TyperGroup):
-    """The group of commands; its help is the overview.
+    """Group all commands; its help is the overview.
 
-    A command is made when it is asked for: that of all of them took longer than the rest of a
-    start.
+    A command is made only on request, because making all of them took longer than the rest of the
+    start-up.
     """
 
     def get_help(self, ctx: Any) -> str:
-        """Return the overview."""
+        """Return the overview text."""
         return overview.help_text()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names, in the order of the overview."""
+        """Return the names of the commands, in the order of the overview."""
         return list(overview.COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of that name; None where there is none."""
+        """Return the command of that name; None if there is none."""
         if cmd_name not in overview.COMMANDS:
             return None
         return made(cmd_name)
@@ -54,7 +54,7 @@ class Root(TyperGroup):
 
 @cache
 def made(name: str) -> Any:
-    """Make a command from its module, which has its name, as its function has."""
+    """Make a command from the module and function that have its name."""
     module = import_module(f"reprocheck.cli.{name}")
     if name in GROUPS:
         return module.group()
@@ -95,9 +95,10 @@ def root(
 
 
 def put_back() -> None:
-    """Put back what a check of this folder left that was killed, and says so on stderr.
+    """Restore the user's files that a killed check of this folder left changed, and say so on
+    stderr.
 
-    Costs two listings where there is none.
+    This costs two directory listings if there is no killed check.
     """
     import tempfile
 
@@ -115,8 +116,8 @@ def put_back() -> None:
 
 
 def _names(pointer: Path, folder: Path) -> bool:
-    """Return whether the check that left `pointer`, which may be under way elsewhere, is one of
-    this folder; or whether it was killed before it left one.
+    """Return whether `pointer` (`check.json` of a check's temporary folder) names this folder, or
+    does not exist because the check was killed before writing it.
     """
     try:
         return json.dumps(str(folder)) in pointer.read_text()
@@ -132,7 +133,7 @@ _FOR_THIS_SHELL = ("--install-completion", "--show-completion")
 def invoke(words: list[str]) -> int:
     """Run a command line and return its exit code.
 
-    Raises UsageError where it cannot be parsed.
+    Raises UsageError if it cannot be parsed.
     """
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
@@ -163,7 +164,9 @@ def invoke(words: list[str]) -> int:
 
 
 def _resuming(words: list[str]) -> list[str]:
-    """`explain --resume …` is `resume --explain …`: the options are those of `resume`."""
+    """Turn `explain --resume …` into `resume --explain …`, because the options are those of
+    `resume`.
+    """
     if words[:1] != ["explain"] or RESUMING not in words:
         return words
     place = words.index(RESUMING)
@@ -173,8 +176,8 @@ def _resuming(words: list[str]) -> list[str]:
 
 
 def _print_help(name: str) -> int:
-    """Return the help of a command, without the parser: typer 0.29 imports pydantic to read as much
-    as `--help`, which takes 0.3 s of CPU time.
+    """Print the help of a command without the parser, because typer 0.29 imports pydantic even for
+    `--help`, which takes 0.3 s of CPU time.
     """
     command = made(name)
     with typer.Context(
@@ -219,7 +222,7 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
 
 
 def _usage_error_of_group(message: str, group: str, words: list[str]) -> UsageError:
-    """Return the error of a command line behind `reprocheck suite`."""
+    """Return the error for a wrong command line after `reprocheck suite`."""
     commands = import_module(f"reprocheck.cli.{group}").COMMANDS
     name = next((word for word in words if not word.startswith("-")), "")
     if name in commands:
@@ -231,8 +234,8 @@ def _usage_error_of_group(message: str, group: str, words: list[str]) -> UsageEr
 
 
 def _as_run(words: list[str]) -> str:
-    """Return the same words behind `reprocheck run`; a launcher such as torchrun stands after
-    `--`.
+    """Return the command line `reprocheck run WORDS`; `--` is put before a launcher such as
+    torchrun.
     """
     from reprocheck.cli.run import LAUNCHERS
 

@@ -52,8 +52,8 @@ MOST_CODES = 4
 
 
 def shown(check: Check, console: Console) -> bool:
-    """Return whether a check is told in this form: where there is more to say than that the runs
-    agree, unless all of it is asked for.
+    """Return whether to print the brief form: the runs do not simply agree, and `--verbose` is not
+    set.
     """
     return not check.verdict.plainly_passes and not console.verbose
 
@@ -122,7 +122,9 @@ def _found(check: Check, out: Stream) -> Iterator[Text]:
 
 
 def _losses(check: Check) -> str:
-    """Return, of the check that decides, both losses, how far they are apart and may be."""
+    """Return the losses at the deciding check (forward or backward): both values, their distance,
+    and the tolerance.
+    """
     row = next((one for one in deciding(check.verdict.comparisons) if one.passed is False), None)
     if row is None:
         return _later_losses(check)
@@ -139,7 +141,7 @@ def _losses(check: Check) -> str:
 
 
 def _later_losses(check: Check) -> str:
-    """Return both losses at the first divergence, where the checks themselves pass."""
+    """Return both losses at the first divergence, if the forward and backward checks pass."""
     later = check.verdict.first_divergence
     if later is None or later.reference is None or later.value is None:
         return ""
@@ -148,7 +150,7 @@ def _later_losses(check: Check) -> str:
 
 
 def _bits(check: Check, iteration: int) -> str:
-    """Return where the losses differ at all, if that is before `iteration`."""
+    """Return where the losses first differ bitwise, if that is before `iteration`."""
     first = check.verdict.bitwise.first_iteration
     if first is None or first >= iteration:
         return ""
@@ -156,7 +158,9 @@ def _bits(check: Check, iteration: int) -> str:
 
 
 def _where(check: Check) -> str:
-    """`batch: DataLoader[0] (loader), iteration 1, gross`."""
+    """Format the place of the first difference: `batch: DataLoader[0] (loader), iteration 1,
+    gross`.
+    """
     rung = check.leading
     if rung is None:
         return ""
@@ -176,8 +180,8 @@ def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Text]:
 
 
 def _answer(check: Check, out: Stream, room: int) -> list[Text]:
-    """Return the fix; the end of the log of a run that did not end well; what is known where
-    nothing was recorded.
+    """Return the fix; for a run that failed, the end of its log; if nothing was recorded, what is
+    known.
     """
     bad = ended_badly(check)
     if bad is not None:
@@ -205,8 +209,8 @@ def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
 
 
 def _other_confirmed(check: Check, out: Stream) -> Iterator[Text]:
-    """Yield the confirmed causes behind the first, each with its line and fix: none can be left
-    out.
+    """Yield the confirmed causes after the first, each with its line and fix; all are always
+    shown.
     """
     for cause in check.causes[1:]:
         if cause.confidence != "confirmed":
@@ -227,9 +231,7 @@ of all others.
 
 
 def _most_telling(found: Repair, room: int) -> list[str]:
-    """Return the lines of a fix; where they do not fit, those that are changed, and none that is
-    empty.
-    """
+    """Return the lines of a fix; if they do not fit, only changed lines without empty ones."""
     lines = found.text.split("\n")
     if len(lines) <= room:
         return lines
@@ -242,7 +244,7 @@ def _most_telling(found: Repair, room: int) -> list[str]:
 
 
 def _changes(patch: str) -> Iterator[str]:
-    """Yield the changed lines of a patch, each block of them below its place: `train.py:8`."""
+    """Yield the changed lines of a patch, each block below its place: `train.py:8`."""
     is_new_block = True
     for one in diffs.lines(patch):
         if one.sign == " ":
@@ -255,7 +257,7 @@ def _changes(patch: str) -> Iterator[str]:
 
 
 def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
-    """Return the first rows, and how many are left out."""
+    """Return the first rows that fit into `room` rows, and a note of how many are left out."""
     if len(rows) <= room:
         return rows
     hidden = len(rows) - room + 1
@@ -270,8 +272,8 @@ def _log(run: Run, out: Stream, room: int) -> list[Text]:
 
 
 def _aside(check: Check, out: Stream) -> Iterator[Text]:
-    """Yield what limits the verdict, the first sentence of each: controls that were on, state of
-    run 1, the environment, caveats. Then what is not printed.
+    """Yield one row for each thing that limits the verdict (controls that were on, state left by
+    run 1, the environment, caveats), then a row for what is not printed.
     """
     on = check.record.controls
     conflicts = controls.conflicts(check)
@@ -297,7 +299,7 @@ def _and_more(others: Sequence[str]) -> str:
 
 
 def _other_causes(check: Check) -> str:
-    """Return the name the causes that are not told; "" where there are none."""
+    """Format the codes of causes that are not printed; "" if there are none."""
     codes = [cause.code for cause in check.causes[1:] if cause.confidence != "confirmed"]
     if not codes:
         return ""
@@ -309,12 +311,12 @@ def _other_causes(check: Check) -> str:
 
 
 def _paragraph(out: Stream, said: str, style: str = "") -> Iterator[Text]:
-    """Return a text without a label."""
+    """Return the rows of a text without a label."""
     return (_styled(row, style) for row in out.wrapped(said, INDENT))
 
 
 def _row(out: Stream, label: str, said: str) -> Text:
-    """Return one row, cut to the width."""
+    """Return one row with a label, cut to the width of the stream."""
     label, said = out.cut(tr(label), LABEL), out.cut(said, _room(out))
     row = out.joined("  ", (padded(label, LABEL), "dim"), "  ", said)
     row.rstrip()
@@ -322,7 +324,7 @@ def _row(out: Stream, label: str, said: str) -> Text:
 
 
 def _rows(out: Stream, label: str, said: str, style: str = "dim") -> list[Text]:
-    """Return a text beside a label."""
+    """Return the rows of a text beside a label."""
     rows = out.labelled_rows(tr(label), said, style, indent=INDENT, label_width=LABEL)
     for row in rows:
         row.rstrip()
@@ -330,7 +332,7 @@ def _rows(out: Stream, label: str, said: str, style: str = "dim") -> list[Text]:
 
 
 def _room(out: Stream) -> int:
-    """Return the columns of a row behind its label."""
+    """Return how many columns a row has after its label."""
     return out.width - 1 - LABEL - 4
 
 

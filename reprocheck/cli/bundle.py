@@ -87,8 +87,8 @@ def bundle(
 
 
 def attached(check: Check, folder: Path, *, values: bool = False) -> Path:
-    """Return the attachment of a check, written into its report folder; with the recorded values of
-    tensors, if there are any and they are asked for. Raises ReportError.
+    """Write the attachment of a check into its report folder, and return it; `values`: include
+    recorded tensors. Raises ReportError.
     """
     file = folder / NAME
     there = values and _has_values(check)
@@ -102,9 +102,7 @@ def _has_values(check: Check | ResumeCheck) -> bool:
 
 
 def _values(check: Check | ResumeCheck, folder: Path, *, asked: bool) -> bytes:
-    """Return the values of tensors that lie in a report folder; none where they are not asked
-    for.
-    """
+    """Return the recorded tensors of a report folder; none if `asked` is False."""
     from reprocheck.replay import values
 
     if not asked:
@@ -118,7 +116,7 @@ def _values(check: Check | ResumeCheck, folder: Path, *, asked: bool) -> bytes:
 
 
 def _texts(check: Check | ResumeCheck, *, asked: bool) -> dict[str, str]:
-    """Return the user's files that lie in a report folder; none where they are not asked for."""
+    """Return the user's files kept in a report folder; none if `asked` is False."""
     from reprocheck.ladder.sources import kept
 
     if not asked:
@@ -174,7 +172,9 @@ def _made(
 
 
 def _redaction(check: Check | ResumeCheck, asked: str, *, with_log: bool) -> Redaction:
-    """Return what is taken out; free text is left out where nothing looks for secrets in it."""
+    """Return the redaction of a bundle; free text is left out if no scanner for secrets is
+    installed.
+    """
     from reprocheck import redaction
     from reprocheck.cli.terminal import standard_error
 
@@ -209,8 +209,8 @@ _ASKED_FOR = ("source/", "log/")
 
 
 def _shown(made: Bundle) -> int:
-    """Print what would leave: the manifest, the size of each file, the text of the issue, and
-    source and logs where they were asked for.
+    """Print what would leave the machine: the manifest, the size of each file, the text of the
+    issue, and source and logs if they were asked for.
     """
     from reprocheck.cli.terminal import standard_output
 
@@ -230,8 +230,8 @@ def _sizes(made: Bundle) -> str:
 
 
 def _say(made: Bundle, file: Path, redact: str) -> None:
-    """Print where it is, what was taken out, and how strictly; why, where another way was asked
-    for.
+    """Print where the bundle is, what was redacted and how strictly; if the strictness differs from
+    what was asked for, why.
     """
     from reprocheck.bundle.manifest import counted
     from reprocheck.cli.terminal import standard_output

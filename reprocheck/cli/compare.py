@@ -49,14 +49,14 @@ RunsOption = Annotated[
 
 
 class CompareCommand(RunCommand):
-    """Two recordings, with options anywhere; with `--against` an entry point, where options end as
-    for `run`.
+    """Parse a command line of two recordings, with options anywhere; with `--against`, of an entry
+    point, at which options end as for `run`.
     """
 
     usage = ("[OPTIONS] RUN-A RUN-B", "--against COMMIT [OPTIONS] SCRIPT.py [ARGS]...")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse as `run` does where a commit is named, else as any command."""
+        """Parse as `run` does if a commit is named by `--against`, else as any command."""
         if any(word == "--against" or word.startswith("--against=") for word in args):
             return super().parse_args(ctx, args)
         ctx.meta[ENTRY] = []
@@ -94,8 +94,8 @@ def compare(
 
 
 def _with_own_options(held: Settings, against: str | None, runs: int, *, force: bool) -> Settings:
-    """Return the settings with what `compare` alone takes, so that the command can be typed
-    again.
+    """Return the settings with the options of `compare` itself, so that the command can be printed
+    for repetition.
     """
     typed = []
     if against is not None:
@@ -148,7 +148,7 @@ def _with_commit(
     *,
     force: bool,
 ) -> int:
-    """Return both sides recorded here: the commit in a worktree of its own, then the working
+    """Record both sides here and compare: first the commit in its own worktree, then the working
     directory as it is.
     """
     import tempfile
@@ -180,7 +180,7 @@ def _with_commit(
 
 
 def _recorded(entry: Any, held: Settings, folder: Path, console: Console, name: str) -> None:
-    """Record one side. Raises UsageError where nothing can be compared."""
+    """Record one side of the comparison. Raises UsageError if it recorded nothing comparable."""
     from reprocheck.cli import record, summary
     from reprocheck.workflow.check import recorded
 
@@ -203,7 +203,7 @@ def _compared(
     *,
     force: bool,
 ) -> int:
-    """Join, judge, explain and draw."""
+    """Join two recordings, judge them, explain the verdict and draw the reports."""
     from reprocheck.cli import summary
     from reprocheck.cli.run import write
     from reprocheck.workflow import replay

@@ -33,11 +33,11 @@ ENDINGS: Mapping[str, str] = {
 
 
 class Console:
-    """The terminal of one check: `out` takes the verdict, `err` progress and remarks.
+    """Print one check on the terminal: the verdict on `out`, progress and remarks on `err`.
 
-    On a terminal, one live line for the newest run, above it the last line of each run before; else
-    a few plain lines, and one a minute where nothing else is printed. Quiet: nothing but errors,
-    the verdict and the report's place.
+    On a terminal, one live line shows the newest run, below the last line of each earlier run;
+    elsewhere a few plain lines, and one a minute if nothing else is printed. If quiet, only errors,
+    the verdict and the report's place are printed.
     """
 
     def __init__(
@@ -68,13 +68,15 @@ class Console:
         self._told_silence: dict[int, float] = {}
 
     def begin(self, title: str) -> None:
-        """Say what is checked."""
+        """Print what is checked."""
         self._aside = False
         self._progress.check()
         self.remark(f"reprocheck {__version__}: {title}", style="bold")
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """Say that further runs are recorded at a deeper level, to explain the verdict `title`."""
+        """Announce that further runs are recorded at a deeper level (module, operation), to explain
+        the verdict `title`.
+        """
         self._stage(f"level {level}, ", of=2)
         if level != "module":
             inside_it = f", inside {inside}" if inside else ""
@@ -86,14 +88,16 @@ class Console:
         self.remark(said, style="bold")
 
     def half(self, level: str) -> None:
-        """Say that one run is recorded at a deeper level, to be compared with another recording."""
+        """Announce that one run is recorded at a deeper level, to be compared with another
+        recording.
+        """
         self._stage(f"level {level}, ", of=1)
         self._detail(f"recording again at level {level}")
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
         """Announce runs under controls, and why they are made.
 
-        `most`: runs of the search still to come at most.
+        most  the largest number of runs that the search may still make
         """
         self._stage(f"{_shortened(name, 30)}, ", of=2)
         self._progress.expect(most)
@@ -104,21 +108,23 @@ class Console:
             self._mention(said)
 
     def run_started(self, number: int, of: int) -> None:
-        """Run `number` of `of` starts."""
+        """Show that run `number` of `of` starts."""
         self._progress.started(number, of, self._clock())
         self._show()
         self._tick()
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
-        """Keep the progress for when the live line is drawn next."""
+        """Store the progress of a run, which the live line shows when it is drawn next."""
         self._progress.advanced(number, iteration, loss)
 
     def masking(self, number: int) -> None:
-        """Tell on the live line that logs are being masked."""
+        """Show on the live line that secrets are being masked in the logs of a run."""
         self._progress.masking(number)
 
     def silent(self, number: int, seconds: float) -> None:
-        """Say so after 60 s without an event, and again whenever that time has doubled."""
+        """Say that a run is silent: after 60 s without an event, and again whenever that time has
+        doubled.
+        """
         if seconds < 2 * self._told_silence.get(number, 0.0):
             return
         self._told_silence[number] = seconds
@@ -131,7 +137,7 @@ class Console:
     def run_ended(self, record: RunRecord) -> None:
         """Print the last line of a run.
 
-        Of runs beside those of the check it stays only where one did not end well.
+        For runs beyond those of the check, the line stays only if the run did not end well.
         """
         name = self._progress.name(record.number)
         self._progress.ended(record.number, record.seconds)
@@ -149,8 +155,8 @@ class Console:
         self.remark(text, style="yellow")
 
     def output(self, stream: str, data: bytes) -> None:
-        """Show what the script prints (`--show-output`), byte for byte: its stdout to ours
-        unless that holds data, the rest to stderr.
+        """Pass on what the script prints (`--show-output`), byte for byte: its stdout to our stdout
+        unless that carries data, everything else to stderr.
         """
         self._spoke_at = self._clock()
         if stream == "stdout":
@@ -165,7 +171,7 @@ class Console:
         self._tick()
 
     def remark(self, text: str, style: str = "") -> None:
-        """Lines on stderr that stay, above the live line."""
+        """Print lines on stderr that stay, above the live line."""
         if self.quiet:
             return
         with self._lock:
@@ -176,7 +182,7 @@ class Console:
                 self.err.line(row, style)
 
     def heading(self, text: str, command: str) -> None:
-        """Print a paragraph on `out` that leads to a command: what the demo says."""
+        """Print a paragraph on `out` that introduces a command, as the demo does."""
         if self.quiet:
             return
         self._erase()
@@ -186,13 +192,13 @@ class Console:
         self.out.line()
 
     def clear(self) -> None:
-        """Remove the live line, and stop its clock."""
+        """Remove the live line, and stop its timer."""
         self._doing = ""
         self._progress.under_way.clear()
         self._erase()
 
     def beat(self) -> None:
-        """Do what the clock does where there is no live line: a line a minute."""
+        """Print the progress once a minute if there is no live line."""
         if self.quiet or self._drawing or self._clock() - self._spoke_at < HEARTBEAT:
             return
         said = self._now()
@@ -200,7 +206,7 @@ class Console:
             self.remark(said)
 
     def _now(self) -> str:
-        """Return what is under way: the newest run, else what reprocheck itself does."""
+        """Return what is under way: the newest run, else the work of reprocheck itself."""
         number = max(tuple(self._progress.under_way), default=None)
         if number is None:
             return self._doing
@@ -208,25 +214,25 @@ class Console:
             return self._progress.line(number, self._clock())
 
     def _stage(self, name: str, *, of: int) -> None:
-        """Announce runs beside those of the check: what stays of them is a line at most."""
+        """Announce runs beyond those of the check, of which at most one line stays."""
         self._aside = True
         self._progress.stage(name, of=of)
 
     def _detail(self, text: str) -> None:
-        """Print a remark for those who asked for all of them; else on the live line alone."""
+        """Print a remark if `--verbose` is set; else show it on the live line only."""
         if self.verbose:
             self.remark(text, style="bold")
         else:
             self._mention(text)
 
     def _mention(self, text: str) -> None:
-        """On the live line until a run starts."""
+        """Show a text on the live line until a run starts."""
         if self._drawing:
             self._doing = text
             self._show()
 
     def _show(self) -> None:
-        """Draw the live line from now on."""
+        """Start to draw the live line, if there is one."""
         if not self._drawing:
             return
         with self._lock:
@@ -241,7 +247,7 @@ class Console:
                 self._live = None
 
     def _tick(self) -> None:
-        """Beats as long as anything is under way, where there is no live line."""
+        """Call `beat` in a thread as long as anything is under way, if there is no live line."""
         if self.quiet or self._drawing or self._ticking:
             return
         self._ticking = True
@@ -267,7 +273,9 @@ def _ending(record: RunRecord) -> str:
 
 
 def _shortened(name: str, room: int) -> str:
-    """Return the name of an arm; how many controls it has where the name is too long."""
+    """Return the name of an arm (a set of controls); if it is too long, how many controls it
+    has.
+    """
     if len(name) < room:
         return name
     return count(name.count("+") + 1, "control")

@@ -49,8 +49,8 @@ def demo(flags: dict[str, object]) -> int:
 
 
 def _copied(folder: Path) -> Path:
-    """Return the scripts, copied to where their reports go: nothing is written where reprocheck is
-    installed.
+    """Copy the demo scripts beside their reports, because nothing may be written to where
+    reprocheck is installed; return the copies.
     """
     from importlib.resources import files
 

@@ -29,8 +29,8 @@ NAMES = ("html", "md", "json", "junit", "csv")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Formats:
-    """What a command writes: the formats that its help names, those that a suffix stands for, and
-    what a message calls one of them.
+    """Describe the formats that a command writes: those that its help names, those that a file
+    suffix selects, and what messages call a report.
     """
 
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Formats:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Each format once, those that the help names first."""
+        """Return each format once, the formats that the help names first."""
         return tuple(dict.fromkeys((*self.names, *self.suffixes.values())))
 
 
@@ -71,24 +71,24 @@ OutputOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Destination:
-    """A format of a command's reports, and the file it goes to; None: stdout."""
+    """Hold the format of a report and its file; None: stdout."""
 
     format: str
     file: Path | None
 
     @property
     def is_stdout(self) -> bool:
-        """Whether stdout holds data and nothing else."""
+        """Return whether the report goes to stdout, so that nothing else may be printed there."""
         return self.file is None
 
     def write(self, check: Check) -> None:
-        """Draw the report and write it. Raises ReportError where the file cannot be written."""
+        """Draw the report and write it. Raises ReportError if the file cannot be written."""
         from reprocheck.report import FORMATS
 
         self.put(FORMATS[self.format].render(check))
 
     def put(self, data: bytes) -> None:
-        """Write a report. Raises ReportError where the file cannot be written."""
+        """Write the bytes of a report. Raises ReportError if the file cannot be written."""
         from reprocheck.cli.terminal import standard_output
         from reprocheck.files.atomic import put
 
@@ -104,9 +104,9 @@ class Destination:
 def destination(
     format: str | None, output: str | None, formats: Formats = REPORT
 ) -> Destination | None:
-    """Return what `--format` and `-o` ask for; None where neither is given.
+    """Return the destination that `--format` and `-o` ask for; None if neither is given.
 
-    A file that cannot be written is known before the first run. Raises UsageError, ReportError.
+    An unwritable file is an error before the first run. Raises UsageError, ReportError.
     """
     from reprocheck.files.atomic import try_to_put
 
@@ -139,7 +139,7 @@ def _check(format: str, formats: Formats) -> None:
 
 
 def did_you_mean(meant: str | None, names: Iterable[str]) -> str:
-    """Return what to type instead of a word that is not known: the nearest, and all there are."""
+    """Return a hint for an unknown word: the nearest name, and all names."""
     fix = f"Take {', '.join(names)}."
     if not meant:
         return fix

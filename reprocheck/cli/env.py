@@ -102,8 +102,8 @@ def lines(
     """Yield the lines to print: for each control what it does, its variables, and what variables
     cannot do.
 
-    assign: how the shell sets a variable. current: the environment as it is; a value in it that the
-    lines replace is said.
+    assign: formats a variable and its value for the shell. current: the present environment; each
+    of its values that the lines replace is mentioned.
     """
     from reprocheck.settings.controls import environment
 

@@ -72,7 +72,7 @@ def explain(
 
 
 def writable(file: Path) -> None:
-    """Before the first run: whether the patch can be written there."""
+    """Raise ReportError, before the first run, if the patch cannot be written to `file`."""
     if file.is_dir():
         raise ReportError(f"{file} is a folder.", "Name a file with --write-patch.")
     if not file.parent.is_dir():

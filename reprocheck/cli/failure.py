@@ -15,9 +15,10 @@ MORE_MEMORY = (
 
 
 class Interrupted(Exception):  # noqa: N818 - an event, not an error
-    """The user, or the system (SIGTERM), ended the check. `kept` says what of it is there.
+    """Report that the user or the system (SIGTERM) ended the check. `kept`: says what was kept of
+    it.
 
-    No KeyboardInterrupt, since typer answers that one itself.
+    This is no KeyboardInterrupt, because typer handles that one itself.
     """
 
     def __init__(self, kept: str) -> None:
@@ -63,8 +64,8 @@ def _called(call: Callable[[], int], *, verbose: bool) -> int:
 
 
 def _without_memory(error: BaseException | None) -> str:
-    """Return what could not be done for lack of memory, in the words of the system; "" where that
-    was not the reason. A library that cannot be mapped is an error of its import.
+    """Return the message of a MemoryError, or of an ImportError of a shared library (which cannot
+    be mapped without memory), in the chain of an error; "" if there is none.
     """
     while error is not None:
         if isinstance(error, MemoryError):
@@ -76,7 +77,7 @@ def _without_memory(error: BaseException | None) -> str:
 
 
 def print_error(message: str, fix: str = "") -> None:
-    """`error: what happened` and `fix: what to do`, on stderr."""
+    """Print `error: MESSAGE` and `fix: FIX` on stderr."""
     from reprocheck.cli.terminal import standard_error
 
     stream = standard_error()
@@ -86,7 +87,7 @@ def print_error(message: str, fix: str = "") -> None:
 
 
 def flush_output() -> None:
-    """Write out what stdout still holds, as `Stream.write` does."""
+    """Flush stdout, with the same error handling as `Stream.write`."""
     from reprocheck.cli.terminal import standard_output
 
     standard_output().write("")

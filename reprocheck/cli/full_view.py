@@ -78,7 +78,7 @@ def _print_headline(check: Check, out: Stream) -> None:
 
 
 def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
-    """Print one row for each of the two checks, the worst of it; all rows where `every`."""
+    """Print the worst row of the forward check and of the backward check; all rows if `every`."""
     rows: Sequence[Comparison] = check.verdict.comparisons
     if not every:
         rows = deciding(rows)
@@ -116,8 +116,8 @@ def _other_run(rows: Sequence[Comparison]) -> str:
 
 
 def _numbers(row: Comparison) -> list[str]:
-    """Return the kind of the check, its iteration, both losses, how far they are apart and may
-    be.
+    """Return one row's numbers: the check, the iteration, both losses, their distance, the
+    tolerance.
     """
     return [
         tr(row.kind),
@@ -130,7 +130,7 @@ def _numbers(row: Comparison) -> list[str]:
 
 
 def _result(check: Check, row: Comparison) -> str:
-    """`fail (run 3, rank 1)`; runs and ranks where there are several."""
+    """Format a row's result: `fail (run 3, rank 1)`; run and rank only if there are several."""
     where = []
     if len(check.runs) > 2:
         where.append(f"run {row.run}")
@@ -155,7 +155,7 @@ def _facts(check: Check) -> list[tuple[str, str]]:
 
 
 def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
-    """Caveats and the like, in the words of the report; those that are empty are left out."""
+    """Return the caveats and other remarks of the report; empty ones are left out."""
     settings = [
         f"{item.name} = {item.value} ({item.origin})"
         for item in check.record.settings
@@ -178,14 +178,16 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
 
 
 def _print_log(check: Check, out: Stream) -> None:
-    """Print the end of stderr of the first run that failed or was ended, if that is the verdict."""
+    """Print the end of stderr of the first run that failed or was ended, if that decides the
+    verdict.
+    """
     run = ended_badly(check)
     if run is not None:
         print_log(run, out)
 
 
 def print_log(run: Run, out: Stream) -> None:
-    """Print the end of what a run said."""
+    """Print the end of a run's log."""
     out.line()
     out.paragraph(tail_title(run), indent=INDENT)
     for row in tail(run, out.width - 6):

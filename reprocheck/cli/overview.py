@@ -78,19 +78,19 @@ def print_help() -> int:
 
 
 def print_version() -> int:
-    """Print name and version."""
+    """Print the name and version of reprocheck."""
     _print(f"reprocheck {__version__}\n")
     return 0
 
 
 def table(rows: dict[str, str]) -> list[str]:
-    """Return two columns, indented: names, and what is said of each."""
+    """Format two indented columns: names, and their descriptions."""
     width = max(map(len, rows))
     return [f"  {name:<{width}}  {text}" for name, text in rows.items()]
 
 
 def _pairs(rows: dict[str, str]) -> list[str]:
-    """Return two entries a line, the first half of them on the left."""
+    """Format two entries per line, the first half of the entries in the left column."""
     cells = [f"{name:>4}  {text}" for name, text in rows.items()]
     half = (len(cells) + 1) // 2
     return [

@@ -34,7 +34,7 @@ def settle() -> None:
 def _open_missing_streams() -> None:
     """Open /dev/null in place of a closed stdin, stdout or stderr (`2>&-`).
 
-    Else its number would name a pipe or a file of ours.
+    Otherwise the next pipe or file that we open would get the descriptor of that stream.
     """
     for descriptor in _STANDARD:
         try:
@@ -51,8 +51,9 @@ def _nowhere(descriptor: int) -> TextIO:
 
 
 def _script_folders_last() -> None:
-    """Modules of the script are found behind those of reprocheck and of its libraries, wherever
-    they have the same name.
+    """Move the folders of PYTHONPATH, and the working directory that `python -m` adds, to the end
+    of `sys.path`, so that modules of the script do not shadow those of reprocheck and its
+    libraries.
     """
     own = Path(__file__).resolve().parents[2]
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)

@@ -31,8 +31,8 @@ _RANGE = re.compile(r"\bx\b")
 
 
 def with_settings(*names: str) -> Callable[[Command], Command]:
-    """Give a command an option for each named setting; those that were typed arrive in its
-    parameter `flags`, by name.
+    """Give a command an option for each named setting; options given on the command line arrive in
+    the parameter `flags`, by name.
     """
 
     def decorate(command: Command) -> Command:
@@ -56,8 +56,8 @@ def with_settings(*names: str) -> Callable[[Command], Command]:
 
 
 def _parameter(setting: Option) -> inspect.Parameter:
-    """Return an option whose default is "not given": what holds then is decided by
-    `settings.load`.
+    """Return an option whose default is "not given", because `settings.load` decides the value
+    then.
     """
     shown = plain(setting, setting.default)
     help = setting.help
@@ -79,7 +79,7 @@ def _parameter(setting: Option) -> inspect.Parameter:
 
 
 def _declared(option: Option) -> list[str]:
-    """Return the flags of an option; help shows the short one of a switch first."""
+    """Return the flags of an option, in the order in which help shows them."""
     short = [option.short] if option.short else []
     if option.kind.type != "switch":
         return [option.flag, *short]
@@ -99,19 +99,18 @@ def _completer(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
 
 
 class OneCommand(TyperCommand):
-    """A command whose help is plain text, and the same with every version of typer and click: some
-    escape brackets for another purpose, some put more of them around arguments, and the types of
-    these behind them, and some lose their texts.
+    """Format help as plain text that is the same with every version of typer and click, which
+    differ in how they show brackets, arguments, types and descriptions.
     """
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what stands behind the name of the command: options, and the arguments in their
+        """Return the words after the command's name in its usage line: options, then arguments in
         order.
         """
         return [self.options_metavar or "", *(_name_of(one) for one in _arguments(self))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments and the options, each with its text."""
+        """Write the arguments and the options, each with its description."""
         function: Any = self.callback
         declared = inspect.signature(function, eval_str=True).parameters
         rows = {
@@ -137,13 +136,13 @@ def _name_of(argument: TyperArgument) -> str:
 
 
 def _help_of(declared: inspect.Parameter) -> str:
-    """Return the text of an argument, as the function of its command declares it."""
+    """Return the description of an argument, from the annotation in its command's function."""
     described = (*get_args(declared.annotation), declared.default)
     return next((one.help or "" for one in described if isinstance(one, ArgumentInfo)), "")
 
 
 def _records(parameters: Iterable[Any], ctx: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name and text of each option that is shown."""
+    """Yield the name and description of each option that is not hidden."""
     for parameter in parameters:
         record = parameter.get_help_record(ctx)
         if record is not None and not isinstance(parameter, TyperArgument):
@@ -151,7 +150,7 @@ def _records(parameters: Iterable[Any], ctx: Any) -> Iterator[tuple[str, str]]:
 
 
 def _with_default(text: str) -> str:
-    """Return the text of an option with its default alone behind it, as the other commands show it.
+    """Return an option's description with only its default after it, as the other commands show it.
 
     >>> _with_default("Checks side by side.  [default: 1; x>=1]")
     'Checks side by side. [1]'
@@ -164,8 +163,8 @@ def _with_default(text: str) -> str:
 
 
 class RunCommand(OneCommand):
-    """A command whose options end where the user's own command begins: at a script, `-m` or `--`.
-    The rest is not looked at.
+    """Parse a command whose own options end at the user's command: at a script, `-m` or `--`. Later
+    words are not parsed.
     """
 
     usage: tuple[str, ...] = (
@@ -175,19 +174,23 @@ class RunCommand(OneCommand):
     )
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the options before the entry point; the words from it on go to `ctx.meta`."""
+        """Parse the options before the entry point; store the words from the entry point on in
+        `ctx.meta`.
+        """
         start = entry_start(args, self._takes_value(ctx))
         ctx.meta[ENTRY] = list(args[start:])
         return super().parse_args(ctx, list(args[:start]))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Our options before the entry point; after it the shell completes files."""
+        """Complete our options before the entry point; after the entry point, the shell completes
+        files.
+        """
         if ctx.meta.get(ENTRY):
             return []
         return super().shell_complete(ctx, incomplete)
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write a line for each way to call the command."""
+        """Write one usage line for each way to call the command."""
         prefix = "Usage: "
         for rest in self.usage:
             formatter.write_usage(f"reprocheck {self.name}", rest, prefix=prefix)

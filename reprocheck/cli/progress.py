@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Running:
-    """One run under way: when it started by the clock of its observer, and what was last recorded
-    of it.
-    """
+    """Hold one run under way: when it started by the observer's clock, and its latest progress."""
 
     started: float
     iteration: int = 0
@@ -20,8 +18,8 @@ class Running:
 
 
 class Progress:
-    """The runs of one stage (a check, a pair at a deeper level, an arm of a search), told of what
-    happens and at what time.
+    """Track the runs of one stage (a check, two runs at a deeper level, or an arm of a search) from
+    events with times.
     """
 
     def __init__(self, runs: int, steps: int | None) -> None:
@@ -32,37 +30,37 @@ class Progress:
         self.stage("", of=runs, steps=steps)
 
     def check(self) -> None:
-        """Begin the runs of a whole check."""
+        """Start the stage of a whole check."""
         runs, steps = self._whole_check
         self.stage("", of=runs, steps=steps)
 
     def stage(self, name: str, *, of: int, steps: int | None = None) -> None:
-        """Begin runs of another kind, `of` of them, each of `steps` iterations where known."""
+        """Start another stage of `of` runs, each of `steps` iterations if that is known."""
         self._name, self._of, self._steps = name, of, steps
         self._last: dict[int, Running] = {}
         self._seconds: float | None = None
 
     def expect(self, runs: int) -> None:
-        """Take how many runs of a search are still to come at most, as far as that is known."""
+        """Set the largest number of runs that a search may still make."""
         self._most = self._ended + runs
 
     def started(self, number: int, of: int, now: float) -> None:
-        """Note that a run starts."""
+        """Record that a run starts."""
         self._of = of
         self._last.pop(number, None)
         self.under_way[number] = Running(started=now)
 
     def advanced(self, number: int, iteration: int, loss: float | None) -> None:
-        """Note that a run has come to an iteration."""
+        """Record that a run has reached an iteration."""
         running = self.under_way.setdefault(number, Running(started=0.0))
         running.iteration, running.loss = iteration, loss
 
     def masking(self, number: int) -> None:
-        """Secrets are taken out of the logs of a run."""
+        """Record that secrets are being masked in the logs of a run."""
         self._running(number).masking = True
 
     def ended(self, number: int, seconds: float) -> None:
-        """Note that a run has ended after so many seconds."""
+        """Record that a run has ended after this many seconds."""
         self._ended += 1
         self._seconds = seconds
         running = self.under_way.pop(number, None)
@@ -70,7 +68,9 @@ class Progress:
             self._last[number] = running
 
     def name(self, number: int) -> str:
-        """`run 1 of 2`, with the stage; in a search also which run of how many in all."""
+        """Format a run's name: `run 1 of 2`, with its stage; in a search also its number among all
+        runs.
+        """
         said = f"{self._name}run {number} of {self._of}"
         if not self._of:
             said = f"{self._name}run {number}"
@@ -79,7 +79,7 @@ class Progress:
         return f"{said} ({self._ended + 1} of at most {max(self._most, self._ended + 1)})"
 
     def iterations(self, number: int) -> int:
-        """Return the iterations that a run has closed."""
+        """Return how many iterations a run has finished."""
         return self._running(number).iteration
 
     def _running(self, number: int) -> Running:
@@ -99,7 +99,7 @@ class Progress:
         return (said, *loss)
 
     def line(self, number: int, now: float) -> str:
-        """Return the whole line of a run under way; empty where it is over."""
+        """Return the whole progress line of a run; "" if the run has ended."""
         running = self.under_way.get(number)
         if running is None:
             return ""
@@ -110,9 +110,9 @@ class Progress:
         return " · ".join((self.name(number), *self.numbers(number), duration(seconds), *left))
 
     def _left(self, number: int, seconds: float) -> tuple[str, ...]:
-        """Return the time that the runs of this stage still take: those before took as long.
+        """Return the estimated time left in this stage, if each run takes as long as those before.
 
-        Nothing where runs stand side by side.
+        Return nothing if runs are made side by side.
         """
         if self._seconds is None or len(self.under_way) > 1:
             return ()
@@ -125,7 +125,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """`12.3 s`, `4 min 5 s`, `2 h 3 min`."""
+    """Format a duration: `12.3 s`, `4 min 5 s`, `2 h 3 min`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

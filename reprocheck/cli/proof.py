@@ -23,8 +23,8 @@ MOST_OVERRIDES = 3
 
 
 def print_search(check: Check, out: Stream, *, every: bool) -> None:
-    """Print what the search over controls found, how sure that is, and what was tried; every
-    override where `every`.
+    """Print what the search over controls found, how sure the result is, and what was tried; all
+    overrides if `every`.
     """
     search = check.search
     if search is None:
@@ -65,7 +65,7 @@ def _style(tried: Tried) -> str:
 
 
 def _print_overrides(check: Check, labels: Labels, *, every: bool) -> None:
-    """Values of the user's that controls replaced on the way."""
+    """Print the user's values that controls replaced."""
     said = []
     for one in controls.overrides(check):
         before, after = controls.value(one.old), controls.value(one.new)
@@ -80,7 +80,7 @@ def _print_overrides(check: Check, labels: Labels, *, every: bool) -> None:
 
 
 def print_controls(check: Check, out: Stream) -> None:
-    """Print the controls of the check: class, what each touched, and what conflicted."""
+    """Print the controls of the check: their class, what each changed, and conflicts."""
     labels = Labels(out, LABEL)
     labels.column(
         "controls",

@@ -46,7 +46,7 @@ def _drawn(row: RungRow, out: Stream) -> str:
 
 
 def print_causes(check: Check, out: Stream, *, every: bool) -> None:
-    """Print the best cause, or those that are confirmed; all of them where `every`."""
+    """Print the confirmed causes, or the best one if none is confirmed; all causes if `every`."""
     confirmed = sum(cause.confidence == "confirmed" for cause in check.causes)
     shown = max(1, confirmed)
     if every:
@@ -66,7 +66,7 @@ def print_causes(check: Check, out: Stream, *, every: bool) -> None:
 
 
 def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
-    """Print how much the scan finds and what of it ran; the places where `every`."""
+    """Print how much the static scan found and how much of that code ran; each place if `every`."""
     labels = Labels(out, LABEL)
     labels.row("scan", scan_findings.sentence(scan))
     if every:

@@ -71,8 +71,8 @@ def record(
 
 
 def failed(check: Check) -> bool:
-    """Return whether nothing was recorded that could be compared, or the script failed or ran out
-    of time before it was.
+    """Return whether nothing comparable was recorded, or the script failed or timed out before it
+    was.
     """
     from reprocheck.workflow.check import losses_of
 
@@ -80,7 +80,7 @@ def failed(check: Check) -> bool:
 
 
 def _told(check: Check, folder: Path, file: Path | None, console: Console) -> int:
-    """Pack and print what was recorded; return the exit code."""
+    """Pack the recording, print where it is, and return the exit code."""
     from reprocheck.cli import summary
     from reprocheck.recording import bundle
 
@@ -107,7 +107,7 @@ def _told(check: Check, folder: Path, file: Path | None, console: Console) -> in
 
 
 def _writable(file: Path) -> None:
-    """Before the first run: whether the recording can be written there."""
+    """Raise an error, before the first run, if the recording cannot be written to `file`."""
     if file.is_dir():
         raise ReportError(
             f"{file} is a folder.",

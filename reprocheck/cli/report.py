@@ -51,8 +51,8 @@ def report(
 
 
 def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
-    """Return what is recorded in one folder, drawn into another, or one report of it to its
-    target.
+    """Draw the reports of a recorded check into another folder, or one report to its target; return
+    the check.
     """
     from reprocheck import report
     from reprocheck.cli.terminal import standard_error, standard_output
@@ -76,7 +76,9 @@ def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None)
 
 
 def _resume_drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
-    """Return the same of a check of a resume."""
+    """Draw the reports of a resume check into another folder, or one report to its target; return
+    the check.
+    """
     from reprocheck.cli.terminal import standard_output
     from reprocheck.resume.check import load
     from reprocheck.resume.report.formats import FORMATS, known, write
@@ -92,7 +94,7 @@ def _resume_drawn(recording: Path, into: Path, shown: Path, target: Destination 
 
 
 def _drawn_from_zip(file: Path, target: Destination | None) -> int:
-    """Return the reports of a packed check, drawn into a new folder beside it that has its name."""
+    """Draw the reports of a zipped check into a new folder beside the zip, with the zip's name."""
     from reprocheck.recording import bundle
 
     into = file.with_suffix("")
@@ -106,9 +108,7 @@ def _drawn_from_zip(file: Path, target: Destination | None) -> int:
 
 
 def _pack(folder: Path, file: Path) -> int:
-    """Return the whole check in one file, to be sent: what was recorded, and the reports that are
-    there.
-    """
+    """Pack a whole check into one file: its recording, and the reports that exist."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.recording import bundle
     from reprocheck.report import FORMATS
@@ -123,7 +123,7 @@ def _pack(folder: Path, file: Path) -> int:
 
 @contextmanager
 def loaded(folder: Path) -> Iterator[Check | ResumeCheck]:
-    """Yield the check in a report folder or in the zip of one, whose files exist meanwhile.
+    """Yield the check in a report folder or in a zip; its files exist only within the block.
 
     Raises ReportError.
     """

@@ -196,7 +196,7 @@ def resume(
 
 
 def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
-    """Write the patch that was tried, or says that there is none. Raises ReportError."""
+    """Write the patch that was tried, or say that there is none. Raises ReportError."""
     from reprocheck.resume.report_files import put
 
     repairs = [one.repair for one in check.outcomes if one.repair and one.repair.patch]
@@ -207,8 +207,8 @@ def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
 
 
 def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
-    """Write the reports, report.json alone unless `draw`; return the file that a reader opens, ""
-    where none could be written.
+    """Write the reports, only report.json unless `draw`; return the file for people to open, "" if
+    none could be written.
     """
     from reprocheck.cli.failure import print_error
     from reprocheck.resume.report import formats
@@ -223,7 +223,7 @@ def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
 
 
 def print_check(check: ResumeCheck, console: Console) -> None:
-    """Print the verdict, and what follows from it; one line where quiet."""
+    """Print the verdict and what follows from it; only one line if quiet."""
     from reprocheck.cli.full_view import print_log
     from reprocheck.cli.labels import Labels
     from reprocheck.cli.sentences import STYLES

@@ -64,7 +64,7 @@ def rules(
 
 
 def _one(code: str) -> Entry:
-    """Return the entry asked for."""
+    """Return the catalogue entry of a code."""
     from reprocheck.rules import find, nearest
 
     entry = find(code)
@@ -78,9 +78,7 @@ def _one(code: str) -> Entry:
 
 
 def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
-    """Print one row an entry; on a terminal titles are wrapped, and each group has its name
-    above it.
-    """
+    """Print one row per entry; on a terminal titles are wrapped, and each group has a heading."""
     code = max(len(entry.code) for entry in entries)
     title = max(len(entry.title) for entry in entries)
     frameworks = max(len(_frameworks(entry)) for entry in entries)

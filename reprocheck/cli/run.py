@@ -88,14 +88,14 @@ def perform(
     attach: bool = False,
     values: bool = False,
 ) -> int:
-    """Return one check from the entry point to the report; return its exit code.
+    """Make one check, from the entry point to the report, and return its exit code.
 
-    shown_from   the folder that printed paths start from where that is not the working directory;
-                 no next command is printed then
+    shown_from   the folder that printed paths are relative to, if not the working directory; then
+                 no next command is printed
     search       whether controls are tried until the cause is confirmed
     write_patch  the file for the patch that the search finds
     attach       whether a failed check is packed for a bug report
-    values       whether the tensors that the operation which differs is given are recorded
+    values       whether to record the input tensors of the operation that differs
     """
     from reprocheck import launch
     from reprocheck.cli.failure import Interrupted
@@ -134,7 +134,7 @@ def perform(
 def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]:
     """Return the words from the entry point on, as the arguments of `launch.entry_point`.
 
-    Raises EntryPointError where there is none.
+    Raises EntryPointError if there is none.
     """
     example = EXAMPLE.replace("reprocheck run", f"reprocheck {command}")
     if not words:
@@ -160,7 +160,9 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
 
 
 def _behind_script(words: Mapping[str, object]) -> Iterator[str]:
-    """List options of reprocheck that are given to a script in which nothing has their name."""
+    """List reprocheck options that were given after the script, if nothing in the script has their
+    name.
+    """
     script, arguments = words.get("script"), words.get("args", ())
     if not isinstance(script, str) or not isinstance(arguments, tuple):
         return
@@ -175,8 +177,8 @@ def _behind_script(words: Mapping[str, object]) -> Iterator[str]:
 
 
 def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
-    """Return the setting `python` for these words; a command names its own interpreter, so there
-    only a flag counts, which is refused then.
+    """Return the setting `python` for these words. If a command names its own interpreter, only the
+    flag `--python` counts, and is refused.
     """
     typed = any(
         setting.name == "python" and setting.origin.startswith("--") for setting in held.provenance
@@ -187,7 +189,7 @@ def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
 
 
 def title(entry: EntryPoint) -> str:
-    """Return the command as one would type it."""
+    """Return the user's command as one would type it."""
     import shlex
 
     from reprocheck.redaction import Redaction
@@ -207,7 +209,9 @@ def _record(
     search: bool,
     values: bool,
 ) -> Check:
-    """Return the check, explained. Libraries that only the report needs are loaded meanwhile."""
+    """Run and explain the check, and return it. Libraries that only the report needs are loaded
+    meanwhile.
+    """
     import threading
 
     from reprocheck.workflow.check import checked
@@ -222,8 +226,8 @@ def _record(
 
 
 def _warm_up(*, draw: bool) -> None:
-    """Load what drawing needs; what goes wrong here goes wrong again, and is reported, when it is
-    used.
+    """Load the libraries that drawing needs; errors are ignored here, because they occur again, and
+    are reported, when drawing begins.
     """
     if not draw:
         return
@@ -235,7 +239,7 @@ def _warm_up(*, draw: bool) -> None:
 
 
 def kept(folder: Path) -> str:
-    """Return what an interrupted check leaves, in words; a folder without a run is removed."""
+    """Describe what an interrupted check leaves; a folder without a run is removed."""
     from reprocheck import launch
 
     if not (folder / "record.json").exists():
@@ -271,7 +275,7 @@ def write(
 
 
 def _attach(check: Check, folder: Path, console: Console, *, values: bool) -> None:
-    """Pack what may be sent of the check, and say where it lies."""
+    """Pack a check for a bug report, and print where the file is."""
     from reprocheck.cli import summary
     from reprocheck.cli.bundle import attached
     from reprocheck.cli.failure import print_error
@@ -285,7 +289,7 @@ def _attach(check: Check, folder: Path, console: Console, *, values: bool) -> No
 
 
 def _write_patch(file: Path, check: Check, console: Console) -> None:
-    """Write the patch that was found, and says how to apply it."""
+    """Write the patch that was found, and say how to apply it."""
     import shlex
 
     from reprocheck.cli.failure import print_error

@@ -174,9 +174,7 @@ def scan(
 
 
 def _given(paths: list[Path], stdin_filename: Path | None) -> dict[Path, bytes]:
-    """Return the text on stdin, under the name of its file, where `-` asks for it. Raises
-    UsageError.
-    """
+    """Return the text on stdin by the path it stands for, if `-` is given. Raises UsageError."""
     from reprocheck.scan.files import shown
 
     if STDIN not in paths:
@@ -194,7 +192,7 @@ def _given(paths: list[Path], stdin_filename: Path | None) -> dict[Path, bytes]:
 
 
 def _destination(format: str | None, output: str | None) -> tuple[str, Path | None]:
-    """Return which format, and to which file; None is stdout. Raises UsageError."""
+    """Return the format, and the file to write; None: stdout. Raises UsageError."""
     from reprocheck.settings import nearest
 
     file = named_file(output)
@@ -233,7 +231,9 @@ def _existing(paths: list[Path]) -> list[Path]:
 
 
 def _exit_code(result: Result, *, exit_zero: bool) -> int:
-    """1 with findings of severity error or warning; 2 where not one file could be read."""
+    """Return 1 if a finding has severity error or warning; 2 if not one file could be read;
+    else 0.
+    """
     if not result.files and result.unreadable:
         return 2
     return int(result.failed and not exit_zero)
@@ -261,7 +261,7 @@ def _write(result: Result, name: str, file: Path | None) -> None:
 
 
 def _put(file: Path, data: bytes) -> None:
-    """Write a file that -o names. Raises ReportError."""
+    """Write a file that `-o` names. Raises ReportError."""
     from reprocheck.files.atomic import put
 
     try:
@@ -309,7 +309,7 @@ def _show_difference(
 
 
 def _print_fixed(result: Result, given: Mapping[Path, bytes]) -> dict[Path, bytes]:
-    """Print the text of stdin with its findings fixed, and give it back."""
+    """Print the text of stdin with its findings fixed, and return that text by path."""
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.scan import patched
     from reprocheck.scan.formats import summary
@@ -326,9 +326,9 @@ def _print_fixed(result: Result, given: Mapping[Path, bytes]) -> dict[Path, byte
 
 
 def _write_fixes(result: Result, *, force: bool) -> bool:
-    """Write what can be fixed.
+    """Write the fixes of all fixable findings to their files.
 
-    Raises UsageError in a git tree with changes that are not committed.
+    Raises UsageError if the git tree has uncommitted changes, unless `force`.
     """
     from reprocheck.cli.terminal import standard_error
     from reprocheck.fixes.edits.difference import dirty, write
@@ -352,7 +352,7 @@ def _write_fixes(result: Result, *, force: bool) -> bool:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar on stderr, where that is a terminal and there is enough to do."""
+    """Show a progress bar on stderr, if it is a terminal and there is enough to do."""
     from reprocheck.cli.terminal import standard_error
 
     err = standard_error()

@@ -26,8 +26,8 @@ MOST_FILES = 5
 
 
 def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
-    """Return, of each check, the row that decides, a failure before one that could not be made
-    before a pass, then the largest excess.
+    """Return the deciding row of each check (forward and backward): a failure first, then a check
+    that could not be made, then a pass; among equals the largest excess over the tolerance.
     """
     of_each: dict[str, list[Comparison]] = defaultdict(list)
     for row in rows:
@@ -36,14 +36,14 @@ def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
 
 
 def shown_loss(value: float | None) -> str:
-    """Return a loss with eight digits."""
+    """Format a loss with eight digits."""
     if value is None or not math.isfinite(value):
         return text.number(value)
     return f"{value:.8g}"
 
 
 def state_said(check: Check) -> str:
-    """Return the first files that run 1 left and a later run opened."""
+    """Name the first files that run 1 left and a later run opened."""
     files = ", ".join(check.state_left[:MOST_FILES])
     more = len(check.state_left) - MOST_FILES
     if more <= 0:
@@ -52,8 +52,8 @@ def state_said(check: Check) -> str:
 
 
 def environment_said(check: Check) -> list[str]:
-    """Return the facts that are not the same in all runs; none of two recordings, whose differences
-    are told by class.
+    """Return sentences on facts that differ between runs; none for two recordings, whose
+    differences are shown by class.
     """
     if check.between is not None:
         return []
@@ -67,29 +67,29 @@ def environment_said(check: Check) -> list[str]:
 
 
 def caveats_said(check: Check) -> list[str]:
-    """Return all caveats but that on state left by run 1, which has a row of its own."""
+    """Return all caveats except the one on state left by run 1, which has its own row."""
     return [one for one in words.caveats(check) if one != check.state_caveat]
 
 
 def nothing_recorded(check: Check) -> bool:
-    """Return whether there was nothing to compare, or a run of which nothing is known."""
+    """Return whether there was nothing to compare, or nothing is known of a run."""
     return not check.verdict.comparisons or any(not run.traces for run in check.runs)
 
 
 def ended_badly(check: Check) -> Run | None:
-    """Return the first run that failed or was ended, where that is the verdict."""
+    """Return the first run that failed or was ended, if that decides the verdict; else None."""
     if check.verdict.verdict not in ("script_failed", "timed_out"):
         return None
     return next((run for run in check.runs if run.record.ended_badly), None)
 
 
 def tail_title(run: Run) -> str:
-    """Return what stands above the end of its log."""
+    """Return the title above the end of a run's log."""
     return f"Run {run.number} {words.ending(run)}. The end of its log:"
 
 
 def tail(run: Run, width: int) -> list[str]:
-    """Return the last rows of stderr, of stdout where that is empty, cut to the width."""
+    """Return the last rows of a run's stderr, or of stdout if stderr is empty, cut to the width."""
     log = _last_lines(run.stderr_tail) or _last_lines(run.stdout_tail)
     if not log:
         return ["(nothing)"]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def print_verdict(check: Check, console: Console) -> None:
-    """Print the verdict to the console's `out`: a line where quiet, all there is where verbose or
-    where the runs simply agree.
+    """Print the verdict to the console's `out`: one line if quiet, everything if verbose or if the
+    runs simply agree.
     """
     if console.quiet:
         verdict = f"{check.verdict.title}: {text.line(check.verdict.reason)}"
@@ -35,7 +35,7 @@ def print_verdict(check: Check, console: Console) -> None:
 
 
 def page(*, written: bool, drawn: bool) -> str | None:
-    """Return the format that a reader opens; None where no report could be written."""
+    """Return the format for people to open; None if no report could be written."""
     if not written:
         return None
     return _PAGES[drawn]
@@ -46,8 +46,8 @@ _PAGES = {True: "html", False: "json"}
 
 
 def print_place(check: Check, console: Console, folder: Path, written: str | None) -> None:
-    """Print where the report is: the format that was `written`, the traces where none could be.
-    `folder`: from the working directory.
+    """Print where the report is: the format `written`, or the traces if no report could be written.
+    `folder`: relative to the working directory.
     """
     label, place = mark("recorded"), folder
     if written:
@@ -80,7 +80,7 @@ def print_next(check: Check, console: Console) -> None:
 
 
 def print_recording(out: Stream, title: str, place: Path, reason: str) -> None:
-    """Print what was recorded, where it lies, and the comparison to type next."""
+    """Print what was recorded, its path, and the comparison to type next."""
     labels = Labels(out, full_view.LABEL)
     out.line(title, "bold green")
     labels.row("recording", str(place))
@@ -93,14 +93,14 @@ def _print_command(labels: Labels, reason: str, command: str) -> None:
 
 
 def _labels(check: Check, console: Console) -> Labels:
-    """Rows below the verdict, in the form of the verdict."""
+    """Return the labels for rows below the verdict, as wide as those of the verdict's form."""
     if brief_view.shown(check, console):
         return Labels(console.out, brief_view.LABEL)
     return Labels(console.out, full_view.LABEL)
 
 
 def _near(path: Path) -> str:
-    """Return a relative path, unless it leads up and away."""
+    """Return the absolute path if a relative path begins with `../..`; else the path as it is."""
     if path.parts[:2] == ("..", ".."):
         return os.path.normpath(path.absolute())
     return str(path)

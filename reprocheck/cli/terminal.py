@@ -63,15 +63,15 @@ ASCII = str.maketrans(
 
 
 class Stream:
-    """A text stream with its abilities.
+    """Write to a text stream, within what it can show.
 
-    tty      whether it is a terminal
-    live     whether rows of it can be drawn again
-    color    whether it shows colours
-    unicode  whether it has more characters than those of ASCII
-    width    columns of a row
+    tty      whether the stream is a terminal
+    live     whether rows can be drawn again in place
+    color    whether the stream shows colours
+    unicode  whether the stream can show characters beyond ASCII
+    width    the columns of a row
 
-    Writing to a stream that nobody reads any more is silent.
+    Writing to a stream whose reader has gone (`| head`) does nothing.
     """
 
     def __init__(self, file: TextIO, *, color: str = "auto") -> None:
@@ -85,10 +85,10 @@ class Stream:
 
     @cached_property
     def rich(self) -> Console:
-        """What draws on this stream.
+        """Return the rich console that draws on this stream.
 
-        It is told what the stream can show, and asks nobody else: rich alone would take the width
-        of another stream's terminal.
+        It is told what the stream can show, because rich alone would use the width of another
+        stream's terminal.
         """
         from rich.console import Console
 
@@ -106,9 +106,10 @@ class Stream:
         )
 
     def write(self, text: str) -> None:
-        """Write `text`: characters that the encoding has, and none that steers the terminal.
+        """Write `text` in characters that the encoding has, with terminal control characters
+        escaped.
 
-        ReportError where stdout has no room.
+        Raises ReportError if stdout has no room.
         """
         self.put(harmless(self.fit(text)))
 
@@ -124,7 +125,7 @@ class Stream:
         self.put(data)
 
     def put(self, shown: str | bytes) -> None:
-        """Write to the file: the one place where that can fail."""
+        """Write to the underlying file; the only place where a write can fail."""
         try:
             self._write_and_flush(shown)
         except BrokenPipeError:
@@ -152,22 +153,22 @@ class Stream:
         return text.translate(ASCII).encode(self.encoding, "replace").decode(self.encoding)
 
     def text(self, text: str, style: str = "") -> Text:
-        """Return `text` for rich: as it stands, harmless, in characters that this stream can
-        show.
+        """Return `text` for rich: no markup, control characters escaped, in characters that this
+        stream can show.
         """
         from rich.text import Text
 
         return Text(harmless(self.fit(text)), style)
 
     def joined(self, *parts: str | tuple[str, str]) -> Text:
-        """Return one text of parts, some of which have a style: `"at ", ("train.py:3", "bold")`."""
+        """Join parts, some with a style, into one text: `"at ", ("train.py:3", "bold")`."""
         from rich.text import Text
 
         pairs = (part if isinstance(part, tuple) else (part, "") for part in parts)
         return Text.assemble(*(self.text(*pair) for pair in pairs))
 
     def line(self, text: str | Text = "", style: str = "") -> None:
-        """Write a row as it stands, to be copied: not wrapped, tabs kept."""
+        """Write a row unchanged, to be copied: not wrapped, tabs kept."""
         from rich.segment import Segment, Segments
 
         row = self.text(text) if isinstance(text, str) else text.copy()
@@ -176,7 +177,7 @@ class Stream:
         self.rich.print(Segments(segments), soft_wrap=True)
 
     def draw(self, table: Table, *, indent: int = 0) -> None:
-        """Write a table as wide as it is: numbers and names are never cut."""
+        """Write a table at its full width: numbers and names are never cut."""
         from rich.text import Text
 
         options = self.rich.options.update(width=self.columns(table))
@@ -187,7 +188,7 @@ class Stream:
             self.line(row)
 
     def columns(self, table: Table) -> int:
-        """Return how wide a table is where nothing of it is wrapped or cut."""
+        """Return how wide a table is if nothing in it is wrapped or cut."""
         unlimited = self.rich.options.update(width=UNLIMITED)
         return self.rich.measure(table, options=unlimited).maximum
 
@@ -199,9 +200,7 @@ class Stream:
     def labelled(
         self, label: str, text: str, style: str = "", *, indent: int = 0, label_width: int = 0
     ) -> None:
-        """Write `label text`, wrapped, with the text as a column of its own where the label is
-        short.
-        """
+        """Write `label text`, wrapped; the text forms its own column if the label is short."""
         for row in self.labelled_rows(label, text, style, indent=indent, label_width=label_width):
             self.line(row)
 
@@ -229,7 +228,7 @@ class Stream:
         return [self.text(f"{space}{row}" if row else "") for row in rows]
 
     def _rows(self, line: str, width: int) -> list[str]:
-        """Return one line in rows. rich would break a word that is longer than a row, such as a
+        """Wrap one line into rows, because rich would break a word longer than a row, such as a
         path.
         """
         shown = harmless(self.fit(line))
@@ -241,7 +240,9 @@ class Stream:
         return wrapped or [""]
 
     def live_line(self, said: Callable[[], str]) -> Live:
-        """Return a row that is drawn again and again, cut to the width, and gone in the end."""
+        """Return a row that is redrawn again and again, cut to the width, and removed at the
+        end.
+        """
         from rich.live import Live
 
         return Live(
@@ -254,7 +255,7 @@ class Stream:
         )
 
     def bar(self, what: str) -> Progress:
-        """Return a progress bar that is gone in the end: `scanning ━━━━━ 30 of 120 files`."""
+        """Return a progress bar that is removed at the end: `scanning ━━━━━ 30 of 120 files`."""
         from rich.progress import BarColumn, Progress, TextColumn
 
         return Progress(
@@ -272,8 +273,8 @@ class Stream:
         return self._cut(text, room, from_end=False)
 
     def cut_head(self, text: str, room: int) -> str:
-        """Return the end of `text`, cut to `room` columns: of a path and a line what names the
-        line.
+        """Return the end of `text`, cut to `room` columns, so that a path keeps its file name and
+        line number.
         """
         return self._cut(text, room, from_end=True)
 
@@ -290,7 +291,7 @@ class Stream:
 
 
 class _Guarded:
-    """The file of a stream as rich sees it: a write that fails is answered as everywhere here."""
+    """Wrap a stream's file for rich, so that a failed write is handled as in `Stream.put`."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -301,14 +302,14 @@ class _Guarded:
         return len(text)
 
     def flush(self) -> None:
-        """Every write has flushed."""
+        """Do nothing, because every write flushes already."""
 
     def isatty(self) -> bool:
         return self._stream.tty
 
 
 def cells(text: str) -> int:
-    """Return the columns that a text takes: a Chinese character takes two."""
+    """Return how many columns a text takes; a Chinese character takes two."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -317,20 +318,18 @@ def cells(text: str) -> int:
 
 
 def padded(text: str, width: int) -> str:
-    """Return a text with spaces behind it, up to so many columns."""
+    """Pad a text with spaces to a width in columns."""
     return text + " " * (width - cells(text))
 
 
 def harmless(text: str) -> str:
-    """Return `text` with the characters escaped that would steer a terminal, hide text or turn it
-    around.
-    """
+    """Escape the characters of `text` that would control a terminal, hide text or reverse it."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def silence(file: TextIO) -> None:
-    """Nobody reads this stream any more (`| head`): what is still written to it, at exit too, goes
-    nowhere.
+    """Redirect a stream that nobody reads any more (`| head`) to nowhere, so that later writes,
+    also at exit, do not fail.
     """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
@@ -355,13 +354,13 @@ def _wants_color(live: bool, color: str) -> bool:
 
 
 def _width(file: TextIO, *, tty: bool) -> int:
-    """Return the columns of a row: those of the terminal, else those asked for."""
+    """Return the columns of a row: of the terminal, else as the variable COLUMNS asks."""
     asked = _asked_width() or PLAIN_WIDTH
     return min(_columns(file) or asked, WIDEST) if tty else asked
 
 
 def _columns(file: TextIO) -> int:
-    """Return the width of a terminal; 0 where it does not know it."""
+    """Return the width of a terminal in columns; 0 if it is unknown."""
     try:
         return os.get_terminal_size(file.fileno()).columns
     except (OSError, ValueError):
@@ -369,18 +368,18 @@ def _columns(file: TextIO) -> int:
 
 
 def _asked_width() -> int:
-    """Return what the user wants by the variable COLUMNS; 0 where that is not set, or no number
-    that a line fits into.
+    """Return the width that the variable COLUMNS asks for; 0 if it is unset, no number, or too
+    small.
     """
     asked = os.environ.get("COLUMNS", "")
     return max(int(asked), NARROWEST) if asked.isdecimal() and int(asked) else 0
 
 
 def standard_error(color: str = "auto") -> Stream:
-    """stderr, for progress and errors."""
+    """Return stderr as a stream, for progress and errors."""
     return Stream(sys.stderr, color=color)
 
 
 def standard_output(color: str = "auto") -> Stream:
-    """stdout, for the verdict and data."""
+    """Return stdout as a stream, for the verdict and data."""
     return Stream(sys.stdout, color=color)

@@ -20,54 +20,54 @@ FILE = "report.json"
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line of the user's code."""
+    """Name a line of the user's code."""
 
     file: str
     line: int | None
 
     @classmethod
     def at(cls, text: str | None) -> Line | None:
-        """Return the line that `file:line` names; None where it names none."""
+        """Return the line that `file:line` names; None if the text names no line."""
         source = SourceLine.of(text or "")
         return cls(source.file, source.line) if source else None
 
 
 class Tolerance(msgspec.Struct, frozen=True):
-    """Bounds as of `numpy.allclose`."""
+    """Hold the tolerances rtol and atol, as of `numpy.allclose`."""
 
     rtol: float
     atol: float
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """The value of an option that held."""
+    """Hold the value of an option that was in effect."""
 
     value: object
 
 
 class Bitwise(msgspec.Struct, frozen=True):
-    """Whether all runs are equal in every bit; null where that is not known."""
+    """Say whether all runs are equal bitwise; null if that is not known."""
 
     equal: bool | None
     first_iteration: int | None
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """An entry of the catalogue, and its line."""
+    """Hold a cause: an entry of the catalogue, and its source line."""
 
     code: str
     source: Line | None
 
 
 class Lead(msgspec.Struct, frozen=True):
-    """The difference that every report tells first."""
+    """Hold the difference that every report tells first."""
 
     rung: str | None
     place: str | None
 
 
 class Rung(msgspec.Struct, frozen=True):
-    """A rung of the ladder."""
+    """Hold one rung of the ladder."""
 
     rung: str
     status: str
@@ -80,32 +80,32 @@ class Rung(msgspec.Struct, frozen=True):
 
 
 class Ladder(msgspec.Struct, frozen=True):
-    """All rungs, in their order."""
+    """Hold all rungs of the ladder, in their order."""
 
     rungs: tuple[Rung, ...]
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """What is to be expected of facts of the environment that differ."""
+    """Say what differences to expect from environment facts that differ."""
 
     expects: str
     keys: tuple[str, ...]
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """What lies between two recordings."""
+    """Hold the differences between two recordings."""
 
     drift: tuple[Drift, ...]
 
 
 class SeriesPlace(msgspec.Struct, frozen=True):
-    """A value of a series, numbered from 1."""
+    """Name one value of a series, numbered from 1."""
 
     number: int
 
 
 class SeriesRow(msgspec.Struct, frozen=True):
-    """A series over all runs and ranks."""
+    """Compare one series over all runs and ranks."""
 
     name: str
     by: str
@@ -114,19 +114,21 @@ class SeriesRow(msgspec.Struct, frozen=True):
 
     @property
     def is_unequal(self) -> bool:
-        """Return whether it was compared, and is not equal in every bit."""
+        """Return whether the series was compared and differs bitwise."""
         return self.state in ("differs", "within tolerance")
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """Facts of run 1, and the names of those that it did not record itself."""
+    """Hold the environment facts of run 1, and the names of facts that run 1 did not record
+    itself.
+    """
 
     facts: Mapping[str, object]
     not_recorded: frozenset[str]
 
 
 class RecordedRun(msgspec.Struct, frozen=True):
-    """A run: how many ranks it had, and the line at which it failed."""
+    """Describe a run: its number of ranks, and the line at which it failed."""
 
     number: int
     world: int
@@ -134,7 +136,7 @@ class RecordedRun(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What the reports of a check and of a check of a resume have in common."""
+    """Hold the fields that the reports of a check and of a resume check share."""
 
     verdict: str
     reason: str
@@ -146,18 +148,20 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def values(self) -> dict[str, object]:
-        """The options that held, by name."""
+        """Return the options that were in effect, by name."""
         return {name: setting.value for name, setting in self.settings.items()}
 
     @property
     def failed_at(self) -> Line | None:
-        """The line at which the first run failed of which that is known."""
+        """Return the line at which the first run failed whose line is known; None if there is
+        none.
+        """
         lines = (run.failed_at for run in self.runs)
         return next((line for line in lines if line is not None), None)
 
 
 class CheckReport(Report, frozen=True):
-    """report.json of a check."""
+    """Hold report.json of a check."""
 
     failed_check: str | None
     bitwise: Bitwise
@@ -171,33 +175,33 @@ class CheckReport(Report, frozen=True):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What run 1 recorded of its environment, in the order of the names."""
+        """Return the environment facts that run 1 recorded, sorted by name."""
         facts = self.environment.facts
         recorded = sorted(facts.keys() - self.environment.not_recorded)
         return {name: str(facts[name]) for name in recorded}
 
 
 class Numbers(msgspec.Struct, frozen=True):
-    """An iteration of a resumed run."""
+    """Hold the numbers of one iteration of a resumed run."""
 
     resumed: int
 
 
 class ResumeBitwise(msgspec.Struct, frozen=True):
-    """Whether the resumed run is equal to the continued one in every bit."""
+    """Say whether the resumed run equals the continued run bitwise."""
 
     equal: bool | None
     first: Numbers | None
 
 
 class Divergence(msgspec.Struct, frozen=True):
-    """The first loss outside the tolerance."""
+    """Locate the first loss outside the tolerance."""
 
     iteration: Numbers | None
 
 
 class StateRung(msgspec.Struct, frozen=True):
-    """A rung of the ladder across the gap."""
+    """Hold a rung of the ladder that compares state before the stop with state after the resume."""
 
     name: str
     status: str
@@ -205,14 +209,14 @@ class StateRung(msgspec.Struct, frozen=True):
 
 
 class Mechanism(msgspec.Struct, frozen=True):
-    """An entry of the catalogue, and its line as `file:line`."""
+    """Hold a cause of a resume check: an entry of the catalogue, and its line as `file:line`."""
 
     code: str
     source: str | None
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A point at which the training was stopped and resumed."""
+    """Describe a point at which the training was stopped and resumed."""
 
     verdict: str
     bitwise: ResumeBitwise | None
@@ -222,14 +226,14 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class ResumeReport(Report, frozen=True):
-    """report.json of a check of a resume. `facts`: what the continued run recorded."""
+    """Hold report.json of a resume check. `facts`: environment facts of the continued run."""
 
     places: tuple[Place, ...]
     facts: Mapping[str, object]
 
     @property
     def decisive(self) -> Place:
-        """The place that stands for all."""
+        """Return the place that decides the verdict of the whole check."""
         return next(place for place in self.places if place.verdict == self.verdict)
 
 
@@ -237,7 +241,9 @@ _Read = TypeVar("_Read", bound=Report)
 
 
 def read(folder: Path, kind: type[_Read]) -> _Read:
-    """Return the report in a folder. Raises ReportError where there is none, and no record."""
+    """Return the report in a folder. Raises ReportError if the folder has no report and no
+    record.
+    """
     with suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode((folder / FILE).read_bytes(), type=kind)
     return msgspec.json.decode(report_json(folder), type=kind)

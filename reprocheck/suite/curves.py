@@ -50,7 +50,7 @@ changed, which is exact for every double.
 
 
 class CurvesError(UsageError):
-    """Packed curves that cannot be read: damaged, cut short, or of a newer version."""
+    """Report that packed curves cannot be read: damaged, cut short, or of a newer version."""
 
 
 Natural = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
@@ -58,7 +58,7 @@ Natural = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Header:
-    """What is said of one series before its columns."""
+    """Hold the part of the header that describes one series."""
 
     rank: Natural
     name: str
@@ -76,7 +76,7 @@ def of_check(
 ) -> tuple[RankSeries, ...]:
     """Return every series of run 1, rank by rank, with what the report says of it.
 
-    recorded  by rank: its losses, then what the training reported
+    recorded  for each rank: its series, the losses first, then what the training reported
     """
     rows = {(row.name, row.by): row for row in report.series}
     shown = Redaction("folder").name
@@ -99,7 +99,7 @@ def _of_losses(rank: int, losses: Series, report: CheckReport) -> RankSeries:
 
 
 def _of_reported(rank: int, series: Series, row: SeriesRow | None) -> RankSeries:
-    """Return a series that was reported; `row`: what the report says of it."""
+    """Return a reported series. `row`: the entry of report.json on this series."""
     if (series.name, series.by) == (LOSS_SERIES, ""):
         series = replace(series, by=LOSS_OF_SCRIPT)
     steady = None
@@ -110,16 +110,14 @@ def _of_reported(rank: int, series: Series, row: SeriesRow | None) -> RankSeries
 
 
 def without_clocks(series: Iterable[RankSeries]) -> tuple[RankSeries, ...]:
-    """Return the series that are compared: those of a clock or a machine, which are others in each
-    start, are left out.
+    """Return the series without those of a clock or the machine (times, memory), which differ in
+    every run and are not compared.
     """
     return tuple(one for one in series if not is_of_a_machine(one.series.name))
 
 
 def pack(series: Iterable[RankSeries]) -> bytes:
-    """Return the bytes that `unpack` makes the same series of, in every bit, NaN payloads among
-    them.
-    """
+    """Pack series into bytes, from which `unpack` restores every bit, including NaN payloads."""
     of_ranks = tuple(series)
     headers = []
     for of_rank in of_ranks:
@@ -143,9 +141,9 @@ def pack(series: Iterable[RankSeries]) -> bytes:
 
 
 def unpack(packed: bytes) -> tuple[RankSeries, ...]:
-    """Return the series in the bytes that `pack` made. No bytes are no series.
+    """Return the series from bytes that `pack` made; none if the bytes are empty.
 
-    Raises CurvesError where they are damaged, or of another version.
+    Raises CurvesError if the bytes are damaged, or of another version.
     """
     if not packed:
         return ()
@@ -222,7 +220,7 @@ def _read(body: bytes) -> Iterator[RankSeries]:
 
 
 def _column(planes: bytes, name: str, size: int, count: int) -> bytes:
-    """Return the bytes of a column of this machine's, from its planes."""
+    """Return the bytes of a column in this machine's byte order, from its byte planes."""
     import numpy as np
 
     if len(planes) != count * size:

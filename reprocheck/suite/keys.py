@@ -72,9 +72,9 @@ def key_of(
 
 
 def masked(facts: Mapping[str, str]) -> dict[str, str]:
-    """Mask the command in the facts of a key, as `run` masks it. A digest stands for what was
-    masked, so that curves are held against those of the same command; facts that are masked stay
-    as they are.
+    """Mask secrets in the command of an environment key's facts, as `run` masks them. A digest
+    stands for the masked text, so that checks of the same command share a key; facts that are
+    masked already stay as they are.
     """
     redaction = Redaction("folder", identity=identity())
     given = {name: facts[name] for name in COMMANDS if name in facts}
@@ -86,14 +86,14 @@ def masked(facts: Mapping[str, str]) -> dict[str, str]:
 
 @cache
 def _slow_digest(text: str) -> str:
-    """16 hexadecimal digits: so slow that nobody finds a password by trying words."""
+    """Return 16 hexadecimal digits of a hash slow enough that nobody finds a password by trying."""
     return hashlib.pbkdf2_hmac("sha256", text.encode("utf-8", "surrogatepass"), SALT, ROUNDS).hex()[
         :16
     ]
 
 
 def beside(facts: Mapping[str, str]) -> dict[str, str]:
-    """Return the recorded facts of the environment that the key does not hold by themselves."""
+    """Return the recorded environment facts that are not in the environment key."""
     in_key = {
         *ACCELERATORS,
         *DRIVERS,
@@ -104,7 +104,7 @@ def beside(facts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _frameworks(facts: Mapping[str, str]) -> dict[str, str]:
-    """Framework -> version."""
+    """Return framework name -> version."""
     used = {name: facts[f"{name}.version"] for name in FRAMEWORKS if f"{name}.version" in facts}
     if used:
         return used
@@ -115,7 +115,7 @@ def _frameworks(facts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _device(facts: Mapping[str, str]) -> str:
-    """`NVIDIA H100`; several models with a comma between them."""
+    """Return the device model: `NVIDIA H100`; several models joined by commas."""
     models = [
         model.strip() for name in ACCELERATORS for model in facts.get(name, "").split(",") if model
     ]
@@ -130,12 +130,12 @@ def _device(facts: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AsRun:
-    """What the fact `options` of a key says.
+    """Hold the parsed fact `options` of an environment key.
 
     environment  the variables of the target
     options      settings of `run` that may change numbers, by name, as a settings file has them;
                  those with their defaults are not there
-    words        what stands behind `reprocheck run OPTIONS`
+    words        the words after `reprocheck run OPTIONS`: the script and its arguments
     """
 
     environment: Mapping[str, str]
@@ -144,13 +144,15 @@ class AsRun:
 
     @property
     def text(self) -> str:
-        """The fact: `SIZE=2 --steps 20 train.py --lr 0.1`."""
+        """Format the fact: `SIZE=2 --steps 20 train.py --lr 0.1`."""
         variables = [f"{name}={value}" for name, value in sorted(self.environment.items())]
         return shlex.join((*variables, *option_words(self.options), *self.words))
 
 
 def as_run(key: Key) -> AsRun | None:
-    """Return what a check with this key was made of; None where the key does not say it."""
+    """Return the options, variables and words that a check with this key was run with; None if the
+    key does not tell.
+    """
     words = deque(shlex.split(key.facts.get("options", "")))
     environment = {}
     while words and _VARIABLE.match(words[0]):
@@ -168,7 +170,7 @@ def as_run(key: Key) -> AsRun | None:
 def as_typed(was: AsRun, now: AsRun) -> AsRun:
     """Return what a check was made of with what is masked in it as it is typed now.
 
-    Raises UsageError where that is not known: the key holds no secret.
+    Raises UsageError if that is not known: the key holds no secret.
     """
     known = dict(zip(_with_before(as_masked(now).words), now.words, strict=True))
     pairs = zip(_with_before(was.words), was.words, strict=True)
@@ -188,17 +190,19 @@ def as_typed(was: AsRun, now: AsRun) -> AsRun:
 
 
 def as_masked(run: AsRun) -> AsRun:
-    """Return what a target is run with as the fact of a key has it."""
+    """Return the options and words of a run with secrets masked, as in the fact of a key."""
     return as_run(Key(facts=masked({"options": run.text}))) or run
 
 
 def _with_before(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return each word with the one before it."""
+    """Yield each word together with the word before it."""
     return list(zip(("", *words), words, strict=False))
 
 
 def as_held(settings: Mapping[str, object], target: Target) -> AsRun:
-    """Return what a target is run with where these settings hold, wherever they were set."""
+    """Return the options, variables and words that a target is run with under these settings,
+    wherever they were set.
+    """
     given = {}
     for option in OPTIONS:
         value = settings.get(option.name)

@@ -55,7 +55,7 @@ def short(fact: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resources:
-    """What one check of a target takes of a machine while it is under way."""
+    """Say what one check of a target occupies of a machine while it runs: cores and devices."""
 
     cpus: float = 1.0
     gpus: int = 0
@@ -64,7 +64,8 @@ class Resources:
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """The environment key: what may change numbers. Curves are held against those of their key.
+    """Hold the environment key: the facts that may change numbers. Curves are compared with a
+    baseline of the same key.
 
     Facts such as `torch`: `2.13.0`, `device`: `NVIDIA H100`, `ranks`: `2`, `threads`: `8`,
     `options`: `--steps 20`.
@@ -74,7 +75,7 @@ class Key:
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits that stand for the facts."""
+        """Return 16 hexadecimal digits that stand for the facts."""
         text = json.dumps(dict(sorted(self.facts.items())), ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -99,21 +100,21 @@ class RankSeries:
 
     @property
     def identity(self) -> tuple[int, str, str]:
-        """Tell it from the other series of a check."""
+        """Return what distinguishes this series from the other series of a check."""
         return self.rank, self.series.name, self.series.by
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Night:
-    """One run of the suite.
+    """One run of all targets of the suite, usually nightly.
 
     id        sorts by time: `2026-11-23T02-00-00Z-1f3a`
     started   seconds since 1970, UTC, as the clock of the machine has it
-    ended     None while it is under way, or where it was killed
+    ended     seconds since 1970; None while the night is under way, or if it was killed
     targets   names of all targets that the suite had then, whether they were run or not
-    selected  names of those that this night was to run
-    shard     `2/8`, "" where the night is whole
-    commit    of the repository that holds the suite, "" where there is none
+    selected  names of the targets that this night was to run
+    shard     the share of the targets: `2/8`; "" if the night has all
+    commit    the commit of the repository that holds the suite, "" if there is none
     """
 
     id: str
@@ -129,26 +130,26 @@ class Night:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetCheck:
-    """What one check of a target in a night came to: a row of the history.
+    """The result of one check of a target in a night: a row of the history.
 
-    attempt           from 1; above 1 it is a retry
+    attempt           the number of the attempt in the night, from 1; above 1 it is a retry
     verdict           as in report.json, of a check of a resume as in the report.json of such a one;
                       `error` where no report could be made
     failed_check      `forward`, `backward` or ""
     good              whether the verdict is the expected one and the exit code allows it
-    bitwise           whether all runs are equal in every bit; None where that is not known
+    bitwise           whether all runs are equal in every bit; None if that is not known
     first_bitwise     the first iteration that is not equal in every bit
     first_divergence  the first iteration that differs at the tolerance
-    rung, place       the first rung that differs, and where
-    causes            codes, best first
+    rung, place       the first rung of the ladder that differs, and the place that differs on it
+    causes            codes of the causes in the catalogue, the most likely first
     source            the line of the first cause, else that at which the script failed:
                       `train.py:12`, the file relative to the working directory of the target; ""
-                      where none is known
+                      if none is known
     beside            facts of the environment that are not in the key
     commit            of the target's working directory, with `+` where files are modified
-    reason_to_paste   the reason without what it quotes of the log; "" where that is not known
+    reason_to_paste   the reason without what it quotes of the log; "" if that is not known
     reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check
-    folder            the report folder, relative to the folder of the suite; "" where it is gone
+    folder            the report folder, relative to the folder of the suite; "" if removed
     curves            the series of run 1, as `reprocheck.suite.curves` packs them
     """
 
@@ -180,13 +181,13 @@ class TargetCheck:
 
     @property
     def is_of_resume(self) -> bool:
-        """Return whether it says how a training resumes: no curves are kept of such a check."""
+        """Return whether this is a check of a resume, for which no curves are kept."""
         return self.verdict in OF_RESUME
 
     @property
     def title(self) -> str:
-        """The verdict in the words of reports: `NOT REPRODUCIBLE (backward)`, `PASSES THE CHECKS,
-        DIVERGES from iteration 7`; `NO REPORT` where none could be made.
+        """Return the verdict in the words of reports: `NOT REPRODUCIBLE (backward)`, `PASSES THE
+        CHECKS, DIVERGES from iteration 7`; `NO REPORT` if no report could be made.
         """
         if self.verdict == NO_REPORT:
             return "NO REPORT"
@@ -204,21 +205,21 @@ class TargetCheck:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """How far one series is from the baseline's.
+    """The difference of one series from the same series of the baseline.
 
     series       its name, with the tracker's before it where two series have the same
-    first_bit    the first value (from 1) whose bits are not the baseline's; None where none is, and
+    first_bit    the first value (from 1) whose bits are not the baseline's; None if none is, and
                  of an imported series with rounded values
     step         where that value stands: the tracker's step, or the iteration
-    ulp          how far it is from the baseline's, in units in the last place of its dtype; None
-                 where that cannot be said
-    beyond       the first value beyond the tolerance; None where none is, and where the runs of one
+    ulp          the distance of that value from the baseline's, in units in the last place of its
+                 dtype; None if it is undefined
+    beyond       the first value beyond the tolerance; None if none is, and where the runs of one
                  of the two checks are themselves as far apart by then
     relative     the largest relative difference; 1.0 where the baseline has 0
-    value, other here and in the baseline, at the first value that differs
-    missing      the baseline has this series, and the check does not
-    new          the check has this series, and the baseline does not
-    loose        the runs of one of the two checks did not repeat this series bit for bit
+    value, other the first value that differs: in the check, and in the baseline
+    missing      whether only the baseline has this series
+    new          whether only the check has this series
+    loose        whether the runs of one of the two checks did not repeat this series bitwise
     """
 
     series: str
@@ -239,13 +240,13 @@ class Difference:
 class Baseline:
     """The curves of one accepted check, by target and key.
 
-    why, who, when    of the acceptance
+    why, who, when    the reason, the user and the time (seconds since 1970) of the acceptance
     bitwise           whether the accepted check was equal in every bit
-    night, commit     of the accepted check; "" where the curves were imported
-    environment       the facts of the key and those beside it, then
-    replaced          how far the curves were from those that they replaced
+    night, commit     the night and commit of the accepted check; "" for imported curves
+    environment       all environment facts at that time: those of the key and the others
+    replaced          the differences from the curves of the baseline that this one replaced
     recording         the deeper recording of the accepted training, relative to the folder of the
-                      suite; "" where none was made
+                      suite; "" if none was made
     """
 
     target: str
@@ -264,17 +265,17 @@ class Baseline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetState:
-    """What a night says of a target, once all that belongs to it is known.
+    """The state of a target in a night, found once all its checks have ended.
 
     failed     whether the target fails the night
-    since      the night in which this began; "" where it is this one
-    sentence   for people: what changed, and from what to what
+    since      the night in which the state began; "" if it is this night
+    sentence   says to people what changed, and from what to what
     sentence_to_paste  the same without what it quotes of the log and values of variables; "" where
                that is not known
     changed    facts of the environment that are not as in the night or baseline that it is held
                against: name -> (then, now)
-    drift      where it differs from the baseline
-    operation  the first operation that differs from the last green night; "" where not looked for
+    drift      the series that differ from the baseline
+    operation  the first operation that differs from the last green night; "" if not looked for
     """
 
     night: str
@@ -291,13 +292,14 @@ class TargetState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OverviewRow:
-    """A target in a night, as far as an overview of many nights shows it.
+    """Hold a target's result in one night, as far as an overview of many nights shows it.
 
-    state, failed   of the night; "" and False where none was recorded
-    verdict, good   of the last attempt; "" and False where the target was not checked; as is what
+    state, failed   the target's state, and whether it fails the night; "" and False if no state was
+                    recorded
+    verdict, good   of the last attempt; "" and False if the target was not checked; as is what
                     follows
-    attempts        how many there were
-    key             the digest of its key
+    attempts        how many attempts there were
+    key             the digest of the environment key
     drift           the largest relative difference from the baseline
     """
 
@@ -315,8 +317,8 @@ class OverviewRow:
 
     @property
     def is_good(self) -> bool:
-        """Return whether nobody has to look at it: it does not fail the night, its check is as
-        expected, and nothing is wrong with its state.
+        """Return whether the target needs no attention: it does not fail the night, its check is as
+        expected, and its state is none that reports a problem.
         """
         if self.failed or self.state in TO_LOOK_AT:
             return False
@@ -347,8 +349,8 @@ class ShownTarget:
 
     resumes  whether it checks how its training resumes
     explain  the command that searches for the cause, as one types it beside the settings file
-    script   its script, relative to the repository; "" where none is known, or it lies elsewhere
-    folder   that in which it starts, likewise
+    script   its script, relative to the repository; "" if none is known, or it lies elsewhere
+    folder   the folder in which it starts, relative to the repository; "" likewise
     """
 
     tags: tuple[str, ...] = ()
@@ -360,13 +362,13 @@ class ShownTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetReport:
-    """A target in a night.
+    """Hold a target's result in one night.
 
-    target    as the suite has it now, and as it may be shown; None where the suite has it no more
-    state     what the night says of it; None where the night has not come to its end
-    attempts  its checks of this night, in order; empty where it was not run
-    baseline  the accepted curves of the key of its last attempt
-    green     the last night before it failed; "" where none is known, or it does not fail
+    target    the target as the suite has it now, redacted; None if the suite no longer has it
+    state     the state of the target in the night; None if the night has not ended
+    attempts  the checks of the target in this night, in order; empty if it was not run
+    baseline  the accepted curves of the environment key of the last attempt
+    green     the last night before the target failed; "" if unknown, or the target does not fail
     """
 
     name: str
@@ -378,26 +380,26 @@ class TargetReport:
 
     @property
     def check(self) -> TargetCheck | None:
-        """Its last attempt."""
+        """Return the target's last attempt; None if the target was not run."""
         if not self.attempts:
             return None
         return self.attempts[-1]
 
     @property
     def failed(self) -> bool:
-        """Return whether it fails the night."""
+        """Return whether the target fails the night."""
         return self.state is not None and self.state.failed
 
     @property
     def word(self) -> str:
-        """Its state; what stands for it while the night is under way."""
+        """Return the target's state as a word; `no state yet` while the night is under way."""
         if self.state is None:
             return "no state yet"
         return self.state.state
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Its tags."""
+        """Return the target's tags."""
         if self.target is None:
             return ()
         return self.target.tags
@@ -405,14 +407,14 @@ class TargetReport:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NightReport:
-    """A night with all its targets: those that fail first, then in the order of `ORDER`."""
+    """Hold a night with all its targets: failing targets first, then in the order of `ORDER`."""
 
     night: Night
     targets: tuple[TargetReport, ...] = ()
 
     @property
     def failed(self) -> tuple[TargetReport, ...]:
-        """Those that fail the night."""
+        """Return the targets that fail the night."""
         return tuple(target for target in self.targets if target.failed)
 
     @property
@@ -423,9 +425,9 @@ class NightReport:
 
     @property
     def seconds(self) -> float:
-        """The time of all checks, retries included."""
+        """Return the total time of all checks in seconds, retries included."""
         return sum(check.seconds for target in self.targets for check in target.attempts)
 
     def named(self, name: str) -> TargetReport | None:
-        """Return the target of that name; None where the night has none."""
+        """Return the target of that name; None if the night has none."""
         return next((target for target in self.targets if target.name == name), None)

@@ -34,7 +34,7 @@ _OF_CHECKS = ("explain", "level")
 
 
 class Accepted:
-    """The baselines of a suite, by target, those accepted last first."""
+    """Hold the baselines of a suite, by target, those accepted last first."""
 
     def __init__(self, baselines: Iterable[Baseline]) -> None:
         self._by_target: dict[str, list[Baseline]] = defaultdict(list)
@@ -42,11 +42,13 @@ class Accepted:
             self._by_target[baseline.target].append(baseline)
 
     def of(self, target: str) -> tuple[Baseline, ...]:
-        """Return all of a target."""
+        """Return all baselines of a target."""
         return tuple(self._by_target.get(target, ()))
 
     def counting(self, check: TargetCheck | None) -> Baseline | None:
-        """Return the one that counts for the target and key of a check."""
+        """Return the baseline that counts for the target and environment key of a check; None if
+        there is none.
+        """
         if check is None:
             return None
         digest = check.key.digest
@@ -56,9 +58,9 @@ class Accepted:
 def read(
     history: History, night: str, suite: Suite, accepted: Accepted | None = None
 ) -> NightReport:
-    """Read a night of a history as it may be shown. Curves of checks are not read.
+    """Read a night of a history, redacted for display. Curves of checks are not read.
 
-    accepted  the baselines, where they were read before
+    accepted  the baselines, if they were read before
     """
     if accepted is None:
         accepted = Accepted(history.baselines())
@@ -85,7 +87,7 @@ def target_report(
     attempts: Iterable[TargetCheck],
     accepted: Accepted,
 ) -> TargetReport:
-    """Return a target in a night, with the baseline of the key of its last attempt."""
+    """Return a target's result in a night, with the baseline of the key of its last attempt."""
     in_order = tuple(sorted(attempts, key=lambda check: check.attempt))
     now = None if target is None else shown(target)
     made = TargetReport(name=name, target=now, state=state, attempts=in_order)
@@ -112,7 +114,7 @@ def with_green(target: TargetReport, states: Iterable[TargetState]) -> TargetRep
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
-    """Return those that fail first, then by state; else as they came."""
+    """Return failing targets first, then by state; otherwise in the given order."""
     places: dict[str, int] = {word: place for place, word in enumerate(ORDER)}
     return tuple(
         sorted(targets, key=lambda one: (not one.failed, places.get(one.word, len(places))))
@@ -120,12 +122,14 @@ def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
 
 
 def folder_level(thing: T) -> T:
-    """Redact what a file of the suite shows, as `run` redacts a report folder."""
+    """Redact what a file in the suite's folder shows, as `run` redacts a report folder."""
     return redacted(thing, Redaction("folder", identity=identity()))
 
 
 def to_paste(thing: T, *targets: TargetReport) -> T:
-    """Redact what is pasted into an issue or sent to a chat, with what these targets were given."""
+    """Redact what is pasted into an issue or sent to a chat, including values given to these
+    targets.
+    """
     texts = [target.target.explain for target in targets if target.target is not None]
     texts += [
         target.check.key.facts.get("options", "") for target in targets if target.check is not None
@@ -138,7 +142,7 @@ def to_paste(thing: T, *targets: TargetReport) -> T:
 
 
 def shown(target: Target) -> ShownTarget:
-    """Return what may be shown of a target."""
+    """Return a target without its secrets, for display."""
     base = target.workdir if target.file is None else target.file.parent
     root = next((at for at in (base, *base.parents) if (at / ".git").exists()), base)
     return ShownTarget(
@@ -151,14 +155,14 @@ def shown(target: Target) -> ShownTarget:
 
 
 def _inside(root: Path, path: Path) -> str:
-    """Return a path relative to a folder; "" where it lies elsewhere."""
+    """Return a path relative to a folder; "" if the path lies outside."""
     if not path.is_relative_to(root):
         return ""
     return path.relative_to(root).as_posix()
 
 
 def _explain(target: Target) -> str:
-    """Return the search for the cause, as one types it beside the settings file."""
+    """Return the command that searches for a target's cause, as typed beside the settings file."""
     given = {name: value for name, value in target.options.items() if name not in _OF_CHECKS}
     options = option_words(given)
     if target.resume is not None:

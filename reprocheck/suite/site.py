@@ -65,7 +65,7 @@ _TEMPLATES = ("base.html", "index.html", "night.html", "target.html")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """What drawing a site came to. `index`: the file to open."""
+    """Hold the result of drawing a site. `index`: the file to open."""
 
     index: Path
     pages: int
@@ -74,7 +74,7 @@ class Written:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Page:
-    """A file of the site, the digest of what it is drawn from, and how it is drawn."""
+    """Describe a file of the site: its path, the digest of its input, and its renderer."""
 
     file: str
     digest: str
@@ -82,9 +82,9 @@ class _Page:
 
 
 def write(history: History, suite: Suite) -> Written:
-    """Draw the site of a suite into its folder: the pages that are not as they should be.
+    """Draw the site of a suite into its folder: only pages that are missing or out of date.
 
-    Raises UsageError where the history has no night yet, ReportError where the folder cannot be
+    Raises UsageError if the history has no night yet, ReportError if the folder cannot be
     written or the disk is full.
     """
     folder, pages = suite.folder / links.SITE, _Site(history, suite).pages()
@@ -119,7 +119,7 @@ def _replace(file: Path, content: bytes) -> None:
 
 
 class _Site:
-    """The pages of a suite, each drawn when it is asked for."""
+    """Hold the pages of a suite, each drawn only on request."""
 
     def __init__(self, history: History, suite: Suite) -> None:
         self._history = history
@@ -132,7 +132,9 @@ class _Site:
         self._shown = {name: shown(target) for name, target in self._targets.items()}
 
     def pages(self) -> Iterator[_Page]:
-        """Yield all files of the site, the overview last: what it leads to is there by then."""
+        """Yield all files of the site, the overview last, because the pages it links to exist by
+        then.
+        """
         for file, parts in _ASSETS.items():
             content = "".join(_source(*part) for part in parts).encode()
             yield _Page(file=file, digest=_digest(content), render=lambda made=content: made)  # type: ignore[misc]
@@ -157,8 +159,8 @@ class _Site:
         return replace(found, targets=tuple(bare))
 
     def _kept(self, night: str) -> bool:
-        """Return whether the report folders of a night are kept: no page leads to one that is
-        removed.
+        """Return whether the report folders of a night still exist, so that pages may link to
+        them.
         """
         keep = self._suite.keep_nights
         return keep is None or night in [kept.id for kept in self._past.nights[-keep:]]
@@ -168,7 +170,7 @@ class _Site:
         return self._read(self._past.nights[-1])
 
     def overview(self) -> _Page:
-        """index.html."""
+        """Describe index.html."""
         return _Page(
             file=links.INDEX,
             digest=_digest(
@@ -178,9 +180,10 @@ class _Site:
         )
 
     def _of_night(self, night: Night) -> _Page:
-        """Draw the newest night from all that is known of it.
+        """Describe the page of a night; the digest of the newest night's page covers all that is
+        known.
 
-        That of the others does not change, but for their neighbours and for what the overview has.
+        Pages of older nights change only with their neighbours or with their row in the overview.
         """
         known: tuple[object, ...] = (self._past.during(night), self._past.beside(night))
         if night == self._past.nights[-1]:
@@ -210,7 +213,7 @@ class _Site:
         )
 
     def _told(self, name: str) -> target_page.Told:
-        """Return what is read of one target."""
+        """Read the content of a target's page from the history."""
         rows = self._past.known(name)
         first = self._past.nights[0].id
         # More attempts than the last ones of all nights are not asked for: the history may be long.
@@ -254,13 +257,15 @@ def _digest(*parts: object) -> str:
 
 @cache
 def _design() -> str:
-    """Stands for the templates and the version: a new one draws all pages again."""
+    """Return a digest of the templates and the version: if it changes, all pages are drawn
+    again.
+    """
     return _digest(__version__, *(_source(_OWN, f"templates/{name}") for name in _TEMPLATES))
 
 
 @cache
 def environment() -> Environment:
-    """Return the templates of the site, with the filters of the reports."""
+    """Return the Jinja environment with the site's templates and the filters of the reports."""
     from jinja2 import FunctionLoader
 
     return html.environment().overlay(

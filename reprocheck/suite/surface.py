@@ -60,7 +60,7 @@ __all__ = [
 def report_json(folder: Path) -> bytes:
     """Return report.json of a recorded check, or check of a resume, as this version draws it.
 
-    Raises ReportError where the folder holds no readable record.
+    Raises ReportError if the folder holds no readable record.
     """
     from reprocheck.recording.record import RESUME
 
@@ -132,8 +132,8 @@ def compare_recordings(then: Path, now: Path, output: Path, names: tuple[str, st
 
 
 def draw_again(folder: Path) -> None:
-    """Draw the reports of a check from its record, where its page could run scripts of another
-    machine in a browser here; where they cannot be drawn, the page is removed.
+    """Draw the reports of a check again from its record if its HTML page, made on another machine,
+    could run foreign scripts; if drawing fails, the page is removed.
     """
     from contextlib import suppress
 
@@ -151,11 +151,11 @@ def draw_again(folder: Path) -> None:
 
 
 def put_back(output: Path, workdir: Path, moved: tuple[Path, Path] | None = None) -> list[str]:
-    """Put back the user's files that killed checks of `workdir` have changed; return what is said
-    of it.
+    """Restore the user's files that killed checks of `workdir` have changed; return sentences that
+    say so.
 
     output  the folder that holds the report folders of these checks
-    moved   a report folder, and where it will lie
+    moved   a report folder, and its later place; None if none will move
     """
     sentences: list[str] = []
     for folder, after in put_back_killed(output, workdir):
@@ -165,17 +165,17 @@ def put_back(output: Path, workdir: Path, moved: tuple[Path, Path] | None = None
 
 
 def holds_user_files(output: Path) -> bool:
-    """Return whether a report folder in `output` holds files of the user's."""
+    """Return whether a report folder in `output` holds files of the user."""
     return any(any(output.glob(f"*/{name}")) for name in (STORE, BEFORE, MEANWHILE))
 
 
 def worktree(
     commit: str, root: Path, folder: Path, leave_out: Path, say: Say, *, inside: Path
 ) -> AbstractContextManager[Path]:
-    """Make a worktree of a commit of the repository at `root`: a context manager that gives
-    `folder` in it.
+    """Make a worktree of a commit of the repository at `root`; a context manager that yields the
+    place of `folder` in the worktree.
 
-    Files that git does not track are copied into it, but for `leave_out`; it is made in `inside`.
+    Untracked files are copied, except `leave_out`; the worktree is made in the folder `inside`.
     Raises UsageError.
     """
     named = Commit(name=commit[:9], hash=commit, root=root)
@@ -184,10 +184,10 @@ def worktree(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceFile:
-    """A Python file.
+    """Describe a Python file.
 
-    has_guard     whether it has `if __name__ == "__main__":`
-    package_root  the folder from which its package is imported
+    has_guard     whether the file has `if __name__ == "__main__":`
+    package_root  the folder from which the file's package is imported
     """
 
     path: Path
@@ -224,10 +224,10 @@ def source_files(folder: Path, wanted: Callable[[Path, bytes], bool]) -> Iterato
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Distance:
-    """How far a series is from another one; each has one value an iteration.
+    """Say how far a series is from another; both have one value per iteration.
 
-    unequal  the first value (from 1) that is not equal in every bit; None where all are
-    outside  the first value outside the tolerance; None where none is
+    unequal  the first value (from 1) that differs bitwise; None if none does
+    outside  the first value (from 1) outside the tolerance; None if there is none
     """
 
     series: LossSeries
@@ -236,8 +236,8 @@ class Distance:
     outside: int | None
 
     def ulp_at(self, number: int) -> int | None:
-        """Return how many values of their dtype lie between two values; None where that cannot be
-        said.
+        """Return the distance at value `number` in units in the last place; None if it is
+        undefined.
         """
         if number > min(len(self.series), len(self.reference)):
             return None

@@ -13,19 +13,19 @@ from reprocheck.suite.model import Allow, Resources
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """A named entry point with options.
+    """A named entry point (script, module or command) with options for its checks.
 
     name         unique in the suite; of a matrix with its values: `resnet[lr=0.1,seed=2]`
     words        what stands behind `reprocheck run OPTIONS`: `("train.py", "--lr", "0.1")`
-    workdir      an absolute path
+    workdir      the absolute path of the working directory
     environment  variables that are set beside those of the suite's own process
     options      settings of `run` by their names (`steps`, `fail_on`, `control`), as a settings
                  file has them
     expect       the verdict that counts as good: `reproducible`, or `not_reproducible` of a
                  training that is known to vary
-    allow        None: by the accepted check, as the words of the nightly have it
-    tags         for `--tag`
-    values       of its matrix, by the names of its axes
+    allow        how far curves may be from the baseline; None: as the accepted check implies
+    tags         the tags that `--tag` selects by
+    values       the target's values in its matrix, by name of the axis
     resume       options of `reprocheck resume` by their names (`with`, `go-on`), as a settings
                  file has them, where that is what checks it; None: it is `reprocheck run`
     file         the settings file that names it
@@ -46,7 +46,9 @@ class Target:
 
     @property
     def script(self) -> Path | None:
-        """The script or module that it starts, absolute; None where its words name none."""
+        """Return the absolute path of the script or module that the target starts; None if there is
+        none.
+        """
         if self.words[:1] == ("-m",):
             return (self.workdir / Path(*self.words[1].split("."))).with_suffix(".py")
         named = next((word for word in self.words if word.endswith((".py", ".ipynb"))), None)

@@ -35,18 +35,18 @@ EXAMPLES = (
 
 
 class Suite(TyperGroup):
-    """The commands of the suite, each made when it is asked for."""
+    """Group the commands of the suite, each made only on request."""
 
     def get_help(self, ctx: Any) -> str:
-        """Return the commands, as the overview has those of reprocheck."""
+        """Return the overview of the suite's commands."""
         return help_text()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names, in the order of the table."""
+        """Return the names of the commands, in the order of the table."""
         return [*COMMANDS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of that name; None where there is none."""
+        """Return the command of that name; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         return _made(cmd_name)
@@ -54,7 +54,7 @@ class Suite(TyperGroup):
 
 @cache
 def _made(name: str) -> Any:
-    """Make a command from its module: `command` there is its function, or its group."""
+    """Make a command from its module, in which `command` is its function or its group."""
     module = import_module(f"reprocheck.cli.suite.{name}")
     if isinstance(module.command, typer.Typer):
         return typer.main.get_command(module.command)
@@ -86,7 +86,7 @@ def group() -> Any:
 
 
 def help_text() -> str:
-    """Return what `reprocheck suite` prints alone, 80 columns wide."""
+    """Return what `reprocheck suite` prints without a command, 80 columns wide."""
     return "\n".join(
         [
             "Usage: reprocheck suite COMMAND [ARGS]...",

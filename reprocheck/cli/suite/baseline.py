@@ -36,7 +36,7 @@ EXAMPLES = (
 
 
 class Group(TyperGroup):
-    """The commands, with a help like that of the suite."""
+    """Group the baseline commands, with help like that of the suite."""
 
     def get_help(self, ctx: Any) -> str:
         """Return the commands in their order, and examples."""
@@ -72,7 +72,7 @@ def _alone(ctx: typer.Context) -> None:
 
 
 def help_text() -> str:
-    """Return what `reprocheck suite baseline` prints alone, 80 columns wide."""
+    """Return what `reprocheck suite baseline` prints without a command, 80 columns wide."""
     return "\n".join(
         [
             "Usage: reprocheck suite baseline COMMAND [ARGS]...",
@@ -97,8 +97,8 @@ class _Open:
     history: History
 
     def names(self, asked: Sequence[str] | None) -> list[str] | None:
-        """Return the targets that were named, also such that the suite has no longer; None where
-        none was.
+        """Return the named targets, including those that the suite no longer has; None if none was
+        named.
         """
         if not asked:
             return None
@@ -111,7 +111,9 @@ class _Open:
         return list(dict.fromkeys(found))
 
     def allow(self, target: str) -> Allow | None:
-        """Return what a target asks for."""
+        """Return how far from its baseline the target's settings allow it to be; None if they say
+        nothing.
+        """
         return next((one.allow for one in self.suite.targets if one.name == target), None)
 
 
@@ -187,8 +189,8 @@ def accept(
 def _to_accept(
     opened: _Open, checks: Sequence[TargetCheck], *, force: bool
 ) -> tuple[TargetCheck, ...]:
-    """Return where no target is named: the good checks whose curves are not those of their
-    baselines. A check of a resume has none.
+    """Return the checks to accept if no target is named: good checks (any, if `force`) whose curves
+    differ from their baselines. A resume check has no curves.
     """
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite.baselines.accept import apart
@@ -207,7 +209,7 @@ def _to_accept(
 
 
 def _replaced(history: History, baseline: Baseline) -> Baseline | None:
-    """Return the baseline that this one, which counts by now, took the place of."""
+    """Return the older baseline that this one has replaced; None if there was none."""
     earlier = history.baselines(baseline.target)[1:]
     same_key = [one for one in earlier if one.key.digest == baseline.key.digest]
     return next(iter([*same_key, *earlier]), None)
@@ -243,8 +245,8 @@ def _baselines(opened: _Open, names: Sequence[str] | None) -> list[Baseline]:
 
 
 def current(baselines: Iterable[Baseline]) -> list[Baseline]:
-    """Return, of baselines, newest first by target, those that count, the first of each target
-    and key.
+    """Return the baselines that count: the first for each target and key, from baselines sorted
+    newest first.
     """
     newest: dict[tuple[str, str], Baseline] = {}
     for baseline in baselines:

@@ -26,7 +26,7 @@ COLUMNS = ("series", "where", "now", "baseline", "ULP", "relative", "beyond")
 
 
 def accepted(baseline: Baseline, previous: Baseline | None) -> None:
-    """Print a baseline that was accepted, and what it is to the one that it replaces."""
+    """Print an accepted baseline, and how it differs from the one that it replaces."""
     out = standard_output()
     out.labelled("ACCEPTED", f"{baseline.target} of night {baseline.night}", "bold green")
     _row("why", baseline.why)
@@ -51,7 +51,7 @@ def recording(target: str, number: int, of: int) -> None:
 
 
 def left_out(checks: Sequence[TargetCheck]) -> None:
-    """Print the checks that are not good, where no target was named."""
+    """Print the checks that were not accepted because they are not good."""
     for check in checks:
         standard_output().labelled(
             "LEFT OUT",
@@ -61,19 +61,19 @@ def left_out(checks: Sequence[TargetCheck]) -> None:
 
 
 def nothing_to_accept() -> None:
-    """Every check has the curves of its baseline."""
+    """Print that every check has the curves of its baseline."""
     standard_output().line("Nothing to accept: no curves differ from their baselines.")
 
 
 def no_baseline() -> None:
-    """There is none."""
+    """Print that there is no baseline."""
     out = standard_output()
     out.line("There is no baseline.")
     out.labelled("to accept one:", accept_command("TARGET"))
 
 
 def shown(baseline: Baseline, asked: Allow | None) -> None:
-    """Print a baseline with its origin."""
+    """Print a baseline, and where it comes from."""
     standard_output().line(baseline.target, "bold")
     _row("accepted", f"{_date(baseline.when)} by {baseline.who}")
     _row("why", baseline.why)
@@ -101,7 +101,7 @@ def compared(
     differences: Sequence[Difference],
     held: Allowed,
 ) -> None:
-    """Print a check beside its baseline."""
+    """Print how a check differs from its baseline."""
     out = standard_output()
     too_far = held.exceeded(differences)
     out.labelled(check.target, _said(differences, too_far), "bold")
@@ -118,13 +118,13 @@ def compared(
 
 
 def removed(number: int, targets: Sequence[str]) -> None:
-    """Baselines that are gone."""
+    """Print how many baselines were removed, and of which targets."""
     what = f"{count(number, 'baseline')} of {', '.join(targets)}"
     standard_output().labelled("REMOVED", what, "bold")
 
 
 def printed(content: bytes) -> None:
-    """Print an export on standard output."""
+    """Write an export to standard output."""
     standard_output().data(content)
 
 
@@ -134,7 +134,7 @@ def written(file: Path, number: int) -> None:
 
 
 def imported(taken: Taken) -> None:
-    """Print what an import came to."""
+    """Print the result of an import."""
     out = standard_output()
     for baseline in taken.baselines:
         out.labelled("IMPORTED", f"{baseline.target}: {_curves(baseline)}", "bold green")
@@ -165,7 +165,7 @@ def _series(number: int) -> str:
 
 
 def _curves(baseline: Baseline) -> str:
-    """`3 series of 100 iterations, 2,104 bytes`."""
+    """Format the size of a baseline's curves: `3 series of 100 iterations, 2,104 bytes`."""
     series = unpack(baseline.curves)
     names = {(one.series.name, one.series.by) for one in series}
     last = max((max(one.series.iterations, default=0) for one in series), default=0)
@@ -203,9 +203,7 @@ def _date(seconds: float) -> str:
 
 
 def _facts(baseline: Baseline, now: Mapping[str, str]) -> None:
-    """Print what of the environment is not as it was when a baseline was recorded, some facts of
-    it.
-    """
+    """Print some of the environment facts that have changed since the baseline was recorded."""
     if not baseline.night:
         _row("environment", "not known of imported curves")
         return
@@ -226,7 +224,7 @@ def _facts(baseline: Baseline, now: Mapping[str, str]) -> None:
 
 
 def _table(differences: Sequence[Difference]) -> None:
-    """Print a row for each series that differs."""
+    """Print one row for each series that differs."""
     from rich.table import Table
 
     out = standard_output()
@@ -255,8 +253,8 @@ def _cells(difference: Difference, *, ranks: bool) -> Iterator[str]:
 
 
 def _numbers(value: float | None, other: float | None) -> tuple[str, str]:
-    """Return two values with nine digits, which tell numbers of single precision apart; in full
-    where that leaves them the same.
+    """Format two values with nine digits, enough to tell single-precision numbers apart; in full if
+    nine digits look the same.
     """
     if value is None or other is None:
         return _number(value), _number(other)

@@ -169,7 +169,7 @@ def _print(search: Bisected, out: Stream) -> None:
 
 
 class View:
-    """Tells on stderr how a search goes: a line a candidate."""
+    """Print on stderr how a search goes: one line per candidate."""
 
     def __init__(self) -> None:
         from reprocheck.cli.terminal import Stream
@@ -179,7 +179,7 @@ class View:
         self._most = 0
 
     def planned(self, found: Plan, most: int) -> None:
-        """Show what is searched."""
+        """Print what is searched, and the largest number of checks it takes."""
         from reprocheck.language import count
 
         self._most = most
@@ -188,7 +188,7 @@ class View:
         self.err.line(f"{changes} between the nights, at most {checks}", "bold")
 
     def begins(self, number: int, candidate: Candidate) -> None:
-        """Announce a check."""
+        """Announce the check of a candidate."""
         self.err.line(f"  check {number} of {self._most}: {candidate.label}", "dim")
 
     def ended(self, checked: Checked, *, remembered: bool) -> None:

@@ -148,7 +148,7 @@ def _target_row(night: TargetNight) -> tuple[str, ...]:
 
 
 def _notes(night: TargetNight) -> Iterator[str]:
-    """Yield what stands below a row."""
+    """Yield the notes below a night's row."""
     from reprocheck.suite.model import short
 
     for attempt in night.attempts[:-1]:
@@ -226,7 +226,9 @@ def _table(
     notes: Iterable[tuple[str, ...]],
     styles: Iterable[str],
 ) -> None:
-    """Print rows in columns, the first one their names, with notes below each."""
+    """Print rows in columns, the first row with the column names, and the notes of each row below
+    it.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = [name in RIGHT for name in rows[0]]
     for row, below, style in zip(rows, notes, styles, strict=True):

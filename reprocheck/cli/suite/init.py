@@ -55,7 +55,7 @@ def command(
 
 
 def _found(folder: Path, start: Path) -> list[Script]:
-    """Return the scripts below the folder. Raises UsageError where there is none."""
+    """Return the scripts below the folder. Raises UsageError if there is none."""
     from reprocheck.suite.targets import scripts
 
     found = scripts.below(folder, start)

@@ -96,7 +96,7 @@ def _print(out: Stream, suite: Suite, targets: Sequence[Target]) -> None:
 
 
 def _run(target: Target) -> str:
-    """Return what is run, as a shell has it."""
+    """Format a target's command as typed in a shell."""
     words = target.words
     if words[0] == "--":
         words = words[1:]
@@ -106,7 +106,7 @@ def _run(target: Target) -> str:
 
 
 def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
-    """Return where each target starts; nothing where all start in one folder."""
+    """Return the folder in which each target starts; nothing if all start in the same folder."""
     if len({target.workdir for target in targets}) < 2:
         return [""] * len(targets)
     base = suite.file.parent
@@ -115,7 +115,7 @@ def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
 
 
 def _note(target: Target) -> str:
-    """Tags, accelerators and what is expected, where there are any."""
+    """Format the target's tags, accelerators and expected verdict, if it has any."""
     parts = [*target.tags]
     if target.resources.gpus:
         parts.append(f"{target.resources.gpus} GPU")

@@ -68,7 +68,7 @@ def command(
 
 
 def _source(name: str, suite: Suite) -> Path:
-    """Return the history file in a folder. Raises UsageError where there is none."""
+    """Return the history file in a folder. Raises UsageError if there is none."""
     from reprocheck.suite.targets.suite import HISTORY
 
     path = Path(name)
@@ -97,7 +97,7 @@ def _merge(history: History, suite: Suite, file: Path) -> Merged:
 
 @contextmanager
 def _copied(file: Path) -> Iterator[Path]:
-    """Yield a copy of a SQLite file, with what was written to it last."""
+    """Yield a copy of a SQLite file, including its latest writes (from the write-ahead log)."""
     with tempfile.TemporaryDirectory(prefix="reprocheck-merge-") as folder:
         copy = Path(folder) / file.name
         try:
@@ -113,7 +113,7 @@ def _copied(file: Path) -> Iterator[Path]:
 
 
 def _drawn(history: History, suite: Suite, nights: Sequence[Night]) -> Path:
-    """Draw the files of the nights and the site. Returns the first page of that."""
+    """Draw the files of the nights, and the site; return the first page of the site."""
     from reprocheck.suite import pages, reports, site
     from reprocheck.suite.night.folder import night_folder
 
@@ -145,7 +145,9 @@ def _print(
 
 
 def _said(history: History, night: Night) -> str:
-    """`night 2026-11-23T02-00-00Z-1f3a: 118 of 120 targets good`, and which shards are missing."""
+    """Describe a night: `night 2026-11-23T02-00-00Z-1f3a: 118 of 120 targets good`, and its missing
+    shards.
+    """
     from reprocheck.suite.history.shards import ranges, share_of
 
     last = {check.target: check.good for check in history.checks(night=night.id)}

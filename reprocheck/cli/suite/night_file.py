@@ -32,15 +32,15 @@ OutputOption = Annotated[
 
 
 def night_file(format: str | None, output: str | None) -> Destination | None:
-    """Return what `--format` and `-o` ask for; None where neither is given.
+    """Return the destination that `--format` and `-o` ask for; None if neither is given.
 
-    A file that cannot be written is known before the first check. Raises UsageError, ReportError.
+    An unwritable file is an error before the first check. Raises UsageError, ReportError.
     """
     return destination(format, output, NIGHT)
 
 
 def write_night(file: Destination, report: NightReport) -> None:
-    """Draw the night and write it. Raises ReportError where the file cannot be written."""
+    """Draw the night and write it. Raises ReportError if the file cannot be written."""
     from reprocheck.suite.pages import FORMATS
 
     file.put(FORMATS[file.format].render(report))

@@ -33,13 +33,13 @@ GOOD, BAD, AGAIN = "green", "bold red", "yellow"
 
 
 class NightView:
-    """Draws on stderr what a night does.
+    """Show the progress of a night on stderr.
 
-    On a terminal: checks that are not good stay as lines, above a table of those under way and
-    the good ones that ended last, as high as the terminal at most. Else a line a check. After the
-    checks, deeper recordings are shown in the same way.
+    On a terminal: checks that are not good stay as lines, above a table of the checks under way
+    and the good checks that ended last, at most as high as the terminal. Elsewhere: one line per
+    check. After the checks, deeper recordings are shown in the same way.
 
-    `night` once it has begun, and `checked`: how many checks of it are in the history.
+    `night`: the night once it has begun; `checked`: how many of its checks are in the history.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class NightView:
             self._line(said, "" if check.good else BAD)
 
     def recording(self, number: int) -> None:
-        """All checks have ended; deeper recordings follow."""
+        """Announce that all checks have ended, and `number` deeper recordings follow."""
         self._to_record = number
         self._line(f"{count(number, 'deeper recording')} to be made, at level module")
 
@@ -120,13 +120,13 @@ class NightView:
         self._line(f"{job.target.name} was lost, and is started anew: {why}", AGAIN)
 
     def waiting(self, job: Job, what_for: str) -> None:
-        """Nothing is under way, and a job has to wait for something."""
+        """Show that nothing is under way, and a job has to wait for `what_for`."""
         if not self._told_waiting:
             self._line(f"{job.target.name} waits for {what_for}.", AGAIN)
         self._told_waiting = True
 
     def tick(self) -> None:
-        """Print a line a minute where nothing else is written."""
+        """Print one progress line a minute if nothing else is printed."""
         if self._live is None and self._clock() - self._spoke_at > HEARTBEAT:
             self._line(self._summary())
 
@@ -144,8 +144,8 @@ class NightView:
         self.err.paragraph(text, style=style)
 
     def _summary(self) -> str:
-        """`3 of 12 checked · 1 not good · under way: resnet · 2 min 5 s`, or with
-        `2 of 9 recorded`.
+        """Summarize the night so far: `3 of 12 checked · 1 not good · under way: resnet · 2 min 5
+        s`, or with `2 of 9 recorded`.
         """
         parts = [f"{self._ended} of {self._to_do} checked"]
         if self._bad:
@@ -173,8 +173,8 @@ class NightView:
         self._live.start(refresh=True)
 
     def _table(self) -> RenderableType:
-        """Return the checks under way, those that ended last above them, and how far the night
-        is.
+        """Return the live table: the good checks that ended last, the checks under way, and a
+        summary.
         """
         from rich.console import Group
 
@@ -198,7 +198,7 @@ class NightView:
         return f"> {self._name(job.target.name)}  {capital(doing)} · {seconds}", ""
 
     def _name(self, name: str) -> str:
-        """Return a name in a column of a third of the width."""
+        """Fit a target's name into a column of a third of the width."""
         room = self.err.width // 3
         return self.err.cut(name, room).ljust(room)
 

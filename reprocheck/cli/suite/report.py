@@ -54,7 +54,7 @@ def command(
 
 
 def one_night(history: History, name: str) -> Night:
-    """Return the night of that name; `last`: the newest. Raises UsageError where there is none."""
+    """Return the night of that name; `last`: the newest. Raises UsageError if there is none."""
     from reprocheck.errors import UsageError
 
     if name != "last":

@@ -147,7 +147,7 @@ def command(
 
 
 def _executor(name: str, jobs: int, address: str) -> LocalExecutor | RayExecutor:
-    """Return the executor of that name. Raises UsageError where there is none."""
+    """Return the executor of that name. Raises UsageError if there is none."""
     if name == "local":
         from reprocheck.suite.execution.local_executor import LocalExecutor
 
@@ -167,10 +167,12 @@ def _run(
     view: NightView,
     same: Sequence[str],
 ) -> Outcome:
-    """Return the night. Where it is interrupted or cannot go on, what is said ends with the command
-    that goes on with it.
+    """Run the night, and return its outcome.
 
-    same  the options of this command that hold for that one, too
+    If the night is interrupted or cannot go on, the error message ends with the command that
+    resumes it.
+
+    same  the options of this command to repeat in that command
     """
     from reprocheck.cli.failure import Interrupted
     from reprocheck.suite import night
@@ -188,7 +190,7 @@ def _run(
 
 
 def _kept(view: NightView, same: Sequence[str]) -> str:
-    """Return what of an interrupted night is there, and the command that goes on with it."""
+    """Say what an interrupted night has recorded, and give the command that resumes it."""
     from reprocheck.language import count
 
     if not view.night:
@@ -198,6 +200,6 @@ def _kept(view: NightView, same: Sequence[str]) -> str:
 
 
 def _words(**options: object) -> tuple[str, ...]:
-    """Options as one types them, those that have their defaults left out."""
+    """Format options as typed on the command line, without those that have their defaults."""
     given = (item for item in options.items() if item[1] != DEFAULTS[item[0]])
     return tuple(word for name, value in given for word in (f"--{name}", str(value)))

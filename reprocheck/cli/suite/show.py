@@ -65,7 +65,7 @@ def command(
 def _asked(
     history: History, suite: Suite, name: str, night: str
 ) -> tuple[NightReport, TargetReport | None]:
-    """Return the night, and the target in it that was named; None where a night was."""
+    """Return the night, and the named target in it; None if `name` is a night."""
     from reprocheck.cli.suite.report import one_night
     from reprocheck.settings import nearest
     from reprocheck.suite import reports
@@ -83,7 +83,7 @@ def _asked(
 
 
 def _print_night(out: Stream, report: NightReport, *, all_targets: bool) -> None:
-    """Print the head, a row a target, and how many are not shown."""
+    """Print the head of a night, one row per target, and how many targets are not shown."""
     from reprocheck.suite.pages import words
 
     out.line(f"{words.headline(report)}", _HEADS[bool(report.failed)])
@@ -130,7 +130,7 @@ def _print_rows(out: Stream, rows: Sequence[TargetReport]) -> None:
 
 
 def _print_target(out: Stream, report: NightReport, target: TargetReport, suite: Suite) -> None:
-    """Print what changed, all that is known, where to read more, what to type next."""
+    """Print what changed at a target, all that is known of it, links, and commands to type next."""
     from reprocheck.report import FORMATS
     from reprocheck.suite.pages import links, words
 
@@ -151,5 +151,5 @@ def _print_target(out: Stream, report: NightReport, target: TargetReport, suite:
 
 
 def _plain(text: str) -> str:
-    """Return a sentence without the marks around its code."""
+    """Return a sentence without the backticks around code."""
     return text.replace("`", "")

@@ -7,9 +7,7 @@ from reprocheck.suite.model import TargetCheck
 
 
 def cause_of(check: TargetCheck) -> str:
-    """Return the first cause of a check, with its line: `RC604 The loader shuffles:
-    train.py:12`.
-    """
+    """Format the first cause of a check with its line: `RC604 The loader shuffles: train.py:12`."""
     code = check.causes[0]
     known = rules.find(code)
     said = code

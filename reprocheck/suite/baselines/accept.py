@@ -23,20 +23,22 @@ FILL_IN = '--why "REASON"'
 
 
 class Accepted(Protocol):
-    """A history as far as its baselines are read."""
+    """List the baseline queries of a history that are used here."""
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
-        """Return the one that counts."""
+        """Return the baseline that counts for a target and environment key; None if there is
+        none.
+        """
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
-        """Return all, newest first by target."""
+        """Return all baselines, by target, newest first."""
 
 
 class Baselines(Accepted, Protocol):
-    """What is asked of a history here."""
+    """List the methods of a history that are used here."""
 
     def accept(self, baseline: Baseline) -> None:
-        """Keep a baseline: it counts from now on."""
+        """Record a baseline, which counts from now on."""
 
 
 def accept(
@@ -50,12 +52,13 @@ def accept(
 ) -> list[Baseline]:
     """Accept the curves of these checks, all or none of them; return the baselines.
 
-    why         for people who ask later; must say something
-    force       also of checks that are not good
+    why         the reason, for people who ask later; must not be empty
+    force       whether to accept checks that are not good, too
     recordings  target -> deeper recording of the accepted training, relative to the folder of the
                 suite
 
-    Raises BaselineError where a check is not good or recorded nothing; HistoryError.
+    Raises BaselineError if a check is not good or recorded nothing, HistoryError if the history
+    cannot be written.
     """
     reason = said(why)
     all_checks = tuple(checks)
@@ -87,15 +90,17 @@ def accept(
 
 
 def accept_command(*targets: str, why: str = "REASON") -> str:
-    """Return the command that accepts the curves of the last night, of all targets where none is
-    named. The reason is left to fill in where it is not known.
+    """Return the command that accepts the last night's curves of the given targets, or of all if
+    none is given. `why`: the reason, by default a placeholder to fill in.
     """
     words = shlex.join(("reprocheck", "suite", "baseline", "accept", *targets))
     return f'{words} --why "{why}"'
 
 
 def said(why: str) -> str:
-    """Return the reason without space around it. Raises BaselineError where it says nothing."""
+    """Return the reason without surrounding space. Raises BaselineError if it has no letter and no
+    digit.
+    """
     if not any(map(str.isalnum, why)):
         raise BaselineError(
             "A baseline needs a reason.",
@@ -105,9 +110,9 @@ def said(why: str) -> str:
 
 
 def who_accepts(folder: Path) -> str:
-    """Return the name that git has for the user of this folder, else the name of the login.
+    """Return the git user name for this folder, else the login name.
 
-    The name alone: an address is nobody's business here.
+    The e-mail address is left out because it is private.
     """
     command = ("git", "config", "--get", "user.name")
     with suppress(OSError, subprocess.TimeoutExpired):
@@ -123,8 +128,8 @@ def who_accepts(folder: Path) -> str:
 
 
 def baseline_for(history: Accepted, target: str, key: Key) -> Baseline | None:
-    """Return the baseline that a check of this target and key is held against, and that its curves
-    replace: that of the key, else the newest of another.
+    """Return the baseline that a check is compared with and that its acceptance replaces: the one
+    of its environment key, else the newest of another key.
     """
     same_key = history.baseline(target, key)
     if same_key is not None:
@@ -133,7 +138,7 @@ def baseline_for(history: Accepted, target: str, key: Key) -> Baseline | None:
 
 
 def changed(then: Mapping[str, str], now: Mapping[str, str]) -> Changes:
-    """Return the facts of the environment that are not the same, by name."""
+    """Return the environment facts that differ, by name."""
     return {
         name: (then.get(name, ""), now.get(name, ""))
         for name in sorted(then.keys() | now.keys())
@@ -144,7 +149,7 @@ def changed(then: Mapping[str, str], now: Mapping[str, str]) -> Changes:
 def apart(
     curves: Sequence[RankSeries], baseline: Baseline, check: TargetCheck
 ) -> tuple[Difference, ...]:
-    """Return how far curves are from a baseline, at the tolerance of a check."""
+    """Return the series that differ from a baseline, at the tolerance of a check."""
     return compare(curves, unpack(baseline.curves), check.rtol, check.atol)
 
 

@@ -14,12 +14,12 @@ _ROUNDED = "the imported curves have fewer digits, or steps, than a check, so th
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Allowed:
-    """What a check is held against its baseline by.
+    """Say how far a check may be from its baseline.
 
-    asked     whether the target itself asks for it. Else a series that the runs of one check do not
-              repeat bit for bit is held against the baseline by the tolerance in any case
-    sentence  why it is not what the target asks for, or what holds where it asks for nothing; ""
-              where it is what it asks for
+    asked     whether the target's own `allow` asks for this. If not, a series that the runs of one
+              check do not repeat bitwise is compared by the tolerance in any case
+    sentence  why this is not what the target asks for, or what holds if it asks for nothing; ""
+              if it is what the target asks for
     """
 
     allow: Literal["bits", "tolerance"]
@@ -27,8 +27,8 @@ class Allowed:
     sentence: str = ""
 
     def exceeds(self, difference: Difference) -> bool:
-        """Return whether a series is further from the baseline than is allowed. A new one never
-        is.
+        """Return whether a series is further from the baseline than is allowed; False for a new
+        series.
         """
         if difference.missing or difference.beyond is not None:
             return True
@@ -42,11 +42,11 @@ class Allowed:
 
 
 def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
-    """Return what a target that asks for `asked` is held against this baseline by. Imported curves
-    with rounded values are never held by their bits.
+    """Return how far a check may be from this baseline, if the target asks for `asked`. Imported
+    curves with rounded values are never compared bitwise.
 
-    Without a word of the target: every bit where the accepted check was equal in every bit, else
-    the noise floor. As long as none is recorded, that is the tolerance.
+    If the target asks for nothing: bitwise if the runs of the accepted check were equal bitwise,
+    else the noise floor; the tolerance as long as no noise floor is recorded.
     """
     imported = not baseline.night
     if imported and not baseline.bitwise:
@@ -64,8 +64,9 @@ def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
 
 
 def allowed_between(asked: Allow | None, baseline: Baseline, key: Key) -> Allowed:
-    """Return the same for a check of any key. Between two keys bits are bound to differ, whatever
-    the target asks for: there the noise floor holds.
+    """Return how far a check of environment key `key` may be from a baseline of any key. Between
+    two different keys bits are bound to differ, so the noise floor holds whatever the target asks
+    for.
     """
     if baseline.key.digest != key.digest:
         return allowed("noise-floor", baseline)

@@ -52,7 +52,9 @@ def compare(
 
 
 def _shown(identities: Sequence[_Identity]) -> Mapping[_Identity, str]:
-    """Return the name of each series in tables: with the tracker's where two have the same."""
+    """Return the display name of each series: with the tracker's name if two series share a
+    name.
+    """
     named = {(name, by) for _, name, by in identities}
     of_name = Counter(name for name, _ in named)
     shown = {}
@@ -66,7 +68,7 @@ def _shown(identities: Sequence[_Identity]) -> Mapping[_Identity, str]:
 def _difference(
     own: RankSeries | None, other: RankSeries | None, tolerance: _Tolerance
 ) -> Difference | None:
-    """Return how two series of the same name differ; None where they do not."""
+    """Return how two series of the same name differ; None if they are equal."""
     if other is None:
         return Difference(series="", new=True)
     if own is None:
@@ -106,7 +108,7 @@ def _recorded(own: RankSeries, other: RankSeries, tolerance: _Tolerance) -> Diff
 
 
 def _first(*numbers: int | None) -> int | None:
-    """Return the smallest of the numbers that are there."""
+    """Return the smallest of the numbers that are not None."""
     return min((number for number in numbers if number is not None), default=None)
 
 
@@ -127,9 +129,7 @@ def _first_moved(own: Series, other: Series) -> int | None:
 
 
 def _relative(values: NDArray[np.float64], reference: NDArray[np.float64]) -> float:
-    """Return the largest |a - b| / |b| of the values that are finite in both; 1 where b is 0 and a
-    is not.
-    """
+    """Return the largest |a - b| / |b| over values finite in both; 1 if b is 0 and a is not."""
     import numpy as np
 
     finite = np.isfinite(values) & np.isfinite(reference)
@@ -187,7 +187,7 @@ def _plain(values: Iterable[float]) -> LossSeries:
 
 
 def steps_of(series: Series) -> list[float]:
-    """Return where each value stands: the tracker's step, else the iteration."""
+    """Return the step of each value: the tracker's step, else the iteration."""
     import numpy as np
 
     steps, iterations = np.asarray(series.steps), np.asarray(series.iterations, dtype=np.float64)

@@ -68,9 +68,9 @@ def is_ours(content: bytes) -> bool:
 
 
 def export(baselines: Iterable[Baseline]) -> bytes:
-    """Return the file, of baselines in any order.
+    """Return the content of a baseline file, from baselines in any order.
 
-    Raises CurvesError where the curves of one are damaged.
+    Raises CurvesError if the packed curves of a baseline are damaged.
     """
     ordered = sorted(baselines, key=attrgetter("target", "key.digest"))
     document = _Document(format=_FORMAT, version=_VERSION, baselines=tuple(map(_accepted, ordered)))
@@ -78,9 +78,9 @@ def export(baselines: Iterable[Baseline]) -> bytes:
 
 
 def write(content: bytes, file: Path) -> None:
-    """Write an exported file, in one step; an earlier one is replaced.
+    """Write an exported file atomically; an earlier export is replaced.
 
-    Raises BaselineError where another file stands there, or it cannot be written.
+    Raises BaselineError if a file that is no export stands there, or it cannot be written.
     """
     try:
         if file.exists() and not is_ours(file.read_bytes()):
@@ -98,7 +98,7 @@ def write(content: bytes, file: Path) -> None:
 def read(content: bytes, shown: str) -> tuple[Baseline, ...]:
     """Return the baselines in a file that `export` wrote; `shown`: its name for people.
 
-    Raises BaselineError where it is damaged, or of a newer version.
+    Raises BaselineError if it is damaged, or of a newer version.
     """
     try:
         document = msgspec.json.decode(content, type=_Document)
@@ -158,7 +158,7 @@ def _series(series: RankSeries) -> _Series:
 
 
 def _line(series: Series, index: int) -> str:
-    """Return a value (from 0) as a line."""
+    """Return one value of a series as a line of the file. `index`: its position, from 0."""
     numbers = series.numbers
     step = _text(series.steps[index]).removesuffix(".0")
     if step == "nan":
@@ -172,7 +172,7 @@ def _line(series: Series, index: int) -> str:
 
 
 def _text(value: float) -> str:
-    """Return a double as text, NaN with what it holds where that is not what it usually holds."""
+    """Return a double as text; a NaN with an unusual payload includes the payload."""
     bits = _BITS.pack(value)
     if value == value or bits == _NAN:
         return repr(value)
@@ -218,5 +218,5 @@ def _rank_series(one: _Series) -> RankSeries:
 
 
 def _behind(row: Sequence[str], mark: str) -> str:
-    """Return what stands in a line behind a mark; "" where it is not there."""
+    """Return what follows a mark (`:` or `=`) in the words of a line; "" if the mark is absent."""
     return next((word for word in row[3:] if word.startswith(mark)), "").removeprefix(mark)

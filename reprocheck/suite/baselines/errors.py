@@ -4,4 +4,4 @@ from reprocheck.errors import UsageError
 
 
 class BaselineError(UsageError):
-    """A baseline cannot be accepted, read or written."""
+    """Report that a baseline cannot be accepted, read or written."""

@@ -20,15 +20,15 @@ from reprocheck.suite.model import Baseline
 
 
 class History(Baselines, Checks, Protocol):
-    """What is asked of a history here."""
+    """List the queries of a history that are used here."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Taken:
-    """What an import came to.
+    """Hold the result of an import.
 
     there     baselines of the file that were accepted before
-    left_out  series, or target, of the file -> why it was not taken
+    left_out  a series or target of the file -> why it was not imported
     """
 
     baselines: tuple[Baseline, ...] = ()
@@ -37,7 +37,7 @@ class Taken:
 
 
 def is_ours(file: Path) -> bool:
-    """Return whether a file is one that `export` wrote. Raises BaselineError where it cannot be
+    """Return whether a file is one that `export` wrote. Raises BaselineError if it cannot be
     read.
     """
     return file.is_file() and document.is_ours(_content(file))
@@ -46,10 +46,10 @@ def is_ours(file: Path) -> bool:
 def ours(
     history: History, file: Path, known: Sequence[str], named: Sequence[str] | None = None
 ) -> Taken:
-    """Take the baselines of the known targets from a file that `export` wrote, or of those that are
-    named.
+    """Import the baselines of the known targets, or of the named ones, from a file that `export`
+    wrote.
 
-    Raises BaselineError where it is damaged; HistoryError.
+    Raises BaselineError if it is damaged; HistoryError.
     """
     found = document.read(_content(file), str(file))
     wanted = [baseline for baseline in found if baseline.target in (named or known)]
@@ -80,12 +80,12 @@ def foreign(
     format: str | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Taken:
-    """Take the baseline of one target from a file of another program, for the key of its last
-    check.
+    """Import the baseline of one target from a file of another program, for the environment key of
+    the target's last check.
 
     names  series in the file -> series here
 
-    Raises BaselineError where the file cannot be read or says nothing of the target; HistoryError.
+    Raises BaselineError if the file cannot be read or says nothing of the target; HistoryError.
     """
     if format not in (None, *FORMATS):
         raise BaselineError(
@@ -123,7 +123,7 @@ def foreign(
 
 
 def renamed(pairs: Iterable[str]) -> dict[str, str]:
-    """`THEIRS=OURS` as a mapping. Raises BaselineError where one has no `=`."""
+    """Parse `THEIRS=OURS` pairs into a mapping. Raises BaselineError if a pair has no `=`."""
     found = {}
     for pair in pairs:
         theirs, equals, own = pair.rpartition("=")

@@ -14,13 +14,13 @@ LOOK_BACK = 60
 
 
 class Checks(Protocol):
-    """What is asked of a history here."""
+    """List the queries of a history that are used here."""
 
     def nights(self, last: int | None = None) -> tuple[Night, ...]:
         """Return the nights, oldest first."""
 
     def night(self, name: str) -> Night:
-        """Return one night."""
+        """Return the night of that name."""
 
     def final(self, night: str) -> tuple[TargetCheck, ...]:
         """Return the last attempt of each target in a night, with curves."""
@@ -41,11 +41,11 @@ def of_night(
 ) -> tuple[TargetCheck, ...]:
     """Return the last attempts at targets in a night, with curves.
 
-    night  None: the last one that checked anything
-    names  of the targets; None: all that it checked
+    night  the name of the night; None: the last night that checked anything
+    names  the names of the targets; None: all targets that the night checked
 
-    Raises BaselineError where there is no night, or where it has no check of a target that is
-    named; HistoryError where there is no night of that name.
+    Raises BaselineError if there is no night, or the night has no check of a named target;
+    HistoryError if there is no night of that name.
     """
     checks = _checked(history, night)
     if names is None:
@@ -74,7 +74,7 @@ def _checked(history: Checks, night: str | None) -> tuple[TargetCheck, ...]:
 
 
 def with_curves(history: Checks, target: str) -> TargetCheck:
-    """Return the last check of a target that recorded curves. Raises BaselineError where there is
+    """Return the last check of a target that recorded curves. Raises BaselineError if there is
     none.
     """
     for check in reversed(history.checks(target=target, last=LOOK_BACK, curves=True)):

@@ -27,13 +27,13 @@ _AGREES = (
 class Operation:
     """The first difference of two deeper recordings, in the order of the ladder.
 
-    rung      its rung; "" where none differs in what both recorded
-    place     module, parameter, loader or hyper-parameter
-    culprit   the operation that made the difference; "" where that is not known
-    relative  ||a - b|| / ||b||, estimated; None where it cannot be
+    rung      the rung of the ladder that differs; "" if none differs in what both recorded
+    place     the module, parameter, loader or hyper-parameter that differs
+    culprit   the operation that made the difference; "" if that is not known
+    relative  ||a - b|| / ||b||, estimated; None if it cannot be estimated
     around    the places that differ on the rungs environment, and files and arguments, and facts of
               the environment that may change numbers
-    sentence  for people
+    sentence  the difference as a sentence for people
     report    the folder of the comparison, with its report
     """
 
@@ -84,8 +84,8 @@ def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> O
 
 
 def _around(report: CheckReport, differing: list[Rung]) -> tuple[str, ...]:
-    """Return what else is not the same: files, arguments and facts of the environment that may
-    change numbers. A commit is none of them, its files are.
+    """Return the other differences: files, arguments and environment facts that may change numbers.
+    A commit is not listed, because the files that it changed are.
     """
     names = [rung.place or rung.rung for rung in differing if rung.rung in _AROUND]
     for drift in report.compared.drift if report.compared else ():

@@ -43,16 +43,18 @@ from reprocheck.suite.targets import Suite, folder_name
 
 
 class Observer(Protocol):
-    """Hears how a search goes."""
+    """Receive the events of a search."""
 
     def planned(self, found: Plan, most: int) -> None:
-        """Show what is searched, and the most checks that it takes."""
+        """Show what is searched, and the largest number of checks it takes."""
 
     def begins(self, number: int, candidate: Candidate) -> None:
         """Tell that the check `number` of this search begins."""
 
     def ended(self, checked: Checked, *, remembered: bool) -> None:
-        """Tell that a candidate was judged; `remembered`: by an earlier start of the search."""
+        """Tell that a candidate was judged; `remembered`: the answer is from an earlier start of
+        the search.
+        """
 
     def say(self, text: str) -> None:
         """Show what is under way."""
@@ -60,10 +62,10 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """How a search goes.
+    """Hold the options of a search.
 
-    as_in  the night whose options of the target hold, where the two nights had others
-    again  what an earlier start found out is forgotten
+    as_in  the night whose target options are used, if the two nights had different options
+    again  whether to forget the answers of an earlier start
     """
 
     good: str
@@ -81,10 +83,10 @@ class Options:
 def find(
     suite: Suite, history: History, name: str, options: Options, observer: Observer
 ) -> Bisected:
-    """Search between two nights. What was checked is kept as soon as it is known: the same call
-    goes on after an interruption.
+    """Search for the guilty change between two nights. Each answer is kept as soon as it is known,
+    so the same call goes on after an interruption.
 
-    Raises UsageError where there is nothing to search, the target is intermittent, or was run with
+    Raises UsageError if there is nothing to search, the target is intermittent, or was run with
     other options in the two nights and `options` does not say which hold.
     """
     selected = suite.select([name])
@@ -150,8 +152,8 @@ def find(
 
 @contextmanager
 def _alone(checker: Checker) -> Iterator[None]:
-    """No other process makes the same search; what a killed one has left is removed, and at the end
-    the folder for its worktrees.
+    """Keep other processes from making the same search; remove what a killed search left, and at
+    the end the folder for worktrees.
     """
     claim = claimed([Wanted(f"bisect {checker.root / checker.place}")])
     if claim is None:
@@ -169,11 +171,12 @@ def _alone(checker: Checker) -> Iterator[None]:
 
 @dataclass(kw_only=True)
 class _Search:
-    """A search under way.
+    """Hold a search under way.
 
-    options     what the target was run with that is not the same in both nights
-    options_of  the night with whose options the candidates are run, where those differ
-    anew        the good end is run with them first: its recorded curves are of other options
+    options     the options of the target that differ between the two nights
+    options_of  the night whose options the candidates are run with, if the options differ
+    anew        whether to run the good end with these options first, because its recorded curves
+                are of other options
     """
 
     checker: Checker
@@ -188,13 +191,13 @@ class _Search:
 
     @property
     def most(self) -> int:
-        """The most candidates that are checked on a chain."""
+        """Return the largest number of candidates that are checked on a chain."""
         return most_checks(self.checker.plan.graph.bad_end) + self.anew
 
     def run(self) -> Bisected:
         """Check until the outcome is known.
 
-        Raises UsageError where the good end cannot be run anew.
+        Raises UsageError if the good end cannot be run anew.
         """
         if self.anew:
             self._run_good_end()
@@ -205,7 +208,7 @@ class _Search:
     def _run_good_end(self) -> None:
         """Run the good end with the options of the bad night.
 
-        Its curves take the place of those that the good night recorded.
+        Its curves replace those recorded in the good night.
         """
         candidate = self.checker.plan.candidates[GOOD_END]
         requirements = self.checker.requirements(candidate)
@@ -329,7 +332,7 @@ def _check(history: History, name: str, target: Target) -> TargetCheck:
 
 
 def _night(history: History, name: str) -> Night:
-    """Return the night with that id, or the only one whose id begins so."""
+    """Return the night with that id, or the only night whose id begins with it."""
     found = [night for night in history.nights() if night.id.startswith(name)]
     exact = [night for night in found if night.id == name]
     if len(exact or found) == 1:
@@ -341,7 +344,9 @@ def _night(history: History, name: str) -> Night:
 
 
 def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageError | None:
-    """Return why there is no difference between the nights, as the criterion has it."""
+    """Return an error that says why the nights do not differ by the criterion of the search; None
+    if they do.
+    """
     if options.by == "verdict":
         if good.good and not bad.good:
             return None
@@ -367,7 +372,9 @@ def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageEr
 def _intermittent(
     good: TargetCheck, bad: TargetCheck, history: History, options: Options
 ) -> UsageError | None:
-    """Return why one check says little of this target."""
+    """Return an error that says why one check decides little for an intermittent target; None if
+    the target is not intermittent.
+    """
     often = "Check each candidate several times, which is bad as soon as one check is: --repeat 5"
     if options.by == "bitwise":
         if good.bitwise is not False:

@@ -44,13 +44,13 @@ Say = Callable[[str], None]
 class Checker:
     """Checks candidates of a plan.
 
-    target   with an absolute interpreter, but for a command that names its own
-    python   its interpreter
+    target   the target, with the absolute path of its interpreter unless its command names one
+    python   the target's interpreter
     root     the folder of the suite
-    place    where the reports of the checks lie, relative to it
+    place    where the reports of the checks lie, relative to `root`
     good     the check of the good night, with its curves
-    bad      that of the bad night
-    by       what decides
+    bad      the check of the bad night
+    by       the criterion that decides whether a candidate is bad
     repeat   how often each candidate is checked: it is bad as soon as one check is
     """
 
@@ -68,20 +68,20 @@ class Checker:
 
     @property
     def inside(self) -> Path:
-        """The folder for temporary files that this search alone makes worktrees in."""
+        """Return the folder for temporary files in which this search makes its worktrees."""
         return temporary_folder(self.root, self.place)
 
     def requirements(self, candidate: Candidate) -> Requirements | Refused | None:
-        """Return what the candidate has installed; None where it takes the interpreter of the
-        target.
+        """Return the packages to install for a candidate; None if it uses the target's
+        interpreter.
         """
         if candidate.environment is None or self.plan.uv is None:
             return None
         return packages.resolved(self.plan.uv, candidate.environment, self.plan.local)
 
     def identity(self, candidate: Candidate, requirements: Requirements | None) -> str:
-        """Return what tells the check of the candidate from every other: its commit, what is
-        installed, what is run and how often.
+        """Return a digest that identifies the check of a candidate: its commit, its packages, the
+        command and how often it is run.
         """
         installed = requirements.lines if requirements else ()
         target = self.target
@@ -93,7 +93,7 @@ class Checker:
     def check(self, candidate: Candidate, requirements: Requirements | None) -> Remembered:
         """Run the candidate, and judge it.
 
-        Raises ReportError where the folder of the suite, or that of environments, cannot be
+        Raises ReportError if the folder of the suite, or that of environments, cannot be
         written.
         """
         name = self.identity(candidate, requirements)
@@ -110,10 +110,11 @@ class Checker:
             return Remembered(answer="skip", reason=error.message)
 
     def curves(self, candidate: Candidate, requirements: Requirements | None) -> bytes:
-        """Return the packed curves of one run of the candidate. Which series repeat is known of the
-        good night, since one run does not say it.
+        """Return the packed curves of one run of a candidate.
 
-        Raises UsageError where it cannot be run.
+        Which series repeat bitwise is taken from the good night, because one run cannot show it.
+
+        Raises UsageError if the candidate cannot be run.
         """
         name = self.identity(candidate, requirements)
         with self._prepared(candidate, requirements) as target:
@@ -134,7 +135,7 @@ class Checker:
     ) -> Iterator[Target]:
         """Yield the target in a worktree of the commit, and an interpreter with the packages.
 
-        Raises UsageError where one of them cannot be made.
+        Raises UsageError if one of them cannot be made.
         """
         target, python = self.target, self.python
         with ExitStack() as stack:
@@ -162,7 +163,9 @@ class Checker:
             yield replace(target, workdir=there, environment=_with_own(target, own))
 
     def _row(self, target: Target, place: str) -> TargetCheck:
-        """Make a check on this machine, once what it needs is free, and return its row."""
+        """Wait for the devices and the folder that a check needs, run it on this machine, and
+        return its row.
+        """
         shutil.rmtree(self.root / place, ignore_errors=True)  # left by an interrupted check
         job = Job(target=target, night="bisect", root=self.root, place=place, kind=KINDS[self.by])
         with LocalExecutor() as executor:
@@ -193,22 +196,24 @@ class Checker:
 
 
 def temporary_folder(root: Path, place: str) -> Path:
-    """Return where a search makes its worktrees, by the folder of the suite and the place in it."""
+    """Return where a search makes its worktrees. `root`: the folder of the suite; `place`: the
+    search's folder in it.
+    """
     return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{digest_of((str(root), place))}"
 
 
 def apart(
     now: tuple[RankSeries, ...], then: tuple[RankSeries, ...], rtol: float, atol: float
 ) -> tuple[Difference, ...]:
-    """Return the series of the good night that are not the same in every bit now. Those that the
-    runs of that night did not agree on say nothing, and a series that is new is no difference.
+    """Return the series that now differ bitwise from the good night. New series are ignored, and so
+    are series on which the runs of the good night did not agree.
     """
     settled = tuple(replace(one, repeats=True) for one in now)
     return tuple(one for one in compare(settled, then, rtol, atol) if not one.loose and not one.new)
 
 
 def in_words(difference: Difference) -> str:
-    """`loss differs at step 3 by 1 ULP`."""
+    """Format a difference: `loss differs at step 3 by 1 ULP`."""
     name = difference.series
     if difference.rank:
         name = f"{name} of rank {difference.rank}"
@@ -221,7 +226,9 @@ def in_words(difference: Difference) -> str:
 
 
 def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
-    """Return the variables of a target that imports its own packages from these folders first."""
+    """Return environment variables that make a target import the user's packages from the folders
+    `own` first.
+    """
     if not own:
         return target.environment
     before = target.environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
@@ -230,7 +237,7 @@ def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
 
 
 def _with_python(target: Target, python: Path) -> Target:
-    """Return the target, run by another interpreter: also what it starts by name."""
+    """Return the target, set to run with another interpreter, which is also first on PATH."""
     found = target.environment.get("PATH", os.environ.get("PATH", os.defpath))
     environment = {
         **target.environment,

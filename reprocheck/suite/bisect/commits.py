@@ -17,10 +17,10 @@ MODIFIED = "+"
 
 @dataclass(frozen=True, kw_only=True)
 class Commits:
-    """The commits of a bisect.
+    """Hold the commits that a search looks through.
 
-    hashes   by number: the good end, then the candidates, each after those that it builds on
-    graph    what builds on what
+    hashes   the commit hashes by number: the good end, then the candidates, parents first
+    graph    which commit builds on which
     aside    whether the commit of the good night is no ancestor of the bad night's, so that the
              commit where the two part stands at the good end
     """
@@ -32,10 +32,10 @@ class Commits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommitFacts:
-    """A commit for people.
+    """Describe a commit for people.
 
-    date   of its author, ISO 8601
-    files  that it touches, of a merge as its first parent sees it
+    date   the author date, ISO 8601
+    files  the files that the commit changes, for a merge compared with its first parent
     """
 
     hash: str
@@ -46,11 +46,11 @@ class CommitFacts:
 
 
 def between(folder: Path, good: str, bad: str, *, first_parent: bool = False) -> Commits:
-    """Return the commits that the bad night has and the good night has not.
+    """Return the commits that the bad night has and the good night lacks.
 
-    first_parent  merges alone stand for what they bring in
+    first_parent  whether a merge stands for all commits that it brings in
 
-    Raises UsageError where the repository has not both, or they share no history.
+    Raises UsageError if the repository lacks one of the commits, or they share no history.
     """
     good, bad = (known(folder, commit) for commit in (good, bad))
     part = _git(folder, "merge-base", good, bad).strip()
@@ -77,8 +77,8 @@ def between(folder: Path, good: str, bad: str, *, first_parent: bool = False) ->
 
 
 def differ_at_most_in(file: Path | None, folder: Path, good: str, bad: str) -> bool:
-    """Return whether the files of two commits are the same, but for this one; False where git does
-    not know them.
+    """Return whether two commits differ in no file except `file`; False if git does not know
+    them.
     """
     if good == bad:
         return True
@@ -103,7 +103,7 @@ def facts(folder: Path, commit: str) -> CommitFacts:
 
 
 def remove_left(folder: Path, inside: Path) -> None:
-    """Remove the worktrees that a killed search has left in a folder for temporary files."""
+    """Remove the worktrees that a killed search left in the folder `inside`."""
     left = list(inside.glob("*/*/.git"))
     for git in left:
         _answer(folder, "worktree", "remove", "--force", "--force", str(git.parent))
@@ -113,7 +113,7 @@ def remove_left(folder: Path, inside: Path) -> None:
 
 
 def root_of(folder: Path) -> Path:
-    """Return the working tree that a folder belongs to. Raises UsageError where there is none."""
+    """Return the working tree that a folder belongs to. Raises UsageError if there is none."""
     top = _answer(folder, "rev-parse", "--show-toplevel")
     if top is None:
         raise UsageError(
@@ -126,7 +126,7 @@ def root_of(folder: Path) -> Path:
 def known(folder: Path, commit: str) -> str:
     """Return the full hash of a commit that a night names.
 
-    Raises UsageError where the repository of the folder does not have it.
+    Raises UsageError if the repository of the folder does not have it.
     """
     root_of(folder)
     name = commit.removesuffix(MODIFIED)
@@ -144,7 +144,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def _answer(folder: Path, *words: str) -> str | None:
-    """Return what git answers; None where it fails or is not there."""
+    """Return what git prints; None if git fails or is not installed."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), "-c", "core.quotePath=false", *words],

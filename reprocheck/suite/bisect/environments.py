@@ -32,7 +32,7 @@ _ASK = (
 
 
 class _Note(msgspec.Struct, kw_only=True, frozen=True):
-    """What a folder holds, and the bytes that it takes."""
+    """Describe an environment folder: its requirements, and its size in bytes."""
 
     requirements: tuple[str, ...]
     python: str
@@ -40,20 +40,20 @@ class _Note(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def default_folder() -> Path:
-    """`$XDG_CACHE_HOME/reprocheck/environments`, by default in `~/.cache`."""
+    """Return `$XDG_CACHE_HOME/reprocheck/environments`, by default in `~/.cache`."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "reprocheck" / "environments"
 
 
 def digest_of(requirements: Sequence[str]) -> str:
-    """16 hexadecimal digits for what is installed."""
+    """Return a digest of the installed requirements: 16 hexadecimal digits."""
     return hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Environments:
-    """The environments of a folder. `limit`: bytes that all of them may take together; the one that
-    was asked for last stays in any case.
+    """Manage the environments of a folder. `limit`: bytes that all may take together; the
+    environment asked for last stays in any case.
     """
 
     folder: Path
@@ -63,14 +63,13 @@ class Environments:
     def used(
         self, requirements: Sequence[str], uv: Uv, making: Callable[[], None]
     ) -> Iterator[Path | Refused]:
-        """Yield the interpreter of the environment with these requirements and nothing else.
+        """Yield the interpreter of an environment that holds these requirements and nothing else,
+        and stays as long as the block runs; yield uv's message if the environment cannot be made.
 
-        It stays for as long as the block runs; what uv says where it cannot be made.
+        requirements  lines as `uv pip compile` writes them, including dependencies
+        making        called before an environment is made
 
-        requirements lines as `uv pip compile` writes them, dependencies among them making called
-        before one is made anew
-
-        Raises ReportError where the folder cannot be written.
+        Raises ReportError if the folder cannot be written.
         """
         # an interpreter is told by its installation, version and platform
         done = subprocess.run([uv.python, "-I", "-S", "-c", _ASK], capture_output=True, text=True)
@@ -92,8 +91,8 @@ class Environments:
             yield place / "bin" / "python"
 
     def _prune(self, keep: Path) -> None:
-        """Remove those that were used least lately, until all are within the limit; none that a
-        search uses now.
+        """Remove the least recently used environments until all are within the limit, but none in
+        use by a search.
         """
         notes = sorted(self.folder.glob(f"*/{NOTE}"), key=_last_use)
         taken = sum(map(_size, notes))
@@ -106,7 +105,7 @@ class Environments:
 
 
 def _removed(note: Path) -> bool:
-    """Remove an environment; False where a search uses it."""
+    """Remove an environment, and return True; return False if a search uses it."""
     with _lock(note.parent.parent, note.parent.name) as descriptor:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -118,7 +117,7 @@ def _removed(note: Path) -> bool:
 
 
 def _make(place: Path, requirements: tuple[str, ...], uv: Uv) -> Refused | None:
-    """Return the environment at its place; what uv says where it cannot be made."""
+    """Make an environment at `place`, and return None; return uv's message if that fails."""
     shutil.rmtree(place, ignore_errors=True)
     made = uv.answer("venv", "--quiet", "--no-project", "--python", uv.python, str(place))
     if isinstance(made, Refused):
@@ -156,7 +155,7 @@ def _last_use(note: Path) -> float:
 
 @contextmanager
 def _lock(folder: Path, key: str) -> Iterator[int]:
-    """Open the file by whose lock searches share an environment; none is held yet."""
+    """Open the lock file of an environment; the lock itself is not taken yet."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / f".{key}.lock", os.O_RDWR | os.O_CREAT, 0o600)

@@ -14,17 +14,17 @@ FILE = "bisect.json"
 
 
 class Remembered(msgspec.Struct, kw_only=True, frozen=True):
-    """What a candidate came to."""
+    """Hold the answer for one checked candidate."""
 
     answer: Answer
     reason: str = ""
 
 
 class Memory:
-    """The answers of a search by the identity of what was checked, kept as soon as they are
-    there.
+    """Keep the answers of a search on disk, by identity of the checked candidate, each as soon as
+    it is known.
 
-    Raises ReportError where the folder cannot be written.
+    Raises ReportError if the folder cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,16 +33,16 @@ class Memory:
         self._answers = self._read()
 
     def get(self, identity: str) -> Remembered | None:
-        """Return what that came to; None where it was not checked yet."""
+        """Return the answer for a candidate's identity; None if it was not checked yet."""
         return self._answers.get(identity)
 
     def keep(self, identity: str, found: Remembered) -> None:
-        """Durable when it returns."""
+        """Store the answer for an identity; it is durable on disk when this returns."""
         self._answers[identity] = found
         self._write(self._file, msgspec.json.format(msgspec.json.encode(self._answers)))
 
     def curves(self, identity: str) -> bytes:
-        """Return the packed curves that the others are held against; b"" where they are not there
+        """Return the stored packed curves that candidates are compared with; b"" if there are none
         yet.
         """
         try:
@@ -51,11 +51,11 @@ class Memory:
             return b""
 
     def keep_curves(self, identity: str, packed: bytes) -> None:
-        """Durable when it returns."""
+        """Store packed curves; they are durable on disk when this returns."""
         self._write(self._curves(identity), packed)
 
     def forget(self) -> None:
-        """Start anew."""
+        """Remove all stored answers and curves."""
         self._answers = {}
         for file in (self._file, *self.folder.glob("*.curves")):
             file.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ class Memory:
             ) from None
 
     def _read(self) -> dict[str, Remembered]:
-        """Return what is there; nothing, where the file is not ours or was cut."""
+        """Return the stored answers; none if the file is truncated or not ours."""
         try:
             return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Remembered])
         except (OSError, msgspec.MsgspecError):

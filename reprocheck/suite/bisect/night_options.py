@@ -25,7 +25,7 @@ def changed(good: TargetCheck, bad: TargetCheck, *, tolerances: bool) -> Changed
     """Return the command line, options and variables of the target that two checks were not both
     made with; nothing where one of them did not record it.
 
-    tolerances  those, too: they decide a verdict, and no bit
+    tolerances  whether to include tolerances, which decide a verdict but change no bit
     """
     then, now = _all(good), _all(bad)
     if not then or not now:
@@ -37,15 +37,15 @@ def changed(good: TargetCheck, bad: TargetCheck, *, tolerances: bool) -> Changed
 
 
 def facts_told(good: TargetCheck, bad: TargetCheck) -> set[str]:
-    """Return the recorded facts that `changed` says in full."""
+    """Return the names of the recorded facts that `changed` already reports in full."""
     if not _all(good) or not _all(bad):
         return set()
     return {"options", *changed(good, bad, tolerances=False)}
 
 
 def as_in(target: Target, check: TargetCheck) -> Target:
-    """Return the target, run with what may change numbers as in a night; all else as the suite has
-    it.
+    """Return the target with the options of a night that may change numbers; all else as in the
+    suite.
     """
     was = as_run(check.key)
     if was is None:
@@ -61,8 +61,8 @@ def as_in(target: Target, check: TargetCheck) -> Target:
 
 
 def now_otherwise(target: Target, check: TargetCheck) -> tuple[str, str] | None:
-    """Return what the target was run with in a night, and what it would be run with now, where that
-    is not the same.
+    """Return the command line with options that a target had in a night, and the one it would have
+    now; None if they are equal or the former is unknown.
     """
     was = as_run(check.key)
     if was is None:
@@ -84,7 +84,7 @@ def _without_interpreter(run: AsRun) -> Mapping[str, object]:
 
 
 def _all(check: TargetCheck) -> dict[str, str]:
-    """Return what a check was made with, by the names that people know it by."""
+    """Return the command line, options and variables of a check, by the names that people know."""
     was = as_run(check.key)
     if was is None:
         return {}

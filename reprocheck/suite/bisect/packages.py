@@ -36,11 +36,11 @@ MOST_VERSIONS = 1000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Environment:
-    """What a candidate is to have installed.
+    """Describe the packages that a candidate is to have installed.
 
     label   a short name: `torch 2.12.1`
-    held    a package that stands at its version, "" where all do
-    others  versions of all packages: where one is held, the others keep them where they can
+    held    the package that is pinned to its version, "" if all are
+    others  versions of all packages; if one is held, the others keep theirs if they can
     """
 
     label: str
@@ -50,10 +50,10 @@ class Environment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Requirements:
-    """An environment that uv has resolved.
+    """Hold an environment that uv has resolved.
 
-    lines     what is installed, a line each, as pip reads them
-    versions  the packages among them that have one
+    lines     what is installed, one requirement per line, as pip reads them
+    versions  the packages among them that have a version
     """
 
     lines: tuple[str, ...]
@@ -62,9 +62,9 @@ class Requirements:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """A package that is not the same in two environments; "" where one lacks it.
+    """Describe a package whose version differs between two environments; "" if one lacks it.
 
-    link  its release on the index, "" where the index has no such page
+    link  the page of the release on the package index, "" if the index has no such page
     """
 
     name: str
@@ -74,8 +74,8 @@ class Change:
 
 
 def installed_at(check: TargetCheck) -> dict[str, str]:
-    """Return the packages of a check, by its key and the facts beside it; those without a version
-    that others could follow are left out.
+    """Return the packages of a check with their versions, from the environment key and the other
+    facts; packages without a version that can be installed are left out.
     """
     from packaging.version import InvalidVersion, Version
 
@@ -96,7 +96,8 @@ def installed_at(check: TargetCheck) -> dict[str, str]:
 
 
 def about(fact: str) -> str:
-    """Return the package that a fact of the environment is about, if it is about one.
+    """Return the package that an environment fact would be about: the normalized name before the
+    dot.
 
     >>> about("package.numpy"), about("torch_npu"), about("numpy.blas")
     ('numpy', 'torch-npu', 'numpy')
@@ -105,7 +106,7 @@ def about(fact: str) -> str:
 
 
 def changes(before: Versions, after: Versions) -> tuple[Change, ...]:
-    """Return the packages that are not the same, by name."""
+    """Return the packages whose versions differ, by name."""
     return tuple(
         Change(name=name, before=before.get(name, ""), after=after.get(name, ""))
         for name in sorted({*before, *after})
@@ -118,9 +119,9 @@ def between(
 ) -> tuple[Environment, ...]:
     """Return the environments from the good night's to the bad night's, both included.
 
-    only  packages whose versions are searched; none: all that differ and that no other package
-          that differs asks for
-    pre   pre-releases and nightlies as well; they are in any case where a night had one
+    only  packages whose versions are searched; empty: all that differ, except those that another
+          differing package requires
+    pre   whether to try pre-releases and nightlies, too; they are always tried if a night had one
     """
     differ = {change.name: change for change in changes(good, bad)}
     way = [Environment(label="packages of the good night", others=good)]
@@ -143,7 +144,8 @@ def between(
 def resolved(uv: Uv, wanted: Environment, local: Mapping[str, str]) -> Requirements | Refused:
     """Return what is installed for an environment.
 
-    local  lines for packages that no index has, by name; "" for one that cannot be had at all
+    local  package name -> requirement line, for packages that are on no index; "" if a package
+           cannot be installed at all
     """
     others = {name: version for name, version in wanted.others.items() if name not in local}
     lines = tuple(line for line in local.values() if line)
@@ -167,7 +169,7 @@ def resolved(uv: Uv, wanted: Environment, local: Mapping[str, str]) -> Requireme
 
 def not_on_index(uv: Uv, *nights: Versions) -> dict[str, str]:
     """Return the packages of the nights that no index has at their version -> the line that
-    installs what the interpreter has from elsewhere (a folder, a repository); "" where that is
+    installs what the interpreter has from elsewhere (a folder, a repository); "" if that is
     nothing.
     """
     pins = {(name, version) for night in nights for name, version in night.items()}
@@ -182,8 +184,8 @@ def not_on_index(uv: Uv, *nights: Versions) -> dict[str, str]:
 
 
 def with_link(uv: Uv, change: Change) -> Change:
-    """Return the change with the page of its new release; of a package that went, of its old
-    one.
+    """Return the change with the link to the new release; for a removed package, to the old
+    release.
     """
     version = change.after or change.before
     words = (*_resolving(uv, {change.name: version}), "--no-deps", "--emit-index-annotation", "-")
@@ -201,7 +203,9 @@ def with_link(uv: Uv, change: Change) -> Change:
 
 
 def _leading(uv: Uv, night: Versions, differ: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those that differ and that no other of them asks for; all, where uv cannot say."""
+    """Return the differing packages that no other differing package requires; all if uv cannot
+    say.
+    """
     words = (*_resolving(uv, night), "--annotation-style", "line", "-")
     answer = uv.answer(*words, given=_pins(night))
     if isinstance(answer, Refused):
@@ -259,7 +263,9 @@ def _has(uv: Uv, versions: Versions) -> bool:
 
 
 def _resolving(uv: Uv, versions: Versions) -> tuple[str, ...]:
-    """Return the words that resolve; pre-releases may be taken where some of the versions are."""
+    """Return the uv arguments that resolve these versions; pre-releases are allowed if some of the
+    versions are pre-releases.
+    """
     from packaging.version import Version
 
     pre = any(Version(version).is_prerelease for version in versions.values())
@@ -275,14 +281,16 @@ def _pins(versions: Versions) -> str:
 
 
 def _pinned_in(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the packages that a file of requirements pins."""
+    """Yield the packages that a requirements file pins."""
     for line in text.splitlines():
         if found := _PINNED.match(line):
             yield found["name"], found["version"]
 
 
 def _from_elsewhere(uv: Uv) -> Iterator[tuple[str, str]]:
-    """Yield the packages that the interpreter has from a folder or an address, with their lines."""
+    """Yield the packages that the interpreter has from a folder or URL, with their requirement
+    lines.
+    """
     listed = uv.answer("pip", "list", "--quiet", "--format", "json", "--python", uv.python)
     if not isinstance(listed, Refused):
         for one in msgspec.json.decode(listed, type=list[_Listed]):
@@ -297,7 +305,7 @@ def _from_elsewhere(uv: Uv) -> Iterator[tuple[str, str]]:
 
 
 class _Listed(msgspec.Struct):
-    """A package in what `uv pip list` prints."""
+    """Hold one package of the output of `uv pip list`."""
 
     name: str
     editable_project_location: str = ""

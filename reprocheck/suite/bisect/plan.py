@@ -19,11 +19,11 @@ Over = Literal["all", "commits", "packages"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """The target at one point between the nights.
+    """Describe one point between the two nights at which the target is checked.
 
-    label        a short name of it: `3f2a9c1d4`, `torch 2.12.1`
-    commit       "" where the working directory is taken as it is
-    environment  None: the interpreter of the target as it is
+    label        a short name: `3f2a9c1d4`, `torch 2.12.1`
+    commit       the commit to check out; "": the working directory as it is
+    environment  the packages to install; None: the target's interpreter as it is
     """
 
     label: str
@@ -33,12 +33,12 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What is searched.
+    """Hold what a search looks through.
 
-    candidates  by number, the good end first
-    graph       what builds on what
-    uv          None where no package is searched
-    local       lines for packages that no index has, by name
+    candidates  the candidates by number, the good end first
+    graph       which candidate builds on which
+    uv          uv for the target's interpreter; None if no package is searched
+    local       package name -> requirement line, for packages that are on no index
     notes       what limits the search, as sentences
     """
 
@@ -51,12 +51,12 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """How the candidates are chosen.
+    """Hold the options that choose the candidates.
 
-    over          commits, packages, or whatever differs
-    first_parent  of commits: merges alone stand for what they bring in
-    packages      the packages to search; none: those that differ
-    pre           pre-releases and nightlies, too
+    over          what to search: commits, packages, or whatever differs
+    first_parent  whether a merge stands for all commits that it brings in
+    packages      the packages to search; empty: those that differ
+    pre           whether to try pre-releases and nightlies, too
     """
 
     over: Over = "all"
@@ -69,9 +69,9 @@ def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, request
     """Return the candidates between two checks of a target: first the packages, then the commits.
 
     folder  the working directory of the target
-    python  its interpreter, an absolute path
+    python  the absolute path of the target's interpreter
 
-    Raises UsageError where nothing that can be searched differs.
+    Raises UsageError if nothing that can be searched differs.
     """
     notes = [*unrecorded(good, bad)]
     way, uv, local = _packages(folder, python, good, bad, request)
@@ -121,7 +121,9 @@ def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, request
 def _packages(
     folder: Path, python: str, good: TargetCheck, bad: TargetCheck, request: Asked
 ) -> tuple[tuple[Environment | None, ...], Uv | None, dict[str, str]]:
-    """Return the environments from one night to the other; one where none are searched."""
+    """Return the environments from the good night to the bad night; a single one if no packages are
+    searched.
+    """
     if request.over == "commits":
         return (None,), None, {}
     then, now = packages.installed_at(good), packages.installed_at(bad)
@@ -148,7 +150,9 @@ def _packages(
 
 
 def unrecorded(*checks: TargetCheck) -> list[str]:
-    """Return what of the nights is in no commit."""
+    """Return a warning for each night in which files were modified, because no commit has these
+    changes.
+    """
     return [
         f"Files were modified in the night {check.night}: its commit is checked without that."
         for check in checks
@@ -186,8 +190,8 @@ def _nothing_differs(good: TargetCheck, bad: TargetCheck, request: Asked) -> Usa
 
 
 def elsewhere(good: TargetCheck, bad: TargetCheck) -> dict[str, tuple[str, str]]:
-    """Return the facts of two checks that differ, but for packages and what those say of
-    themselves, and for what the target was run with where that is known.
+    """Return the other facts that differ between two checks: no packages, no facts about packages
+    that changed, and no options of the target that are known.
     """
     then, now = ({**one.key.facts, **one.beside} for one in (good, bad))
     had, have = packages.installed_at(good), packages.installed_at(bad)

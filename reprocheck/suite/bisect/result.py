@@ -18,7 +18,7 @@ Outcome = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Guilty:
-    """A change: a commit, or packages that moved together."""
+    """Describe the guilty change: a commit, or packages that moved together."""
 
     commit: CommitFacts | None = None
     packages: tuple[Change, ...] = ()
@@ -26,11 +26,11 @@ class Guilty:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """One candidate that was looked at.
+    """Describe one candidate that was checked.
 
-    candidate  a short name of it: a commit, a package with its version
+    candidate  a short name: a commit, a package with its version
     answer     `good`, `bad` or `skip`
-    reason     what differed or failed; "" for a good one
+    reason     what differed or failed; "" if the candidate is good
     """
 
     candidate: str
@@ -47,7 +47,7 @@ class Bisected:
     most          the most candidates that may be checked on a chain: ⌈log2 n⌉ + 1
     checked       the candidates that were looked at, in this order, those of an earlier start too
     made          how many checks this start made
-    guilty        one; where the outcome is `several`, one of them is it
+    guilty        the guilty change; if the outcome is `several`, one of these changes is guilty
     good_checked  whether a good candidate was seen here
     options       what the target was run with that is not the same in both nights: name -> (then,
                   now)

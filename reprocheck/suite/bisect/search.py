@@ -31,23 +31,25 @@ away from them: what keeps one commit from running often keeps its neighbours fr
 
 @dataclass(frozen=True, kw_only=True)
 class Graph:
-    """What each number builds on: `parents[i]` holds smaller numbers alone, `parents[0]` none."""
+    """Hold which candidate builds on which: `parents[i]` holds only smaller numbers, `parents[0]`
+    none.
+    """
 
     parents: tuple[tuple[int, ...], ...]
 
     @classmethod
     def chain(cls, candidates: int) -> Graph:
-        """Candidates that each build on the one before."""
+        """Return a graph in which each candidate builds on the one before."""
         return cls(parents=((), *((number,) for number in range(candidates))))
 
     @property
     def bad_end(self) -> int:
-        """The number of the bad end, which is also how many candidates there are."""
+        """Return the number of the bad end, which is also the number of candidates."""
         return len(self.parents) - 1
 
     @cached_property
     def ancestors(self) -> tuple[int, ...]:
-        """Return, for each number, a set of bits: itself and all that it builds on."""
+        """Return, for each number, a bit set of the number itself and all its ancestors."""
         found: list[int] = []
         for number, parents in enumerate(self.parents):
             bits = 1 << number
@@ -59,17 +61,18 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The candidate to check next."""
+    """Name the candidate to check next."""
 
     number: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """The first bad candidate.
+    """Hold the first bad candidate.
 
-    candidates    one; several where those between could not be checked: one of them is it
-    good_checked  whether a good one was seen here; if not, the good night's word stands alone
+    candidates    the number; several if candidates between could not be checked: one of them is it
+    good_checked  whether a good candidate was seen in this search; if not, only the record of the
+                  good night says that its end is good
     """
 
     candidates: tuple[int, ...]
@@ -78,9 +81,10 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotHere:
-    """An end is not here what it was in its night: `good` is bad, or `bad` is good.
+    """Say that an end of the search does not behave as it did in its night: the good end is bad, or
+    the bad end is good.
 
-    skipped  the bad end, and all that would do in its place, could not be checked
+    skipped  whether the bad end, and every candidate in its place, could not be checked
     """
 
     end: End
@@ -91,7 +95,7 @@ Step = Probe | Found | NotHere
 
 
 def most_checks(candidates: int) -> int:
-    """⌈log2 n⌉ + 1, the most checks for n candidates on a chain without skipped ones."""
+    """Return ⌈log2 n⌉ + 1, the most checks of n candidates on a chain if none is skipped."""
     return (candidates - 1).bit_length() + 1
 
 
@@ -118,7 +122,7 @@ def step(graph: Graph, answers: Mapping[int, Answer]) -> Step:
 
 
 def _suspects(graph: Graph, answers: Mapping[int, Answer]) -> int:
-    """Return the numbers that may be the first bad one, as bits."""
+    """Return the numbers that may be the first bad candidate, as a bit set."""
     left = graph.ancestors[graph.bad_end]
     for number, answer in answers.items():
         if answer == "bad":
@@ -131,7 +135,7 @@ def _suspects(graph: Graph, answers: Mapping[int, Answer]) -> int:
 def _middle(
     graph: Graph, answers: Mapping[int, Answer], suspects: int, outcomes: int
 ) -> int | None:
-    """Return the number that splits the outcomes most evenly; None where none is left to check."""
+    """Return the candidate that splits the outcomes most evenly; None if none is left to check."""
     alone = graph.bad_end == 1
     evenness = {
         number: min(with_it, outcomes - with_it)
@@ -151,7 +155,7 @@ def _middle(
 
 
 def _members(bits: int) -> Iterator[int]:
-    """Yield the numbers in a set of bits, smallest first."""
+    """Yield the numbers in a bit set, smallest first."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1

@@ -50,7 +50,7 @@ def search_path(python: str, root: Path, worktree: Path) -> tuple[Path, ...]:
 
 
 def _plain(place: str) -> str:
-    """Return a path, also of a `file://` URL."""
+    """Return the path of a `file://` URL; a plain path as it is."""
     from urllib.parse import unquote
 
     if place.startswith(_FILE):

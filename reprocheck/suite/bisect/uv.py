@@ -21,18 +21,18 @@ SEVERAL_LINES = 12
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What uv says where it cannot do what it was asked for."""
+    """Hold the message of uv if uv cannot do what it was asked for."""
 
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Uv:
-    """uv for one interpreter.
+    """Run uv for one interpreter.
 
-    program  the words that start it
-    python   the interpreter that packages are for, an absolute path
-    folder   where its configuration is looked for: the folder of the target
+    program  the command that starts uv, as words
+    python   the absolute path of the interpreter that packages are for
+    folder   the folder of the target, from which uv looks for its configuration
     """
 
     program: tuple[str, ...]
@@ -40,7 +40,7 @@ class Uv:
     folder: Path
 
     def answer(self, *words: str, given: str = "") -> str | Refused:
-        """Return what `uv WORDS` prints. `given` stands on its standard input."""
+        """Return what `uv WORDS` prints. `given`: the text on its standard input."""
         done = subprocess.run(
             [*self.program, "--no-progress", "--color", "never", *words],
             cwd=self.folder,
@@ -55,9 +55,9 @@ class Uv:
 
 
 def find_uv(python: str, folder: Path) -> Uv:
-    """Return uv on PATH, or beside this Python.
+    """Return uv from PATH, or from beside this Python.
 
-    Raises UsageError where it is not installed.
+    Raises UsageError if uv is not installed.
     """
     if on_path := shutil.which("uv"):
         return Uv(program=(on_path,), python=python, folder=folder)

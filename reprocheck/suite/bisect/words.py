@@ -14,7 +14,7 @@ SKIPPED_SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Words:
-    """What is printed of a search.
+    """Hold what is printed about a search.
 
     head   two or three words in capitals
     lines  sentences and facts, most important first
@@ -35,7 +35,7 @@ HEADS: Mapping[Outcome, str] = {
 
 
 def words(search: Bisected) -> Words:
-    """Return a search in words."""
+    """Describe the result of a search in words."""
     return Words(head=HEADS[search.outcome], lines=tuple(_lines(search)))
 
 

@@ -11,7 +11,7 @@ from reprocheck.suite.model import RankSeries
 
 def level(curves: Sequence[RankSeries], reference: Sequence[RankSeries]) -> float | None:
     """Return the mean of loss / reference - 1 over the values that both have, of the lowest rank;
-    None where there is none.
+    None if there is none.
     """
     ratios = [
         value / other - 1

@@ -26,7 +26,7 @@ LOOK_BACK = 260
 
 
 class Reads(Accepted, Protocol):
-    """What is asked of a history; `reprocheck.suite.history.History` says more."""
+    """List the queries of a history that are used here; see `reprocheck.suite.history.History`."""
 
     def nights(self, last: int | None = None) -> tuple[Night, ...]: ...
 
@@ -46,7 +46,7 @@ class Reads(Accepted, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A history, and a night in it.
+    """Hold a history and one night in it.
 
     before  the nights before it, oldest first
     since   how many nights are not before it: itself and later ones
@@ -119,13 +119,13 @@ def _known(
 
 
 def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:
-    """Return the last attempt of each night before, oldest first."""
+    """Return the last attempt at a target in each night before this night, oldest first."""
     attempts = read.history.checks(target=name, last=read.since + last, curves=curves)
     return tuple({check.night: check for check in attempts if check.night in read.before}.values())
 
 
 def _states(read: _Read, name: str, last: int) -> tuple[TargetState, ...]:
-    """Return the last states before this night, oldest first."""
+    """Return the last `last` states of a target before this night, oldest first."""
     states = read.history.states(target=name, last=read.since + last)
     return tuple(state for state in states if state.night in read.before)[-last:]
 

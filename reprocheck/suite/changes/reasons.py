@@ -9,14 +9,18 @@ from reprocheck.suite.model import Difference, TargetCheck
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """`last`: the night of its last check, "" where it had none."""
+    """Say that the suite no longer has the target. `last`: the night of its last check, "" if
+    none.
+    """
 
     last: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """`selected`: the night was to check it. `last`: the night of its last check, "" without."""
+    """Say that the target was not checked. `selected`: whether this night was to check it. `last`:
+    the night of its last check, "" if there is none.
+    """
 
     selected: bool
     last: str
@@ -24,7 +28,7 @@ class NotRun:
 
 @dataclass(frozen=True, slots=True)
 class Intermittent:
-    """It failed in so many of the last nights.
+    """Say that the target failed in some of the last nights, by chance.
 
     too_far  the series that are farther from the baseline than is allowed
     """
@@ -37,7 +41,9 @@ class Intermittent:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """`expected`: the verdict that counts as good. `last_good`: a night, "" where there is none."""
+    """Say that the target fails. `expected`: the verdict that counts as good. `last_good`: the last
+    night with a good check, "" if there is none.
+    """
 
     check: TargetCheck
     expected: str
@@ -46,7 +52,7 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Drifted:
-    """How far its curves are from the baseline.
+    """Say how far the target's curves are from the baseline.
 
     bits     whether no bit may differ; else the tolerance is what is allowed
     allowed  a sentence on what is allowed, where there is something to say
@@ -60,8 +66,8 @@ class Drifted:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """Its losses are at another level: by so many standard deviations of the nights before, and by
-    so much relative to them.
+    """Say that the losses have shifted to another level: by how many standard deviations of the
+    earlier nights, and by how much relative to the earlier level.
     """
 
     check: TargetCheck
@@ -71,7 +77,7 @@ class Shifted:
 
 @dataclass(frozen=True, slots=True)
 class Slower:
-    """Seconds of the nights before, and of the last ones."""
+    """Say that the target takes longer: seconds in the earlier nights, and in the last nights."""
 
     before: float
     after: float
@@ -79,7 +85,9 @@ class Slower:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """`bad`: the last check that failed. `began`: the night since which it had failed."""
+    """Say that the target passes again. `bad`: the last check that failed. `began`: the night since
+    which the target had failed.
+    """
 
     bad: TargetCheck
     began: str
@@ -87,17 +95,17 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """Its first check."""
+    """Say that this is the target's first check."""
 
     check: TargetCheck
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """Nothing to say.
+    """Say that nothing about the target changed.
 
-    baseline   whether one was accepted, `other_key`: of another key alone
-    varies     the accepted check was not equal in every bit
+    baseline   whether a baseline was accepted; `other_key`: only one of another environment key
+    varies     whether the accepted check differed bitwise between its runs
     """
 
     check: TargetCheck

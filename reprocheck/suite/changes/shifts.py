@@ -42,11 +42,11 @@ _TO_DEVIATION = 1 / NormalDist().inv_cdf(0.75)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shift:
-    """A shift of the mean.
+    """Describe a shift of the mean of a number over nights.
 
     before, after  means of the reference and of the last nights
     deviations     what lies between them, in standard deviations of the reference; negative down
-    first          index of the value from which on it is seen
+    first          index of the first value at the new level
     """
 
     before: float
@@ -56,10 +56,10 @@ class Shift:
 
 
 def shift(values: Sequence[float], *, alpha: float, spread: float) -> Shift | None:
-    """Return the shift that the last values show; None where they show none.
+    """Return the shift that the last values show; None if they show none.
 
-    values  one a night, oldest first, all finite
-    alpha   how often a night may be marked where nothing shifts, two-sided
+    values  one value per night, oldest first, all finite
+    alpha   the two-sided probability of marking a night although nothing shifted
     spread  the least standard deviation that is believed: of numbers that are always the same, a
             trifle would be a shift
     """

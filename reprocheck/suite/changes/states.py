@@ -41,7 +41,9 @@ LEAST_SPREAD = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What a rule found. `reason` is what the sentence is made of; the others as in TargetState."""
+    """Hold what a rule found. `reason`: the data of the sentence; other fields as in
+    TargetState.
+    """
 
     state: State
     reason: Reason
@@ -51,7 +53,7 @@ class Found:
 
 
 def classify(known: Known) -> TargetState:
-    """Return the state of a target in a night, by the first rule that has something to say."""
+    """Return the state of a target in a night, from the first rule in RULES that applies."""
     # the last rule always has something to say
     found = next(found for rule in RULES if (found := rule(known)) is not None)
     since = "" if found.since == known.night.id else found.since
@@ -74,7 +76,7 @@ def classify(known: Known) -> TargetState:
 
 
 def _gone(known: Known) -> Found | None:
-    """Return the change of a target that the suite does not have any more."""
+    """Return the state of a target that the suite no longer has."""
     if known.now is not None or known.target in known.night.targets:
         return None
     return Found(state="gone", reason=reasons.Gone(_night_of(known.last)))
@@ -96,7 +98,9 @@ def _not_run(known: Known) -> Found | None:
 
 
 def _failing(known: Known) -> Found | None:
-    """Return the change of a check that is not as expected, which chance does not explain."""
+    """Return the state of a target whose verdict is not the expected one, if chance does not
+    explain the failure.
+    """
     now = _checked(known)
     if passed(now) or known.chance is not None:
         return None
@@ -112,7 +116,9 @@ def _failing(known: Known) -> Found | None:
 
 
 def _drifted_too_far(known: Known) -> Found | None:
-    """Its curves are farther from the baseline than is allowed, and chance does not explain it."""
+    """Return the state of a target whose curves are farther from the baseline than is allowed, if
+    chance does not explain the distance.
+    """
     by_chance = known.varies and known.chance is not None
     if not known.too_far or by_chance:
         return None
@@ -120,9 +126,10 @@ def _drifted_too_far(known: Known) -> Found | None:
 
 
 def _shifted(known: Known) -> Found | None:
-    """Return the state of a target that varies, and whose losses have left their level.
+    """Return the state of a target that is known to vary, if the level of its losses has shifted.
 
-    Said even of a night that fails by chance: else a target that often fails would hide it.
+    This holds even in a night that fails by chance, because the failures of a target that often
+    fails would otherwise hide the shift.
     """
     found = shift(tuple(known.levels.values()), alpha=OF_LOSSES, spread=LEAST_SPREAD)
     if found is None or known.night.id not in known.levels:
@@ -140,14 +147,14 @@ def _shifted(known: Known) -> Found | None:
 
 
 def _intermittent_and_fails(known: Known) -> Found | None:
-    """Return the state of a target that fails, where chance has a part in that."""
+    """Return the state of an intermittent target that fails in this night."""
     return _intermittent(known) if known.fails else None
 
 
 def _fixed(known: Known) -> Found | None:
-    """Return the state of a target that failed the night before, by its verdict or by its drift,
-    and does not fail any more; of an intermittent one, after so long that chance does not explain
-    it.
+    """Return the state of a target that failed the night before, by its verdict or its drift, and
+    passes now. An intermittent target counts as fixed only after so many passes that chance does
+    not explain them.
     """
     if known.chance is not None:
         return None
@@ -167,22 +174,26 @@ def _fixed(known: Known) -> Found | None:
 
 
 def _drifted_within(known: Known) -> Found | None:
-    """Its curves are not those of the baseline of its key, and as close as is allowed."""
+    """Return the state of a target whose curves differ from the baseline of its own environment
+    key, by no more than is allowed.
+    """
     if not known.moved or known.other_key or known.varies:
         return None
     return _drifted(known, "drift")
 
 
 def _expected_drift(known: Known) -> Found | None:
-    """Its curves are not those of the baseline of another key."""
+    """Return the state of a target whose curves differ from a baseline of another environment
+    key.
+    """
     if not known.moved or not known.other_key:
         return None
     return _drifted(known, "expected drift")
 
 
 def _slower(known: Known) -> Found | None:
-    """Return the state of a target whose last nights took longer than those before. Of checks that
-    pass: others end early.
+    """Return the state of a target whose last nights took longer than the nights before. Only
+    checks that pass count, because failed checks end early.
     """
     passes = [check for check in known.checks if check.good and check.seconds > 0]
     if not passes or passes[-1] is not known.now:
@@ -201,7 +212,7 @@ def _slower(known: Known) -> Found | None:
 
 
 def _intermittent(known: Known) -> Found | None:
-    """Chance has a part in whether it fails."""
+    """Return the state of a target that is intermittent: chance decides whether it fails."""
     if known.chance is None:
         return None
     return Found(
@@ -225,7 +236,7 @@ def _new_target(known: Known) -> Found | None:
 
 
 def _unchanged(known: Known) -> Found | None:
-    """Return the state of a target of which nothing of the above is true."""
+    """Return the state of a target to which no other rule applies."""
     now = _checked(known)
     return Found(
         state="unchanged",
@@ -277,14 +288,18 @@ def _changed_at(checks: Sequence[TargetCheck], night: str) -> Mapping[str, tuple
 
 
 def _as_before(known: Known, state: State) -> str:
-    """Return the night in which a state began that is that of the night before, too."""
+    """Return the night in which `state` began, if the target had the same state the night before;
+    else "".
+    """
     if known.before is None or known.before.state != state:
         return ""
     return known.before.since or known.before.night
 
 
 def _first_failure(checks: Sequence[TargetCheck]) -> tuple[TargetCheck, TargetCheck | None]:
-    """Return the first of the failures that end these checks, and the pass before it."""
+    """Return the first failure of the unbroken run of failures at the end of these checks, and the
+    pass before it.
+    """
     first = checks[-1]
     for check in reversed(checks):
         if passed(check):
@@ -314,7 +329,9 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
 
 
 def _repaired(known: Known) -> TargetCheck | None:
-    """Return the last check that failed, where this one is the first that does not."""
+    """Return the last check that failed, if this night's check is the first one since that
+    passes.
+    """
     last = known.last
     if last is None:
         return None

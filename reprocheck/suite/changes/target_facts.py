@@ -19,15 +19,15 @@ COMMIT = "commit"
 class Known:
     """One target in one night.
 
-    now       its last attempt in this night; None where it was not checked
-    earlier   its last attempt in each night before, oldest first, of the nights with a check
+    now       the target's last check attempt in this night; None if it was not checked
+    earlier   the target's last attempt in each earlier night with a check, oldest first
     baseline  the accepted curves that it is held against: of its key, else the newest of another
-              key; None where none was accepted
-    drift     where its curves are not those of the baseline, as `baselines.compare` has it
-    allowed   how far they may be from it; None where there is no baseline
-    states    its states in the nights before, oldest first
+              key; None if none was accepted
+    drift     the series that differ from the baseline, as `baselines.compare` returns them
+    allowed   how far the curves may be from the baseline; None if there is no baseline
+    states    the target's states in the earlier nights, oldest first
     levels    of a target that is known to vary: night -> the level of its losses, oldest first
-    settings  the target, as the suite has it now; None where it does not
+    settings  the target as the settings file has it now; None if the file no longer names it
     """
 
     night: Night
@@ -43,14 +43,16 @@ class Known:
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
-        """The last attempts of all nights, this one last; without it where it was not checked."""
+        """Return the last attempt of each night, oldest first, including this night's if there is
+        one.
+        """
         if self.now is None:
             return tuple(self.earlier)
         return (*self.earlier, self.now)
 
     @property
     def before(self) -> TargetState | None:
-        """Its state in the last night that said something of it; None where none did."""
+        """Return the target's newest recorded state before this night; None if there is none."""
         return self.states[-1] if self.states else None
 
     @property
@@ -62,23 +64,23 @@ class Known:
 
     @property
     def last(self) -> TargetCheck | None:
-        """The check before this night's."""
+        """Return the last check in an earlier night; None if there is none."""
         return self.earlier[-1] if self.earlier else None
 
     @property
     def last_failure(self) -> TargetCheck | None:
-        """The last earlier check that did not pass."""
+        """Return the newest check in an earlier night that did not pass; None if all passed."""
         return next((check for check in reversed(self.earlier) if not passed(check)), None)
 
     @property
     def expected(self) -> str:
-        """The verdict that counts as good."""
+        """Return the verdict that counts as good for this target."""
         return "reproducible" if self.settings is None else self.settings.expect
 
     @property
     def varies(self) -> bool:
-        """Return whether the training is known not to repeat its bits: by the accepted check, or by
-        what is expected of it.
+        """Return whether the training is known to differ bitwise from run to run: by the accepted
+        check if there is a baseline, else by the verdict that the settings expect.
         """
         if self.baseline is None:
             return self.expected == "not_reproducible"
@@ -86,8 +88,9 @@ class Known:
 
     @cached_property
     def moved(self) -> tuple[Difference, ...]:
-        """The drift without what says nothing: a series that the baseline does not have, and one
-        that its own runs do not repeat, as long as it is within the tolerance.
+        """Return the series that differ from the baseline, without those that mean nothing: series
+        new to the check, and series that differ between runs of one check if they stay within the
+        tolerance.
         """
         return tuple(
             difference
@@ -97,25 +100,31 @@ class Known:
 
     @property
     def fails(self) -> bool:
-        """Return whether this night's check, or its drift, is not as it should be."""
+        """Return whether this night's check did not pass, or its curves are too far from the
+        baseline.
+        """
         return self.now is not None and (not passed(self.now) or bool(self.too_far))
 
     @cached_property
     def chance(self) -> ComesAndGoes | None:
-        """Return whether chance has a part in whether it fails, by all nights."""
+        """Return the evidence that the target fails by chance (is intermittent), over all nights;
+        None if there is none.
+        """
         return comes_and_goes(self._verdicts, varies=self.varies)
 
     @cached_property
     def chance_before(self) -> ComesAndGoes | None:
-        """The same by the nights before this one."""
+        """Return the evidence that the target fails by chance, over the nights before this one;
+        None if there is none.
+        """
         return comes_and_goes(self._verdicts[: len(self.earlier)], varies=self.varies)
 
     @cached_property
     def _verdicts(self) -> Sequence[Verdict]:
-        """Return the nights as `chance` is judged by.
+        """Return one verdict per night, from which `chance` is judged.
 
-        A night fails by its verdict, and where the training is known to vary by its drift as well.
-        (The drift of any other ends when a baseline is accepted, which is no chance.)
+        A night fails by its verdict and, if the training is known to vary, by its drift as well.
+        (Any other drift ends when a baseline is accepted, which is no chance.)
         """
         failed: set[str] = set()
         if self.varies:
@@ -137,7 +146,7 @@ class Known:
 
     @cached_property
     def too_far(self) -> tuple[Difference, ...]:
-        """The series that are farther from the baseline than is allowed."""
+        """Return the series that are farther from the baseline than is allowed."""
         if self.allowed is None:
             return ()
         return self.allowed.exceeded(self.drift)
@@ -149,8 +158,7 @@ def passed(check: TargetCheck) -> bool:
 
 
 def facts(check: TargetCheck) -> dict[str, str]:
-    """Return all that is recorded of the environment of a check: its key, what is beside it, its
-    commit.
+    """Return all recorded environment facts of a check: environment key, other facts, commit.
 
     Empty where the check left no report.
     """
@@ -160,7 +168,9 @@ def facts(check: TargetCheck) -> dict[str, str]:
 
 
 def facts_of_baseline(baseline: Baseline) -> dict[str, str]:
-    """Return the same of the check that was accepted; of imported curves what is known of them."""
+    """Return the recorded environment facts of a baseline's check; for imported curves, what is
+    known.
+    """
     return _with_commit({**baseline.environment, **baseline.key.facts}, baseline.commit)
 
 
@@ -171,9 +181,9 @@ def _with_commit(known: dict[str, str], commit: str) -> dict[str, str]:
 
 
 def changed(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the facts that differ: name -> (then, now); "" where a fact was not there.
+    """Return the facts that differ: name -> (old value, new value); "" for a fact that is absent.
 
-    Nothing where either side recorded no fact at all: nothing is known then.
+    Return nothing if either side has no facts at all, because then nothing is known.
     """
     if not then or not now:
         return {}
@@ -183,9 +193,7 @@ def changed(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[
 
 
 def between(then: TargetCheck | None, now: TargetCheck | None) -> dict[str, tuple[str, str]]:
-    """Return the facts that differ between two checks; nothing where there is none to compare
-    with.
-    """
+    """Return the facts that differ between two checks; nothing if either check is None."""
     if then is None or now is None:
         return {}
     return changed(facts(then), facts(now))

@@ -48,9 +48,9 @@ _HALF = 0.5
 class Verdict:
     """One night of a target.
 
-    good   it passed in its first attempt
-    moved  the commit or the environment is not that of the night before
-    both   it failed and passed in this night: a retry passed, which shows chance by itself
+    good   whether the target passed in its first attempt
+    moved  whether the commit or the environment differs from the night before
+    both   whether the target failed and then passed a retry in this night, which proves chance
     """
 
     good: bool
@@ -60,7 +60,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class ComesAndGoes:
-    """A target that is intermittent by its history.
+    """Say that a target is intermittent by its history.
 
     first     index of the first failure that belongs to it
     failures  how many nights failed, of the `nights` that count
@@ -73,8 +73,8 @@ class ComesAndGoes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Shown:
-    """That chance has a part: the night in which it is known, the failure that it began with, and
-    the night from which on verdicts are counted.
+    """Hold where chance was shown: the night in which it became known, the failure it began with,
+    and the night from which on verdicts are counted.
     """
 
     counted: int
@@ -84,7 +84,9 @@ class _Shown:
 
 @dataclass(slots=True)
 class _Counts:
-    """How often the verdict changed, of so many nights of one kind."""
+    """Count how often the verdict changed, over the nights of one kind (with or without a recorded
+    change).
+    """
 
     limit: float
     nights: int = 0
@@ -105,7 +107,7 @@ class _Counts:
 
 @dataclass(slots=True)
 class _Beginning:
-    """The two explanations of all nights after one failure."""
+    """Weigh both explanations (a change, or chance) of all nights after one failure."""
 
     first: int
     weight: float
@@ -132,7 +134,7 @@ class _Beginning:
 
 @dataclass(slots=True)
 class _Runs:
-    """The runs of equal verdicts of an intermittent target."""
+    """Track the runs of equal verdicts of an intermittent target."""
 
     nights: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
     runs: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
@@ -149,8 +151,8 @@ class _Runs:
         self.length += 1
 
     def unexplained(self) -> bool:
-        """Return whether chance does not explain the run that is under way, by the nights before
-        it.
+        """Return whether the current run of equal verdicts is too long to be explained by chance,
+        judged by the nights before the run.
         """
         same = self.nights[self.good] - self.length + _HALF
         other = self.nights[not self.good] + _HALF
@@ -168,7 +170,7 @@ def _log_beta(a: float, b: float) -> float:
 
 
 def comes_and_goes(verdicts: Sequence[Verdict], *, varies: bool = False) -> ComesAndGoes | None:
-    """Return what the history says after its last night; None where the target is not intermittent.
+    """Return what the history says after its last night; None if the target is not intermittent.
 
     varies  it is known that the training does not repeat its bits
     """
@@ -197,7 +199,7 @@ def _first_change(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
 
 
 def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
-    """None where chance is not shown to have a part."""
+    """Return where chance is first shown to decide the verdicts; None if it is not."""
     beginnings: list[_Beginning] = []
     for night in range(start, len(verdicts)):
         now = verdicts[night]
@@ -219,7 +221,7 @@ def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | N
 
 
 def _ends(verdicts: Sequence[Verdict], runs: _Runs, known: _Shown) -> int | None:
-    """Return the index of the first night of a run that chance does not explain; None where there
+    """Return the index of the first night of a run that chance does not explain; None if there
     is none.
     """
     for night in range(known.counted, len(verdicts)):

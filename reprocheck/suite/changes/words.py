@@ -28,13 +28,13 @@ def sentence(reason: reasons.Reason, changed: Mapping[str, tuple[str, str]], sin
 
 
 def night(name: str) -> str:
-    """Return a night in a sentence: its date, where its name begins with one."""
+    """Format a night's name for a sentence: its date, if the name begins with one."""
     date = _DATE.match(name)
     return date[1] if date else name
 
 
 def facts(changed: Mapping[str, tuple[str, str]]) -> str:
-    """`torch 2.12 → 2.13, threads 8 → 4 and 2 more facts`."""
+    """Format changed facts: `torch 2.12 → 2.13, threads 8 → 4 and 2 more facts`."""
     parts = []
     for name, (then, now) in list(changed.items())[:FACTS]:
         if not then:
@@ -178,7 +178,9 @@ def differences(drift: Iterable[Difference]) -> str:
 
 
 def _importance(difference: Difference) -> tuple[bool, bool, float, int]:
-    """Return the loss before other series, then by where they differ."""
+    """Return a sort key for a difference: the loss first, then series by where they first
+    differ.
+    """
     where = float("inf") if difference.step is None else difference.step
     return (difference.series != _LOSS, difference.missing, where, difference.rank)
 

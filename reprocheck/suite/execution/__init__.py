@@ -22,7 +22,7 @@ __all__ = ["Executor", "Job", "Performed", "is_good", "left_by", "perform", "rea
 
 
 class Executor(Protocol):
-    """Where checks run."""
+    """Run checks: on this machine or on a cluster."""
 
     name: str
 
@@ -31,10 +31,10 @@ class Executor(Protocol):
         """Return whether any check is under way."""
 
     def impossible(self, resources: Resources) -> str:
-        """Return why a target can never run there, as a sentence; "" where it can."""
+        """Return why a target's resources can never be met here, as a sentence; "" if they can."""
 
     def start(self, job: Job) -> str:
-        """Start a job; else says what it has to wait for, "" where it was started."""
+        """Start a job, and return ""; if it cannot start yet, return what it has to wait for."""
 
     def wait(self, seconds: float) -> list[Performed]:
-        """Return the jobs that have ended, after so many seconds at most."""
+        """Wait at most this many seconds, and return the jobs that have ended."""

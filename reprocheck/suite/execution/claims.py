@@ -23,20 +23,24 @@ from reprocheck.suite.execution.job import Job
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One thing to be claimed: a device, a folder, a name. `shared` with others that share it."""
+    """Name one thing to lock: a device, a folder or a name. `shared`: other shared claims may hold
+    it, too.
+    """
 
     name: str
     shared: bool = False
 
 
 class Claim:
-    """Locks that are held. `give_back` ends it."""
+    """Hold locks on files; `give_back` releases them."""
 
     def __init__(self, descriptors: Sequence[int]) -> None:
         self.descriptors = tuple(descriptors)
 
     def give_back(self) -> None:
-        """Others may have it, once no process holds its descriptors any more."""
+        """Close the descriptors of the locks; each lock is free once no process holds its
+        descriptor.
+        """
         for descriptor in self.descriptors:
             with suppress(OSError):
                 os.close(descriptor)
@@ -48,9 +52,9 @@ NOTHING = Claim(())
 
 
 def claimed(wanted: Iterable[Wanted]) -> Claim | None:
-    """Return all that is wanted; None where any of it is another's.
+    """Lock everything that is wanted; return None if another process holds any of it.
 
-    Raises ReportError where the folder for temporary files cannot be written.
+    Raises ReportError if the folder for temporary files cannot be written.
     """
     taken: list[int] = []
     for one in wanted:
@@ -63,8 +67,9 @@ def claimed(wanted: Iterable[Wanted]) -> Claim | None:
 
 
 def of_folder(job: Job, where: str = "") -> tuple[Wanted, ...]:
-    """Return the working directory of a job: for itself with all below it, where its runs work
-    there, and with others where each run has a copy. `where`: claims of two places do not meet.
+    """Return the claims on a job's working directory: exclusive, with all below it, if the runs
+    work in the directory itself; shared if each run has a copy. Claims with different `where` never
+    conflict.
     """
     folder = job.target.workdir.resolve()
     around = (Wanted(f"folder {where}{above}", shared=True) for above in folder.parents)
@@ -77,7 +82,7 @@ def _file(name: str) -> Path:
 
 
 def _locked(wanted: Wanted) -> int | None:
-    """Return the descriptor of a locked file; None where another has it."""
+    """Return the descriptor of a locked file; None if another process holds the lock."""
     file = _file(wanted.name)
     how = fcntl.LOCK_SH if wanted.shared else fcntl.LOCK_EX
     try:

@@ -47,43 +47,42 @@ class Job:
 
     @property
     def folder(self) -> Path:
-        """The folder of the report, absolute."""
+        """Return the absolute path of the report folder."""
         return self.root / self.place
 
     @property
     def recording(self) -> Path:
-        """The file of a deeper recording."""
+        """Return the path of the deeper recording's file."""
         return self.folder / "recording.zip"
 
     @property
     def secrets(self) -> list[str]:
-        """Values that are masked wherever they stand."""
+        """Return the values that are masked wherever they appear."""
         return known_secrets(self.target.words, {**os.environ, **self.target.environment})
 
     @property
     def redaction(self) -> Redaction:
-        """Return what is taken out of all that is written of it, as `run` takes it out of its
-        folder.
-        """
+        """Return the redaction of everything written about the job, the same as `run` uses."""
         return Redaction("folder", identity=identity(), known=self.secrets)
 
     @cached_property
     def is_alone(self) -> bool:
-        """Return whether its runs work in the working directory itself, so that nothing else
-        may.
+        """Return whether the runs work in the working directory itself, so that no other job may
+        use it.
         """
         return self.target.resume is None and _workdir(self.target) != "copy"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Performed:
-    """A job that has come to its end.
+    """Hold a job that has ended, and its result.
 
-    started      seconds since 1970
-    exit_status  of `reprocheck run`, negative for a signal; None where it could not be started
-    commit       of the working directory, with `+` where tracked files are modified; "" without git
+    started      when the job began: seconds since 1970
+    exit_status  the exit status of `reprocheck run`, negative for a signal; None if not started
+    commit       the commit of the working directory, with `+` if tracked files are modified; "" if
+                 git is not used
     error        why nothing could be made of it; "" where a report may be there
-    lost         why it did not come to its end, through no fault of the target; "" where it did
+    lost         why it did not come to its end, through no fault of the target; "" if it did
     """
 
     job: Job
@@ -96,14 +95,14 @@ class Performed:
 
     @property
     def no_recording(self) -> str:
-        """Return why a deeper recording was not made; "" where it was."""
+        """Return why a deeper recording was not made; "" if it was."""
         if self.job.recording.is_file():
             return ""
         return self.error or self.lost or f"exit status {self.exit_status}"
 
 
 def _workdir(target: Target) -> object:
-    """Return the option `workdir` as it holds for a target, wherever it was set."""
+    """Return the value of the option `workdir` for a target, wherever it was set."""
     own = target.options.get("workdir")
     if own is not None:
         return own
@@ -114,7 +113,7 @@ def _workdir(target: Target) -> object:
 
 
 def command_words(job: Job, output: Path) -> tuple[str, ...]:
-    """Return what stands behind `reprocheck`: the command, its options, and what is run.
+    """Return the words after `reprocheck`: the command, its options, and the script to run.
 
     `output`: the folder in which the report folder is made.
     """
@@ -135,7 +134,7 @@ def command_words(job: Job, output: Path) -> tuple[str, ...]:
 
 
 def resume_words(options: Mapping[str, object]) -> tuple[str, ...]:
-    """Options of `reprocheck resume`, as the command line has them.
+    """Convert options of `reprocheck resume` to words of the command line.
 
     >>> resume_words({"with": "--from {checkpoint}", "at": ("first", "3"), "go-on": 20})
     ('--resume-with', '--from {checkpoint}', '--at', 'first', '--at', '3', '--go-on', '20')
@@ -163,7 +162,7 @@ def option_words(options: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _words_of(option: Option, value: object) -> Iterator[str]:
-    """Yield one option as words; none where the value is what holds without it."""
+    """Yield one option as words of the command line; none if the value is the default."""
     if option.kind.type == "switch":
         if value:
             yield option.flag

@@ -11,7 +11,7 @@ from reprocheck.suite.target import Target
 
 def first_line(lines: Iterable[Line | None], target: Target) -> str:
     """Return the first of these lines whose file lies in the folder of the target, as `file:line`;
-    "" where there is none.
+    "" if there is none.
     """
     for line in lines:
         if line is not None and (target.workdir / line.file).is_file():
@@ -20,5 +20,5 @@ def first_line(lines: Iterable[Line | None], target: Target) -> str:
 
 
 def to_paste(reason: str) -> str:
-    """Return a reason that quotes no log without the names of this machine."""
+    """Return a reason that quotes no log, with the names of this machine redacted."""
     return Redaction("paste", identity=identity()).sentence(reason)

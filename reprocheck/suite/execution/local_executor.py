@@ -15,7 +15,7 @@ from reprocheck.suite.model import Resources
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A check under way, and what it has for itself."""
+    """Hold a check under way, with its claim and devices."""
 
     under_way: UnderWay
     claim: claims.Claim
@@ -23,7 +23,8 @@ class _Running:
 
 
 class LocalExecutor:
-    """At most `jobs` checks at a time, each with the cores and devices that its target asks for.
+    """Run at most `jobs` checks at a time, each with the cores and devices that its target asks
+    for.
 
     A context manager: at its end no process of any check is alive.
     """
@@ -42,13 +43,13 @@ class LocalExecutor:
         return bool(self._running)
 
     def impossible(self, resources: Resources) -> str:
-        """Return why a target can never run here, as a sentence; "" where it can."""
+        """Return why a target can never run here, as a sentence; "" if it can."""
         return more_than(self._machine, resources)
 
     def start(self, job: Job) -> str:
-        """Start a job; else says what it has to wait for, "" where it was started.
+        """Start a job, and return ""; if it cannot start yet, return what it has to wait for.
 
-        Raises ReportError where its folder cannot be written.
+        Raises ReportError if the job's folder cannot be written.
         """
         resources = job.target.resources
         taken = sum(check.under_way.job.target.resources.cpus for check in self._running)
@@ -67,7 +68,7 @@ class LocalExecutor:
         return ""
 
     def wait(self, seconds: float) -> list[Performed]:
-        """Return the jobs that have ended, after so many seconds at most."""
+        """Wait at most this many seconds, and return the jobs that have ended."""
         if not self._running:
             time.sleep(seconds)
         share = seconds / max(1, len(self._running))
@@ -81,7 +82,7 @@ class LocalExecutor:
         return performed
 
     def _free_devices(self, resources: Resources) -> list[tuple[str, str]] | None:
-        """(variable, name of a device) of free devices; None where there are not enough now."""
+        """Return free devices as (variable, device name); None if there are not enough free now."""
         taken = {device for check in self._running for device in check.devices}
         found: list[tuple[str, str]] = []
         for variable, number in asked(resources).items():
@@ -104,8 +105,8 @@ class LocalExecutor:
 
 
 def _with_devices(job: Job, devices: list[tuple[str, str]]) -> Job:
-    """Return the job with the variables that give it these devices, and none where it asked for
-    none.
+    """Return the job with the variables that select these devices; unchanged if `devices` is
+    empty.
     """
     given: dict[str, str] = {}
     for variable, name in devices:

@@ -18,7 +18,9 @@ NAMES: Mapping[str, str] = {GPUS: "GPU", NPUS: "NPU"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Machine:
-    """Cores, and the devices by the variable that gives them to a process."""
+    """Hold the cores and devices of a machine; devices by the environment variable that selects
+    them.
+    """
 
     cpus: float
     devices: Mapping[str, Sequence[str]]
@@ -39,14 +41,12 @@ def this_machine(environment: Mapping[str, str] | None = None, dev: Path = Path(
 
 
 def asked(resources: Resources) -> dict[str, int]:
-    """Return how many devices are asked for, by the variable that gives them."""
+    """Return how many devices are asked for, by the environment variable that selects them."""
     return {GPUS: resources.gpus, NPUS: resources.npus}
 
 
 def more_than(machine: Machine, resources: Resources) -> str:
-    """Return in what a target asks for more than a machine has, as a sentence; "" where it has
-    enough.
-    """
+    """Return which resource of a target exceeds the machine, as a sentence; "" if none does."""
     if resources.cpus > machine.cpus:
         return f"It asks for {resources.cpus:g} cores, and this machine has {machine.cpus:g}."
     for variable, number in asked(resources).items():
@@ -57,7 +57,12 @@ def more_than(machine: Machine, resources: Resources) -> str:
 
 
 def _visible(variable: str | None, files: int, hides_all: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the devices of a kind."""
+    """Return the names of the visible devices of one kind.
+
+    variable   the value of the variable that selects devices; None if it is not set
+    files      how many device files there are
+    hides_all  values of the variable that hide every device
+    """
     if variable is None:
         return tuple(map(str, range(files)))
     if variable.strip() in hides_all or not files:

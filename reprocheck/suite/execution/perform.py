@@ -36,11 +36,11 @@ ROOM = 1 << 20
 
 
 class UnderWay:
-    """A job that was started. A context manager: at its end no process of it is alive.
+    """Run a job that was started; a context manager at whose end no process of the job is alive.
 
-    `claim`: what it has for itself, kept by its processes also where this one is killed.
+    `claim`: the locks of the job, held by its processes even if this process is killed.
 
-    Raises ReportError where its folder cannot be written.
+    Raises ReportError if the job's folder cannot be written.
     """
 
     def __init__(self, job: Job, claim: Claim) -> None:
@@ -72,7 +72,7 @@ class UnderWay:
         return self._closing.enter_context(process)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for at most so long; True once all that was started is gone."""
+        """Wait at most this many seconds; return True once all processes of the job have ended."""
         if self._process is None:
             return True
         try:
@@ -82,15 +82,15 @@ class UnderWay:
             return True
 
     def end(self) -> None:
-        """Ask all of its processes to end; `wait` says when they have."""
+        """Ask all processes of the job to end; `wait` returns True once they have ended."""
         if self._process is not None:
             self._process.end()
 
     def performed(self) -> Performed:
-        """Return what became of it, once it has ended; its report stands at its place then.
+        """Return the result of the job, once it has ended, and move its report to its place.
 
-        Raises ReportError where it cannot be put there, or where the check did not succeed and the
-        disk is full: then it says nothing of the target, and is to be made again.
+        Raises ReportError if the report cannot be moved, or if the check failed on a full disk: its
+        result then says nothing about the target, and the check has to be repeated.
         """
         status = None
         if self._process is not None:
@@ -116,12 +116,12 @@ class UnderWay:
         self.close()
 
     def close(self) -> None:
-        """End what is alive of it."""
+        """End the processes of the job that are still alive."""
         self._closing.close()
 
 
 def perform(job: Job, claim: Claim = NOTHING) -> Performed:
-    """Start the job and wait for it. Raises ReportError where its folder cannot be written."""
+    """Start the job and wait for it. Raises ReportError if its folder cannot be written."""
     with UnderWay(job, claim) as under_way:
         while not under_way.wait(1.0):
             pass
@@ -129,7 +129,7 @@ def perform(job: Job, claim: Claim = NOTHING) -> Performed:
 
 
 def left_by(job: Job) -> Performed | None:
-    """Return what became of a job whose report stands at its place; None where none does."""
+    """Return the result of a job whose report stands at its place; None if there is no report."""
     try:
         note = msgspec.json.decode((job.folder / NOTE).read_bytes(), type=_Note)
     except (OSError, msgspec.MsgspecError):
@@ -138,7 +138,7 @@ def left_by(job: Job) -> Performed | None:
 
 
 class _Note(msgspec.Struct, kw_only=True, frozen=True):
-    """`suite.json`: a Performed without its job."""
+    """Hold the content of `suite.json`: a Performed without its job."""
 
     started: float
     seconds: float
@@ -150,7 +150,7 @@ class _Note(msgspec.Struct, kw_only=True, frozen=True):
 def _work_folder(job: Job) -> Path:
     """Return a new folder beside the place of the report.
 
-    Raises ReportError where it cannot be made, or has no room: then no check can be recorded.
+    Raises ReportError if the folder cannot be made, or the disk is full.
     """
     beside = job.folder.parent
     try:
@@ -163,7 +163,7 @@ def _work_folder(job: Job) -> Path:
 
 
 def _need_room(work: Path) -> None:
-    """Raise ReportError where the disk of a folder is full; the folder goes then."""
+    """Raise ReportError, and remove the folder, if its disk is full."""
     probe = work / ".probe"
     try:
         probe.write_bytes(bytes(ROOM))
@@ -181,8 +181,8 @@ def _no_place(folder: Path, error: OSError) -> ReportError:
 
 
 def _put_in_place(performed: Performed, work: Path) -> None:
-    """Move what a job has left to the place of its report. What it and killed jobs left beside it
-    goes before that: once the report is in its place nobody makes this attempt again.
+    """Move the report of a job to its place. Remnants of this job and of killed attempts are
+    removed first, because nobody repeats an attempt whose report is in place.
     """
     job = performed.job
     report = _report_in(work)
@@ -212,14 +212,14 @@ def _put_in_place(performed: Performed, work: Path) -> None:
 
 
 def _report_in(work: Path) -> Path:
-    """Return the folder of the report; that of the job where there is none."""
+    """Return the report folder inside a work folder; the work folder itself if there is none."""
     found = (record.parent for record in work.glob("*/record.json"))
     return next((folder for folder in found if not folder.is_symlink()), work)
 
 
 def _put_back_of_killed(job: Job, work: Path) -> None:
-    """Put the user's files back where the check or one of a killed night could not do it any more,
-    and says so behind what the check has printed.
+    """Restore the user's files that this check, or one of a killed night, could not restore itself,
+    and append a note to the stderr of the check.
     """
     report = _report_in(work)
     workdir = job.target.workdir.resolve()
@@ -232,12 +232,14 @@ def _put_back_of_killed(job: Job, work: Path) -> None:
 
 
 def _attempts(job: Job) -> Iterator[Path]:
-    """Return the folders of this attempt of a job, and of those of it that were killed."""
+    """Yield the work folders of this attempt of a job, including those of killed processes."""
     return job.folder.parent.glob(f".{job.folder.name}-*")
 
 
 def _remove(work: Path) -> None:
-    """Remove the folder of a job, but for files of the user's that are in it alone."""
+    """Remove the work folder of a job, unless it holds files of the user that exist nowhere
+    else.
+    """
     if not holds_user_files(work):
         shutil.rmtree(work, ignore_errors=True)
 
@@ -253,9 +255,9 @@ def packed(job: Job) -> bytes:
 
 
 def unpacked(data: bytes, job: Job) -> Performed:
-    """Return what a job that ran elsewhere came to, with its report put in place here.
+    """Return the result of a job that ran on another machine, and put its report in place here.
 
-    Raises ReportError where that cannot be written, or where the zip holds no such report.
+    Raises ReportError if the report cannot be written, or the zip holds no such report.
     """
     work = _work_folder(job)
     report = work / "report"
@@ -280,7 +282,7 @@ def _unwritable(job: Job, error: OSError) -> ReportError:
 
 
 def tail(folder: Path, lines: int = 12) -> str:
-    """Return the last lines that `reprocheck run` wrote to stderr; "" where it wrote none."""
+    """Return the last lines that `reprocheck run` wrote to stderr; "" if it wrote none."""
     with suppress(OSError):
         text = (folder / STDERR).read_bytes()[-8192:].decode("utf-8", "replace")
         return "\n".join(text.strip().splitlines()[-lines:])
@@ -299,7 +301,7 @@ def commit_of(folder: Path) -> str:
 
 
 def _git(folder: Path, *words: str) -> str:
-    """Return what git prints; "" where it fails. It takes no lock: the user may commit
+    """Return what git prints; "" if it fails. Git takes no lock, because the user may commit
     meanwhile.
     """
     try:

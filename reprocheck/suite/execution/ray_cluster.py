@@ -41,7 +41,7 @@ SECONDS_TO_END = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A task under way."""
+    """Hold a task under way."""
 
     job: Job
     claim: claims.Claim
@@ -49,11 +49,11 @@ class _Running:
 
 
 class RayExecutor:
-    """Checks on a Ray cluster. A context manager: at its end no task of it is under way.
+    """Run checks on a Ray cluster; a context manager at whose end no task is under way.
 
-    address  of the cluster, as `ray.init` takes it: `auto`, or `HOST:PORT`
+    address  the address of the cluster, as `ray.init` takes it: `auto`, or `HOST:PORT`
 
-    Raises UsageError where Ray is not installed, or the cluster cannot be reached.
+    Raises UsageError if Ray is not installed, or the cluster cannot be reached.
     """
 
     name = "ray"
@@ -74,7 +74,7 @@ class RayExecutor:
         return bool(self._running)
 
     def impossible(self, resources: Resources) -> str:
-        """Return why no node of the cluster can ever run such a check; "" where one can."""
+        """Return why no node of the cluster can ever run such a check; "" if one can."""
         wanted = _wanted(resources)
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         if any(_fits(wanted, node) for node in nodes):
@@ -83,7 +83,9 @@ class RayExecutor:
         return f"It asks for {asked}, and no node of the cluster has that."
 
     def start(self, job: Job) -> str:
-        """Give a job to the cluster; else says what it has to wait for."""
+        """Submit a job to the cluster, and return ""; if there is no room, return what it has to
+        wait for.
+        """
         if not self._has_room(job):
             return "a free node"
         claim = claims.claimed(claims.of_folder(job))
@@ -101,7 +103,7 @@ class RayExecutor:
         return ""
 
     def wait(self, seconds: float) -> list[Performed]:
-        """Return the jobs that have ended, after so many seconds at most."""
+        """Wait at most this many seconds, and return the jobs that have ended."""
         if not self._running:
             time.sleep(seconds)
             return []
@@ -111,7 +113,7 @@ class RayExecutor:
         return [self._ended(task) for task in ready]
 
     def _ended(self, task: Any) -> Performed:
-        """Return what became of a task; its report is put in place."""
+        """Return the result of a task, and put its report in place."""
         running = self._running[task]
         try:
             data = self._ray.get(task)
@@ -183,7 +185,7 @@ class RayExecutor:
 
 
 def _check(job: Job) -> bytes:
-    """On a node: performs the job in a temporary folder, and returns its report as a zip."""
+    """Perform the job in a temporary folder of a node, and return its report as a zip."""
     # the same each time: what a task leaves that is killed goes when the night goes on
     name = hashlib.sha256(os.fsencode(job.folder)).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"reprocheck-task-{os.getuid()}-{name}"
@@ -200,8 +202,8 @@ def _check(job: Job) -> bytes:
 
 
 def _claimed(job: Job) -> claims.Claim:
-    """Return the working directory, once what a killed night has left at work there is gone. The
-    claim of the driver ends with the driver, so a node has its own.
+    """Wait for the lock on the working directory, and return its claim. A node takes its own claim,
+    because the driver's claim ends with the driver.
     """
     while (claim := claims.claimed(claims.of_folder(job, ON_NODE))) is None:
         time.sleep(AGAIN)
@@ -209,7 +211,7 @@ def _claimed(job: Job) -> claims.Claim:
 
 
 def _wanted(resources: Resources) -> Mapping[str, float]:
-    """Resources by the names that Ray has for them."""
+    """Return resources by Ray's names for them."""
     return {"CPU": resources.cpus, "GPU": resources.gpus, NPU: resources.npus}
 
 
@@ -228,7 +230,7 @@ def _without_report(running: _Running, *, error: str = "", lost: str = "") -> Pe
 
 
 def _cause(error: Any) -> str:
-    """Return what went wrong in a task, of Ray's error around it."""
+    """Return the error of a task that Ray's error wraps."""
     cause = error.cause
     if isinstance(cause, ReprocheckError):
         return cause.message
@@ -236,5 +238,5 @@ def _cause(error: Any) -> str:
 
 
 def _first_sentence(error: Exception) -> str:
-    """Return the first sentence of an error of Ray's, which are long."""
+    """Return the first sentence of a Ray error, because Ray's messages are long."""
     return f"{str(error).strip().partition('. ')[0].splitlines()[0].rstrip('.')}."

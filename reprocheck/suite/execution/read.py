@@ -23,10 +23,10 @@ REPORTED = frozenset(EXIT_CODE.values())
 
 
 def read(performed: Performed) -> TargetCheck:
-    """Return what the check came to, read from its report folder.
+    """Return a check's row of the history, read from its report folder.
 
-    Its verdict is `error`, with the reason and what `reprocheck run` said last, where no report
-    could be made.
+    If no report could be made, the verdict is `error`, with the reason and the last output of
+    `reprocheck run`.
     """
     job = performed.job
     row = TargetCheck(
@@ -53,8 +53,8 @@ def read(performed: Performed) -> TargetCheck:
 
 
 def is_good(target: Target, verdict: str, exit_code: int) -> bool:
-    """Return whether a verdict is the one that the target is to have; of `reproducible`, whether
-    the exit code allows it, too.
+    """Return whether a verdict is the one the target expects and, for `reproducible`, the exit code
+    allows it.
     """
     if target.expect == "reproducible":
         return exit_code == 0
@@ -62,7 +62,7 @@ def is_good(target: Target, verdict: str, exit_code: int) -> bool:
 
 
 def _no_report(performed: Performed) -> str:
-    """Return why there is no report to be read; "" where one may be there."""
+    """Return why there is no report to be read; "" if there may be one."""
     if performed.error or performed.lost:
         return performed.error or performed.lost
     status = performed.exit_status

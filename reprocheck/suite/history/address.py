@@ -30,7 +30,7 @@ SECRET_WORDS = ("password", "sslpassword")
 
 
 def shown(url: str) -> str:
-    """Return a URL, right or wrong, without its passwords."""
+    """Return a URL with its passwords masked, even if the URL is invalid."""
     try:
         read = make_url(url)
     except (ArgumentError, ValueError):
@@ -42,7 +42,9 @@ def shown(url: str) -> str:
 
 
 def parsed(url: str) -> URL:
-    """Return the URL of a history with the driver that is used; HistoryError where it is none."""
+    """Return the URL of a history with the database driver to use. Raises HistoryError if it is
+    invalid.
+    """
     kind, _, rest = url.partition("://")
     driver = DRIVERS.get(kind)
     if driver is None or not rest:
@@ -67,17 +69,19 @@ def parsed(url: str) -> URL:
 
 
 def _cut_short(read: URL) -> bool:
-    """Return whether the password was taken to end at an @ in it."""
+    """Return whether the parser ended the password at an @ that belongs to it."""
     return "@" in (read.host or "")
 
 
 def _masked(url: str) -> str:
-    """Return a URL that cannot be taken apart, without all that may be a password."""
+    """Return an unparsable URL without everything that may be a password."""
     return re.sub(":.*@", ":***@", url, flags=re.DOTALL)
 
 
 def _file(url: str) -> URL:
-    """Return what stands behind `sqlite:///` is a path, with whatever characters it has."""
+    """Return the URL of a SQLite file: the text after `sqlite:///` is a path, whatever characters
+    it has.
+    """
     _, _, path = url.partition("://")
     if not path.startswith("/") or path in ("/", "/:memory:"):
         raise HistoryError(f"The history at {url} names no file.", KNOWN)

@@ -19,7 +19,7 @@ LOCK = 0x72657072
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision of the tables in a database; None where there are none."""
+    """Return the schema version of the tables in a database; None if it has no tables."""
     newest = _newest(connection)
     if newest is None:
         return None
@@ -29,7 +29,9 @@ def revision_of(connection: Connection) -> str | None:
 def make_tables(connection: Connection, where: str) -> None:
     """Make the tables, in the transaction of the connection.
 
-    HistoryError where they are of another version or not ours. `where`: the URL for people.
+    where  the URL of the history, as error messages show it
+
+    Raises HistoryError if the database has tables of another version, or of another program.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK})
@@ -56,7 +58,7 @@ def make_tables(connection: Connection, where: str) -> None:
 
 
 def _newest(connection: Connection) -> Row[tuple[str, str, float]] | None:
-    """Return the version of the tables that was recorded last; None where there are none."""
+    """Return the newest schema version recorded in the database; None if it has no tables."""
     if not inspect(connection).has_table(revisions.name):
         return None
     newest = select(revisions).order_by(revisions.c.made.desc()).limit(1)

@@ -27,7 +27,7 @@ first and writes later would fail, without waiting, where another one wrote in b
 
 
 def engine_of(url: URL, *, wait: float) -> Engine:
-    """Return the engine of a history. `wait`: seconds for which locks are waited for."""
+    """Return the SQLAlchemy engine of a history. `wait`: seconds to wait for a database lock."""
     if url.get_backend_name() == "sqlite":
         return _sqlite(url, wait)
     return _postgresql(url, wait)
@@ -40,8 +40,8 @@ def file_of(url: URL) -> Path:
 
 
 def refuse_programs(connection: sqlite3.Connection, where: str) -> None:
-    """HistoryError where one of our tables is more than a table: what a view, a trigger, a
-    generated column or a virtual table says is run by whoever reads or writes.
+    """Raise HistoryError if a table of the history is a view or virtual table, or has a trigger or
+    a generated column, because reading or writing it would run foreign SQL.
     """
     for table, kind, name in connection.execute(_PROGRAMS):
         if table in metadata.tables:

@@ -10,20 +10,20 @@ from reprocheck.errors import UsageError
 
 
 class HistoryError(UsageError):
-    """The history cannot be opened, read or written."""
+    """Report that the history cannot be opened, read or written."""
 
 
 class DamagedError(HistoryError):
-    """The file of the history cannot be read as one."""
+    """Report that the file of the history is damaged, or no SQLite database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A kind of failure of a database.
+    """Describe one kind of database failure.
 
-    what   happened, after `The history at URL`
-    fix    what to do
-    passes whether it may be over in a moment, so that it is tried again
+    what    what happened, to stand after `The history at URL`
+    fix     what the user should do
+    passes  whether the failure may be over in a moment, so that the operation is tried again
     """
 
     what: str
@@ -108,7 +108,7 @@ OF_POSTGRESQL: Mapping[str, Fault] = {
 
 
 def fault_of(original: BaseException | None) -> Fault:
-    """Return what kind of failure an exception of a driver is."""
+    """Return the kind of failure that an exception of the database driver stands for."""
     if isinstance(original, sqlite3.Error):
         code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         return OF_SQLITE_IN_DETAIL.get(code) or OF_SQLITE.get(code & 0xFF, OTHER)
@@ -121,7 +121,7 @@ def fault_of(original: BaseException | None) -> Fault:
 
 
 def error_of(original: BaseException | None, where: str) -> HistoryError:
-    """Return an exception of a driver as an error for people; `where`: the URL without its
+    """Return a HistoryError for an exception of the database driver; `where`: the URL without its
     password.
     """
     fault = fault_of(original)

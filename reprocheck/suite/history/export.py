@@ -49,7 +49,7 @@ SERIES = (
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is exported: of one target or of all (""), of the last nights or of all (None)."""
+    """Say what is exported: one target or all (""), the last nights or all (None)."""
 
     target: str = ""
     last: int | None = None
@@ -58,7 +58,7 @@ class Selection:
 def export(history: History, file: Path, selection: Selection, *, series: bool = False) -> int:
     """Write the checks, or every value of their series, and return the number of rows.
 
-    Raises HistoryError where the file is no `.csv`, or cannot be written.
+    Raises HistoryError if the file is no `.csv`, or cannot be written.
     """
     if file.suffix.lower() != ".csv":
         raise HistoryError(f"{file}: there is no such export.", "Name a file .csv.")

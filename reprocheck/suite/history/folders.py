@@ -27,10 +27,10 @@ Bring = Callable[[TargetCheck, str], TargetCheck]
 
 
 def bringing(source: Path, here: Path) -> Bring:
-    """Return what copies the report folder of a check from one suite folder to another.
+    """Return a function that copies the report folder of a check from one suite folder to another.
 
     The returned function takes a check and the night that it belongs to here, and returns the check
-    with its folder here: "" where it is in neither place.
+    with its folder here: "" if it is in neither place.
     """
 
     def bring(check: TargetCheck, night: str) -> TargetCheck:
@@ -45,7 +45,7 @@ def bringing(source: Path, here: Path) -> Bring:
 
 
 def in_night(folder: str, part: str, night: str) -> str:
-    """Return a report folder of a shard as one of the night in which it is joined."""
+    """Return the path of a shard's report folder after the shard is joined to a night."""
     mine = f"{NIGHTS}/{part}/"
     if not folder.startswith(mine):
         return folder
@@ -53,15 +53,15 @@ def in_night(folder: str, part: str, night: str) -> str:
 
 
 def bring_kept(source: Path, here: Path) -> None:
-    """Copy the deeper recordings that are not here yet."""
+    """Copy the kept deeper recordings of another suite folder that this one lacks."""
     for file in sorted((source / KEPT).glob("*/*")):
         place = file.relative_to(source)
         _copy(source, place, here / place)
 
 
 def _copy(source: Path, place: PurePath, here: Path) -> bool:
-    """Copy a file or folder of another suite where it is not here yet, in one step; return whether
-    it did.
+    """Copy a file or folder of another suite atomically, unless it exists here; return whether it
+    was copied.
 
     Links are left out: they would bring files of this machine into what is shown to others.
     """

@@ -28,12 +28,16 @@ State = tuple[str, str, str, bool, str]
 
 
 def first_query(last: int) -> Select[Any]:
-    """Return the first of the last nights; no row where there are fewer."""
+    """Return a query for the first of the last `last` nights; it yields no row if there are fewer
+    nights.
+    """
     return select(nights.c.id).order_by(nights.c.id.desc()).offset(last - 1).limit(1)
 
 
 def checks_query(first: str) -> Select[Any]:
-    """Return what an overview has of every attempt since a night, by night, target and attempt."""
+    """Return a query for the overview's columns of every attempt since a night, ordered by night,
+    target and attempt.
+    """
     columns = checks.c
     return (
         select(
@@ -52,7 +56,9 @@ def checks_query(first: str) -> Select[Any]:
 
 
 def states_query(first: str) -> Select[Any]:
-    """Return what an overview has of every state since a night, by night and target."""
+    """Return a query for the overview's columns of every state since a night, ordered by night and
+    target.
+    """
     columns = states.c
     drift = type_coerce(columns.drift, Text).label("drift")
     return (
@@ -67,7 +73,7 @@ def rows_of(
 ) -> tuple[OverviewRow, ...]:
     """Return one row for each night and target, with its last attempt: by night, then by target.
 
-    Raises ValueError where a row is none that a history wrote.
+    Raises ValueError if a row is none that a history wrote.
     """
     of_checks = msgspec.convert(list(map(tuple, found_checks)), list[Check])
     of_states = msgspec.convert(list(map(tuple, found_states)), list[State])
@@ -81,7 +87,7 @@ def rows_of(
 def _row(place: Place, check: Check | None, state: State | None) -> OverviewRow:
     """Return a row from columns in the order of the queries.
 
-    Names would cost as much as the reading.
+    Columns are read by position, because reading them by name would double the cost.
     """
     night, target = place
     word, failed, drift = "", False, _NO_DRIFT

@@ -18,7 +18,7 @@ def _insert(connection: Connection, into: Table) -> sqlite.Insert | postgresql.I
 
 
 def put(connection: Connection, into: Table, several: Iterable[rows.Row]) -> int:
-    """Add rows, and say how many were not there."""
+    """Insert rows that are not in the table yet, and return how many were new."""
     found = list(several)
     if not found:
         return 0
@@ -28,7 +28,7 @@ def put(connection: Connection, into: Table, several: Iterable[rows.Row]) -> int
 
 
 def replace(connection: Connection, into: Table, several: Iterable[rows.Row]) -> None:
-    """Add rows, in the place of those with the same primary key."""
+    """Insert rows, and replace existing rows that have the same primary key."""
     found = list(several)
     if not found:
         return
@@ -44,30 +44,32 @@ def replace(connection: Connection, into: Table, several: Iterable[rows.Row]) ->
 
 
 def night(connection: Connection, one: Night) -> bool:
-    """Keep a night; False where it was there: that one stays as it is."""
+    """Record a night; return False, and leave the recorded night unchanged, if it was recorded
+    before.
+    """
     names(connection, (one.targets, one.selected))
     return put(connection, tables.nights, [rows.row_of_night(one)]) == 1
 
 
 def facts(connection: Connection, several: Iterable[Mapping[str, str]]) -> None:
-    """Keep facts of environments."""
+    """Insert sets of environment facts that are not in the table yet, by digest."""
     found = {rows.digest_of_facts(one): dict(one) for one in several}
     _keep(connection, tables.facts, "facts", found)
 
 
 def names(connection: Connection, several: Iterable[tuple[str, ...]]) -> None:
-    """Keep lists of targets."""
+    """Insert lists of target names that are not in the table yet, by digest."""
     _keep(connection, tables.lists, "names", {rows.digest_of_names(one): one for one in several})
 
 
 def curves(connection: Connection, several: Iterable[bytes]) -> None:
-    """Keep packed curves."""
+    """Insert packed curves that are not in the table yet, by digest."""
     found = {rows.digest_of_curves(one): one for one in several if one}
     _keep(connection, tables.curves, "packed", found)
 
 
 def _keep(connection: Connection, into: Table, name: str, found: Mapping[str, object]) -> None:
-    """Add what stands under digests: in their order, so that no two writers in PostgreSQL wait for
-    each other.
+    """Insert values under their digests, sorted by digest so that no two PostgreSQL writers
+    deadlock.
     """
     put(connection, into, ({"digest": one, name: found[one]} for one in sorted(found)))

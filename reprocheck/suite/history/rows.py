@@ -35,24 +35,24 @@ _PLACES = ("folder", "recording")
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What rows name by a digest."""
+    """Hold the values that rows refer to by digest."""
 
     facts: Mapping[str, Mapping[str, str]]
     lists: Mapping[str, tuple[str, ...]]
 
 
 def digest_of_facts(facts: Mapping[str, str]) -> str:
-    """Return the digest of facts that the environment key has: 16 hexadecimal digits."""
+    """Return the digest of the facts of an environment key: 16 hexadecimal digits."""
     return Key(facts=facts).digest
 
 
 def digest_of_names(names: Sequence[str]) -> str:
-    """32 hexadecimal digits that stand for a list of names."""
+    """Return the digest of a list of target names: 32 hexadecimal digits."""
     return hashlib.sha256(json.dumps(list(names)).encode()).hexdigest()[:32]
 
 
 def digest_of_curves(packed: bytes) -> str:
-    """64 hexadecimal digits that stand for packed curves."""
+    """Return the digest of packed curves: 64 hexadecimal digits."""
     return hashlib.sha256(packed).hexdigest()
 
 
@@ -76,7 +76,7 @@ def _row(one: object, names: tuple[str, ...]) -> Row:
 
 
 def as_data(kind: type[T], found: Row) -> T:
-    """Return a row as data. Raises ValueError where it is none that a history wrote."""
+    """Convert a row to a `kind`. Raises ValueError if no history can have written the row."""
     made = msgspec.convert(found | {name: "" for name in _PLACES if _leads_away(found, name)}, kind)
     for name in _TIMES:
         time = found.get(name)
@@ -87,7 +87,9 @@ def as_data(kind: type[T], found: Row) -> T:
 
 
 def refuse_other_nights(names: Iterable[str]) -> None:
-    """Raise ValueError where one of these names no night: it would be a name of a file."""
+    """Raise ValueError if one of the names is no valid name of a night, because it is used in
+    paths.
+    """
     for name in names:
         if _NIGHT.fullmatch(name) is None:
             raise ValueError(f"{name!r:.100} is the name of no night")
@@ -129,9 +131,7 @@ def row_of_check(check: TargetCheck) -> Row:
 
 
 def check_of(row: SqlRow[Any], shared: Shared) -> TargetCheck:
-    """Return a check from its row; `packed` of the row are its curves, where they were asked
-    for.
-    """
+    """Return a check from its row; `packed` of the row holds the curves, if they were queried."""
     kept = {
         "key": Key(facts=shared.facts[row.key]),
         "beside": shared.facts[row.beside],

@@ -29,26 +29,26 @@ _SHARD = re.compile(rf"(?P<numbers>{_PART}(?:,{_PART}){{0,2000}})/(?P<of>\d{{1,4
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The shards that a night holds: `numbers` of 1 to `of`."""
+    """Say which shards a night holds: `numbers`, out of 1 to `of`."""
 
     numbers: frozenset[int]
     of: int
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The numbers of the shards that are not here."""
+        """Return the numbers of the shards that the night lacks."""
         return tuple(sorted(set(range(1, self.of + 1)) - self.numbers))
 
     @property
     def words(self) -> str:
-        """`1-3,5/8`; "" where none is missing."""
+        """Format the shards that the night holds: `1-3,5/8`; "" if none is missing."""
         if not self.missing:
             return ""
         return f"{ranges(self.numbers)}/{self.of}"
 
 
 def share_of(night: Night) -> Share | None:
-    """Return what a night holds; None where it is whole."""
+    """Return which shards a night holds; None if the night is not sharded."""
     found = _SHARD.fullmatch(night.shard)
     if found is None:
         return None
@@ -63,7 +63,7 @@ def share_of(night: Night) -> Share | None:
 
 
 def ranges(numbers: frozenset[int] | Sequence[int]) -> str:
-    """`1-3,5` of 1, 2, 3 and 5."""
+    """Format numbers as ranges: `1-3,5` for 1, 2, 3 and 5."""
     ordered = sorted(numbers)
     starts = [ordered[0], *(after for before, after in pairwise(ordered) if after != before + 1)]
     ends = [*(before for before, after in pairwise(ordered) if after != before + 1), ordered[-1]]
@@ -75,12 +75,11 @@ def ranges(numbers: frozenset[int] | Sequence[int]) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Merged:
-    """What one history brought into another.
+    """Hold what one history brought into another.
 
-    nights     that were looked at, as they are called there, each with the number of its checks
-               that were not recorded before
-    baselines  that were not recorded before
-    unended    nights that had not come to their end there
+    nights     names of the nights in the other history, each with its number of new checks
+    baselines  how many baselines were new
+    unended    nights of the other history that had not ended
     """
 
     nights: Mapping[str, int]
@@ -89,9 +88,10 @@ class Merged:
 
 
 def merge(into: History, other: History, bring: Bring) -> Merged:
-    """Record the nights, check, states and baselines of another history. Again: changes nothing.
+    """Record the nights, checks, states and baselines of another history; repeating changes
+    nothing.
 
-    A shard gets no states: what it says of the targets of other shards is not so.
+    The states of a shard are not taken, because the shard knows nothing of other shards' targets.
     `bring` copies the report folder of a check, as `folders.bringing` says.
     """
     nights_there = other.nights()
@@ -113,7 +113,9 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
 
 
 def _merge_night(into: History, other: History, night: Night, bring: Bring) -> int:
-    """Return how many checks are new. States that were found without them are removed."""
+    """Merge one night, and return how many checks are new. States found without these checks are
+    removed.
+    """
     of_night = other.checks(night=night.id, curves=True)
     here = joined_in(into, night.id)
     if night.ended is None:
@@ -131,28 +133,28 @@ def _merge_night(into: History, other: History, night: Night, bring: Bring) -> i
 
 
 def joined_in(history: History, night: str) -> str:
-    """Return the night in which a shard is joined; its own name where it is in none."""
+    """Return the night that a shard was joined to; the shard's own name if it was not joined."""
     with history.reading() as connection:
         found = connection.scalar(select(parts.c.night).where(parts.c.part == night))
     return found or night
 
 
 def without_states(history: History, night: Night) -> bool:
-    """Return whether a target of a night has no state: of what was just joined, none has."""
+    """Return whether a target of a night has no state, as all targets of a newly joined night."""
     return not {state.target for state in history.states(night=night.id)} >= set(night.targets)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Joined:
-    """A night that shards were joined to, with the shards that it holds now."""
+    """Hold a night that shards were joined to, and which shards the night holds now."""
 
     night: str
     share: Share
 
 
 def join(history: History) -> tuple[Joined, ...]:
-    """Join the shards in a history that have ended. Returns the nights that changed, which have no
-    states then.
+    """Join the shards of the history that have ended. Returns the nights that changed; their states
+    are removed.
     """
     with history.writing() as connection:
         if connection.dialect.name == "postgresql":

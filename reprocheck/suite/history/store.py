@@ -100,7 +100,9 @@ def _prepare_file(url: URL, where: str, *, create: bool, wait: float) -> None:
 
 
 def _refuse_empty(file: Path, where: str) -> None:
-    """HistoryError for what is no file, and for a file without content: SQLite would begin anew."""
+    """Raise HistoryError if the path is no regular file, or the file is empty, because SQLite would
+    start a new database in it.
+    """
     if not file.is_file():
         raise HistoryError(f"The history at {where} is no file.", f"Move it away. {RESTORE}")
     until = time.monotonic() + PATIENCE
@@ -114,9 +116,10 @@ def _refuse_empty(file: Path, where: str) -> None:
 
 
 class History:
-    """All nights of a suite, as a context manager. `where` is the URL without its password.
+    """Read and write all nights of a suite; a context manager. `where`: the URL without its
+    password.
 
-    Every method raises HistoryError where the database does not do what it should.
+    Every method raises HistoryError if the database does not do what it should.
     """
 
     def __init__(self, engine: Engine, where: str, *, wait: float) -> None:
@@ -137,7 +140,9 @@ class History:
         self._engine.dispose()
 
     def begin_night(self, night: Night) -> bool:
-        """Record a night; False where it was recorded before: that one stays as it is."""
+        """Record a night; return False, and leave the recorded night unchanged, if it was recorded
+        before.
+        """
         return self.written(lambda connection: retention.night(connection, night))
 
     def end_night(self, night: str, ended: float) -> None:
@@ -146,13 +151,13 @@ class History:
         self.written(lambda connection: connection.execute(change))
 
     def add(self, check: TargetCheck) -> bool:
-        """Record a check; False where this attempt of its target in its night was recorded before:
-        that one stays as it is.
+        """Record a check; return False, and leave the row unchanged, if this attempt was recorded
+        before.
         """
         return self.add_all((check,)) == 1
 
     def add_all(self, several: Iterable[TargetCheck]) -> int:
-        """Record checks in one transaction, and say how many were not recorded before."""
+        """Record checks in one transaction, and return how many were new."""
         found = sorted(several, key=lambda one: (one.night, one.target, one.attempt))
 
         def write(connection: Connection) -> int:
@@ -165,7 +170,7 @@ class History:
         return self.written(write)
 
     def put_states(self, several: Iterable[TargetState]) -> None:
-        """Record states; those of the same night and target are replaced."""
+        """Record target states, and replace states of the same night and target."""
         found = {(one.night, one.target): one for one in several}
 
         def write(connection: Connection) -> None:
@@ -174,7 +179,9 @@ class History:
         self.written(write)
 
     def accept(self, baseline: Baseline) -> None:
-        """Record a baseline, which counts from now on for its target and key."""
+        """Record a baseline, which from now on replaces older ones of its target and environment
+        key.
+        """
 
         def write(connection: Connection) -> None:
             retention.facts(connection, (baseline.key.facts, baseline.environment))
@@ -184,18 +191,20 @@ class History:
         self.written(write)
 
     def reset(self, target: str, key: Key | None = None) -> int:
-        """Remove the baselines of a target, of one key or of all; return how many there were."""
+        """Remove the baselines of a target, of one environment key or of all; return how many there
+        were.
+        """
         removal = delete(baselines).where(baselines.c.target == target)
         if key is not None:
             removal = removal.where(baselines.c.key == key.digest)
         return self.written(lambda connection: connection.execute(removal).rowcount)
 
     def nights(self, last: int | None = None) -> tuple[Night, ...]:
-        """Return the nights, oldest first; `last`: so many of the newest alone."""
+        """Return the nights, oldest first; `last`: only so many of the newest."""
         return self._nights(select(nights).order_by(nights.c.id.desc()).limit(last))
 
     def night(self, name: str) -> Night:
-        """Return the night of that name; HistoryError where there is none."""
+        """Return the night of that name. Raises HistoryError if there is none."""
         found = self._nights(select(nights).where(nights.c.id == name))
         if not found:
             raise HistoryError(
@@ -212,10 +221,11 @@ class History:
         *,
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]:
-        """Return checks of a night, of a target or of both, oldest first, every attempt a row.
+        """Return the checks of a night, of a target or of both, oldest first, each attempt as a
+        check.
 
-        last    so many of the newest alone
-        curves  with them; else `curves` is empty
+        last    return only this many of the newest checks; None: all
+        curves  whether to read the packed curves, too; if not, the field `curves` is empty
         """
         query = self._with_curves(checks) if curves else select(checks)
         query = _newest(query, checks, night, target, last).order_by(checks.c.attempt.desc())
@@ -230,15 +240,15 @@ class History:
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None
     ) -> tuple[TargetState, ...]:
-        """Return states of a night, of a target or of both, oldest first; `last`: of the newest
-        alone.
+        """Return the states of a night, of a target or of both, oldest first; `last`: only so many
+        of the newest.
         """
         query = _newest(select(states), states, night, target, last)
         with self._believed():
             return tuple(map(rows.state_of, reversed(self._read(query))))
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
-        """Return the baseline that counts for a target and key; None where none was accepted."""
+        """Return the newest baseline of a target and environment key; None if none was accepted."""
         query = self._with_curves(baselines).where(
             baselines.c.target == target, baselines.c.key == key.digest
         )
@@ -272,7 +282,9 @@ class History:
                 yield connection
 
     def written(self, write: Callable[[Connection], T]) -> T:
-        """Return the result of what writes; where the server does not answer, it is tried again."""
+        """Return the result of `write`, run in a transaction; try again if the database server does
+        not answer.
+        """
         until = time.monotonic() + self._wait
         while True:
             try:
@@ -296,7 +308,7 @@ class History:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Let what a driver raises within this become a HistoryError."""
+        """Turn the exceptions of the database driver within this block into HistoryError."""
         try:
             yield
         except DBAPIError as error:
@@ -327,7 +339,9 @@ class History:
 
     @contextmanager
     def _believed(self) -> Iterator[None]:
-        """Let what is read within this, and was not written by a history, become a HistoryError."""
+        """Turn errors from rows that no history can have written, within this block, into
+        HistoryError.
+        """
         try:
             yield
         except _NOT_OURS as error:
@@ -342,7 +356,7 @@ class History:
         return rows.Shared(self._facts, self._lists)
 
     def _learn(self, table: Table, known: dict[str, Any], digests: Iterable[str]) -> None:
-        """Read what stands under digests, once each."""
+        """Read the values stored under digests into `known`, each digest once."""
         unknown = sorted(set(digests) - known.keys())
         for start in range(0, len(unknown), CHUNK):
             asked = table.c.digest.in_(unknown[start : start + CHUNK])
@@ -356,7 +370,7 @@ class History:
 def _newest(
     query: Select[Any], table: Table, night: str | None, target: str | None, last: int | None
 ) -> Select[Any]:
-    """Rows of a night and target, newest first."""
+    """Restrict a query to the rows of a night and target, newest first, at most `last` of them."""
     if night is not None:
         query = query.where(table.c.night == night)
     if target is not None:

@@ -36,33 +36,33 @@ REVISION = "0005"
 
 
 def cleaned(text: str) -> str:
-    """Return a text that both databases take: PostgreSQL knows no NUL, and neither takes halves of
-    surrogate pairs, which stand for bytes of file names that are no text.
+    """Return a text that both databases accept: without NUL (for PostgreSQL) and without lone
+    surrogates, which stand for undecodable bytes of file names.
     """
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
 class Text(TypeDecorator[str]):
-    """Text that sorts by its code points in both databases."""
+    """Store text that sorts by code point in both databases."""
 
     impl = SqlText
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """PostgreSQL would sort by the language of its server."""
+        """Set the collation, because PostgreSQL would sort by the language of its server."""
         if dialect.name == "postgresql":
             return TEXT(collation="C")
         return dialect.type_descriptor(SqlText())
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return what is written, or asked for."""
+        """Return the text as it is stored or queried."""
         return None if value is None else cleaned(value)
 
 
 class Json(TypeDecorator[Any]):
-    """A value as JSON in ASCII, which holds whatever Python's text holds.
+    """Store a value as ASCII JSON, which can hold any Python string.
 
-    `decode` makes of what was read what was written; ValueError where that is something else.
+    `decode` converts the parsed JSON back to the value; it raises ValueError if that fails.
     """
 
     impl = SqlText
@@ -73,11 +73,11 @@ class Json(TypeDecorator[Any]):
         self.decode = decode
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
-        """Return what is written."""
+        """Return the value as it is stored: JSON text."""
         return json.dumps(value, default=asdict)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """Return what is read."""
+        """Return the value decoded from stored JSON text."""
         return None if value is None else self.decode(json.loads(value))
 
 

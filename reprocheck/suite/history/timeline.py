@@ -17,11 +17,11 @@ NOT_THERE = "none"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetNight:
-    """A target in a night.
+    """Hold a target's checks and state in one night.
 
-    attempts  of its check, in their order; none where it was not run
-    state     None where none was recorded
-    changed   facts of the environment key that are not as in its check before: name -> (then, now)
+    attempts  the attempts at the target's check, in order; empty if it was not run
+    state     the target's state; None if none was recorded
+    changed   facts of the environment key that differ from the check before: name -> (old, new)
     """
 
     night: str
@@ -31,14 +31,14 @@ class TargetNight:
 
     @property
     def check(self) -> TargetCheck | None:
-        """The last attempt."""
+        """Return the last attempt; None if the target was not checked."""
         return self.attempts[-1] if self.attempts else None
 
 
 def timeline(history: History, target: str) -> tuple[TargetNight, ...]:
     """Return every night that has a check or a state of a target, oldest first.
 
-    Raises HistoryError where no night knows it.
+    Raises HistoryError if no night knows it.
     """
     by_night = groupby(history.checks(target=target), key=lambda check: check.night)
     attempts = {night: tuple(checks) for night, checks in by_night}
@@ -67,7 +67,7 @@ def timeline(history: History, target: str) -> tuple[TargetNight, ...]:
 
 
 def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the facts that are not the same, by name."""
+    """Return the facts that differ, by name: name -> (old value, new value)."""
     names = sorted({*then, *now})
     both = {name: (then.get(name, NOT_THERE), now.get(name, NOT_THERE)) for name in names}
     return {name: (old, new) for name, (old, new) in both.items() if old != new}

@@ -13,12 +13,12 @@ from reprocheck.suite.targets import Suite
 
 @contextmanager
 def claimed_for_this_process(suite: Suite, night: Night, *, twice: bool) -> Iterator[None]:
-    """Keep other processes of this machine from making a night.
+    """Keep other processes of this machine from running the same night.
 
-    twice  they may check the same targets at the same commit in another night
+    twice  whether another night may check the same targets at the same commit meanwhile
 
-    Raises UsageError where one of them makes it, ReportError where the folder for temporary files
-    cannot be written.
+    Raises UsageError if another process runs such a night, ReportError if the folder for temporary
+    files cannot be written.
     """
     wanted = [Wanted(f"night {suite.folder.resolve()} {night.id}")]
     if not twice:

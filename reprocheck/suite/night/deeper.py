@@ -33,10 +33,10 @@ COMPARABLE = ("reproducible", "not_reproducible")
 
 
 class _About(msgspec.Struct, kw_only=True, frozen=True):
-    """`KEY.json`: what a kept recording is of.
+    """Describe a kept recording: the content of `KEY.json`.
 
-    curves    hash of the curves of its check, without a clock's
-    accepted  when the baseline was accepted that held then; 0 without any
+    curves    hash of the curves of the recorded check, without series of a clock
+    accepted  when the baseline that then counted was accepted; 0 if there was none
     """
 
     night: str
@@ -46,9 +46,10 @@ class _About(msgspec.Struct, kw_only=True, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A recording to be made of the target of a check, and what for.
+    """Hold a deeper recording to be made, and its purpose.
 
-    kept   where it is to be kept; None: it is held against `against`
+    kept     where to keep the recording; None: it is compared with `against` instead
+    against  the kept recording of a good night to compare with; None: the recording is kept
     """
 
     job: Job
@@ -59,7 +60,9 @@ class Wanted:
 
 
 def kept_place(target: str, key: Key) -> str:
-    """Return the kept recording of a target and key, relative to the folder of the suite."""
+    """Return the path of the kept recording of a target and environment key, relative to the folder
+    of the suite.
+    """
     return str(PurePosixPath("kept", folder_name(target), f"{key.digest}.zip"))
 
 
@@ -70,7 +73,7 @@ def wanted(
     checks: Iterable[TargetCheck],
     states: Mapping[str, TargetState],
 ) -> tuple[Wanted, ...]:
-    """Return the recordings that are to be made after the checks of a night."""
+    """Return the deeper recordings to make after the checks of a night."""
     found = []
     for check in checks:
         state = states.get(check.target)
@@ -92,9 +95,9 @@ def wanted(
 
 
 def keep(one: Wanted, performed: Performed) -> None:
-    """Put a recording at its place. One that could not be made is tried again the next night.
+    """Move a recording to its place; one that could not be made is tried again the next night.
 
-    Raises OSError where it cannot be written.
+    Raises OSError if the place cannot be written.
     """
     recording = performed.job.recording
     if one.kept is None or not recording.is_file():
@@ -104,8 +107,8 @@ def keep(one: Wanted, performed: Performed) -> None:
 
 
 def operation(recording: Wanted, performed: Performed) -> str:
-    """Return the first operation in which a night differs from the kept recording, as a sentence;
-    where it is not known, why.
+    """Return, as a sentence, the first operation in which a night differs from the kept recording;
+    if it is unknown, say why.
     """
     if recording.against is None:
         return ""
@@ -124,7 +127,7 @@ def operation(recording: Wanted, performed: Performed) -> str:
 
 
 def _job(suite: Suite, night: Night, check: TargetCheck) -> Job | None:
-    """Return the job that records a target; None where the suite has it no longer."""
+    """Return the job that records a target; None if the suite has it no longer."""
     target = next((target for target in suite.targets if target.name == check.target), None)
     if target is None:
         return None
@@ -138,7 +141,9 @@ def _place(night: str, target: str) -> str:
 
 
 def _is_missing(file: Path, check: TargetCheck, baseline: Baseline | None) -> bool:
-    """Return whether there is no recording of the training that counts now."""
+    """Return whether the training that counts now (by the baseline, if any) has no kept
+    recording.
+    """
     about = _about(file)
     if about is None or not file.exists():
         return True
@@ -150,8 +155,8 @@ def _belongs(about: _About, baseline: Baseline) -> bool:
 
 
 def adopt(suite: Suite, baseline: Baseline) -> None:
-    """Where the curves of a night were accepted in which the training had been recorded, to be held
-    against those before or for the acceptance, that recording is the one to be kept.
+    """Keep the recording made in the baseline's night, if there is one and the kept recording is of
+    other curves.
     """
     if not baseline.night:
         return
@@ -164,10 +169,10 @@ def adopt(suite: Suite, baseline: Baseline) -> None:
 
 
 def record_for(suite: Suite, check: TargetCheck) -> None:
-    """Record the training of a check now, as its night does.
+    """Record the training of a check now, as its night would have done.
 
-    Raises UsageError where the suite has the target no longer, or nothing was recorded; ReportError
-    where the folder cannot be written.
+    Raises UsageError if the suite no longer has the target, or nothing was recorded; ReportError if
+    the folder cannot be written.
     """
     job = _job(suite, Night(id=check.night, started=check.started), check)
     if job is None:
@@ -183,7 +188,9 @@ def record_for(suite: Suite, check: TargetCheck) -> None:
 
 
 def is_recorded(suite: Suite, check: TargetCheck) -> bool:
-    """Return whether a recording of a check is kept, or was made in its night."""
+    """Return whether a recording of a check's target and key is kept, or was made in the check's
+    night.
+    """
     kept = suite.folder / kept_place(check.target, check.key)
     return kept.is_file() or is_recorded_in_night(suite, check)
 
@@ -194,7 +201,7 @@ def is_recorded_in_night(suite: Suite, check: TargetCheck) -> bool:
 
 
 def _put(recording: Path, file: Path, night: str, packed: bytes, baseline: Baseline | None) -> None:
-    """Write a recording and what it is of; the latter last."""
+    """Write a recording, and then the `KEY.json` that describes it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with recording.open("rb") as source, replacing(file) as target:
         shutil.copyfileobj(source, target)
@@ -204,14 +211,14 @@ def _put(recording: Path, file: Path, night: str, packed: bytes, baseline: Basel
 
 
 def _about(file: Path) -> _About | None:
-    """Return what a kept recording is of; None where there is none."""
+    """Return the description of a kept recording, from `KEY.json`; None if there is none."""
     with suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(file.with_suffix(".json").read_bytes(), type=_About)
     return None
 
 
 def _digest(packed: bytes) -> str:
-    """Hash of the series that say which training it was: a clock's are others in each night."""
+    """Return a hash of packed curves without series of a clock, which differ in every night."""
     compared = curves.without_clocks(curves.unpack(packed))
     return hashlib.sha256(curves.pack(compared)).hexdigest()
 
@@ -219,7 +226,7 @@ def _digest(packed: bytes) -> str:
 def with_operations(
     states: Iterable[TargetState], sentences: Mapping[str, str]
 ) -> tuple[TargetState, ...]:
-    """Return the states with the operations that were found, by target."""
+    """Return the states, each with the first differing operation that was found for its target."""
     return tuple(
         replace(state, operation=sentences.get(state.target, state.operation)) for state in states
     )

@@ -15,10 +15,11 @@ NIGHTS = "nights"
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder of a suite.
+    """Make the folder of a suite, and mark it.
 
-    The mark keeps it out of the snapshots and copies of working directories that it lies in; a
-    folder that was there already may hold files that git is to see. Raises ReportError.
+    The mark keeps the folder out of snapshots and copies of a working directory around it. A folder
+    that existed before is not hidden from git, because it may hold tracked files. Raises
+    ReportError.
     """
     try:
         if not folder.exists():
@@ -38,8 +39,8 @@ def night_folder(suite: Suite, night: Night) -> Path:
 
 
 def remove_old(suite: Suite, night: Night) -> None:
-    """Remove the report folders of nights that are older than those to be kept; none of this night
-    or of later ones.
+    """Remove the report folders of nights older than those that the suite keeps; never those of
+    this night or later nights.
     """
     if suite.keep_nights is None:
         return

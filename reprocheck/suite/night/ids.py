@@ -10,7 +10,8 @@ _LENGTH = len("2026-11-23T02-00-00Z")
 
 
 def new_id(now: float, newest: str = "") -> str:
-    """`2026-11-23T02-00-00Z-1f3a`, behind `newest` also where the clock was set back.
+    """Return a name for a night: `2026-11-23T02-00-00Z-1f3a`; it sorts after `newest` even if the
+    clock was set back.
 
     now     seconds since 1970
     newest  the last night there is; "" without any
@@ -28,7 +29,7 @@ def is_id(name: str) -> bool:
 
 
 def _time_of(night: str) -> datetime | None:
-    """Return the time in the name of a night; None where it has another form."""
+    """Return the time in the name of a night; None if it has another form."""
     try:
         return datetime.strptime(night[:_LENGTH], FORMAT).replace(tzinfo=UTC)
     except ValueError:

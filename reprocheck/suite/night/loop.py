@@ -17,10 +17,12 @@ MOST_LOSSES = 3
 
 
 class Observer(Protocol):
-    """What is told of a night on the way."""
+    """Receive the events of a night as they happen."""
 
     def begun(self, night: Night, to_do: int, checked: int) -> None:
-        """Tell that a night begins, or goes on: so many targets are to be checked."""
+        """Tell that a night begins, or goes on: `to_do` targets are still to be checked, `checked`
+        checks are in the history.
+        """
 
     def started(self, job: Job) -> None:
         """Tell that a check, or a deeper recording, begins."""
@@ -29,25 +31,25 @@ class Observer(Protocol):
         """Tell that a check is in the history; `again`: the target is checked once more."""
 
     def recording(self, number: int) -> None:
-        """All checks have ended; so many deeper recordings are to be made."""
+        """Tell that all checks have ended, and `number` deeper recordings follow."""
 
     def recorded(self, performed: Performed, why_not: str) -> None:
         """Tell that a deeper recording has ended.
 
-        `why_not`: why none was made, "" where one was.
+        `why_not`: why no recording was made, "" if one was made.
         """
 
     def lost(self, job: Job, why: str) -> None:
-        """Tell that a check did not come to its end, by no fault of the target.
+        """Tell that a check was cut short through no fault of its target.
 
-        It is started anew.
+        The check is started anew.
         """
 
     def waiting(self, job: Job, what_for: str) -> None:
-        """Nothing is under way, and a job has to wait for something."""
+        """Tell that nothing is under way, and a job has to wait for `what_for`."""
 
     def tick(self) -> None:
-        """Look around; called several times a second as long as anything is to be done."""
+        """Refresh a display; called several times a second as long as there is work."""
 
 
 def check_all(
@@ -57,7 +59,9 @@ def check_all(
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
 ) -> None:
-    """Make all checks. `retry`: the next attempt after one that ended, None where that was all."""
+    """Make all checks. `retry` returns the next attempt after a check that ended, or None if there
+    is none.
+    """
 
     def record(performed: Performed) -> Job | None:
         check = read(performed)
@@ -77,7 +81,7 @@ def perform_all(
 ) -> None:
     """Perform all jobs of a night.
 
-    `done` is given each that has ended, and returns one that follows it.
+    `done` is called with each job that has ended, and returns a follow-up job or None.
     """
     waiting = list(jobs)
     losses: Counter[str] = Counter()
@@ -95,7 +99,7 @@ def perform_all(
 
 
 def _started(waiting: list[Job], executor: Executor, observer: Observer) -> list[Job]:
-    """Start what can begin now; return the others."""
+    """Start the jobs that can begin now; return the jobs that have to wait."""
     left = []
     what_for = ""
     for job in waiting:

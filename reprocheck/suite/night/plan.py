@@ -23,7 +23,7 @@ NIGHTS_LOOKED_AT = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What `reprocheck suite run` is asked for.
+    """Hold the options of `reprocheck suite run`.
 
     names, tags, shard  which targets, as `Suite.select` takes them
     only_failed         those alone that failed the last night
@@ -45,11 +45,11 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What is to be done in a night.
+    """Hold what is to be done in a night.
 
-    jobs     first attempts, or the next ones, in the order in which they are to begin
+    jobs     the next attempt at each target, in the order in which the jobs are to begin
     checked  attempts that are in the history already
-    not_run  target -> why it cannot be checked
+    not_run  target name -> why the target cannot be checked
     """
 
     night: Night
@@ -59,7 +59,7 @@ class Plan:
 
 
 def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ...]:
-    """Return the targets of a new night. Raises UsageError where there are none."""
+    """Return the targets of a new night. Raises UsageError if there are none."""
     targets = suite.select(options.names, options.tags, options.shard)
     if not options.only_failed:
         return targets
@@ -74,9 +74,9 @@ def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ..
 
 
 def to_resume(history: History, name: str) -> Night:
-    """Return the night that goes on.
+    """Return the interrupted night to go on with.
 
-    Raises UsageError where there is none, or where it came to its end.
+    Raises UsageError if there is no such night, or the night has ended.
     """
     begin = "`reprocheck suite run` begins a new one."
     if name == "last":
@@ -97,8 +97,8 @@ def job_of(target: Target, night: str, suite: Suite, attempt: int) -> Job:
 
 
 def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
-    """Return those that took longest the last time begin first, and those of which nothing is known
-    before them: so no long check is left alone at the end.
+    """Return the jobs sorted by their last duration, longest first, and those of unknown duration
+    before them, so that no long check runs alone at the end.
     """
     nights = history.nights(last=NIGHTS_LOOKED_AT)
     took = {check.target: check.seconds for night in nights for check in history.final(night.id)}
@@ -110,8 +110,8 @@ def jobs_left(
 ) -> tuple[tuple[Job, ...], tuple[TargetCheck, ...]]:
     """Return what is left to do in a night, and what it has checked.
 
-    A check whose report stands at its place and that is not in the history yet was finished: it is
-    read now, and recorded.
+    A check whose report stands at its place but is not in the history was finished: it is read and
+    recorded now.
     """
     checked = list(history.checks(night=night.id))
     jobs = []

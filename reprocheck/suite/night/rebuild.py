@@ -31,10 +31,10 @@ ASIDE = ".damaged"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rebuilt:
-    """What was recorded that the history did not have.
+    """Hold what was recorded that the history lacked.
 
-    left_out  folders of targets that the suite has no longer
-    aside     where the damaged file lies now; None where the history could be read
+    left_out  folders of targets that the suite no longer has
+    aside     where the damaged history file was moved; None if the history could be read
     """
 
     nights: int
@@ -45,7 +45,7 @@ class Rebuilt:
 
 
 def rebuild(suite: Suite) -> Rebuilt:
-    """Record what the folders of the nights hold. Raises HistoryError."""
+    """Record what the folders of the nights hold in the history. Raises HistoryError."""
     kept = _baselines(suite.history)
     aside = _put_aside(suite.history)
     folders = [path for path in sorted((suite.folder / NIGHTS).glob("*")) if is_id(path.name)]
@@ -74,7 +74,7 @@ def _baselines(address: str) -> tuple[Baseline, ...]:
 
 
 def _put_aside(address: str) -> Path | None:
-    """Move the file of a history that cannot be read away, and return its place."""
+    """Move an unreadable history file away, and return its new place."""
     url = parsed(address)
     if url.get_backend_name() != "sqlite" or not file_of(url).exists():
         return None
@@ -140,15 +140,15 @@ class _OfTarget(msgspec.Struct):
 
 
 class _File(msgspec.Struct):
-    """What is asked of `night.json`."""
+    """Hold the fields of `night.json` that are read here."""
 
     night: _OfNight
     targets: list[_OfTarget] = []
 
 
 def _night(folder: Path, performed: list[Performed], suite: Suite) -> Night:
-    """Return a night as its `night.json` has it; of one that did not come to its end, as its checks
-    have it. Its targets are in the order of the suite.
+    """Return a night from its `night.json`; from its checks if the night did not end. Its targets
+    are in the order of the suite.
     """
     checked = {attempt.job.target.name for attempt in performed}
     ends = [attempt.started + attempt.seconds for attempt in performed]

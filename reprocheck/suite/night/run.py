@@ -38,10 +38,10 @@ ALL_GOOD, FAILED, UNDECIDED = 0, 1, 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What a night came to.
+    """Hold the result of a night.
 
     checks  the last attempt at each target
-    states  what changed at each target; of those that were not run, why
+    states  the state of each target: what changed, or why the target was not run
     """
 
     night: Night
@@ -50,13 +50,13 @@ class Outcome:
 
     @property
     def failed(self) -> tuple[TargetState, ...]:
-        """The states that fail the night."""
+        """Return the states that fail the night."""
         return tuple(state for state in self.states if state.failed)
 
     @property
     def exit_code(self) -> int:
-        """1 where a target failed the night; 3 where none did, and something could not be decided:
-        a target that was to be checked was not run, or its check has no verdict; else 0.
+        """Return the exit code: 1 if a target failed the night; 3 if none failed but a target was
+        not run or its check has no verdict; else 0.
         """
         if not self.failed:
             return ALL_GOOD
@@ -71,8 +71,8 @@ def run(
 ) -> Outcome:
     """Check the targets of a new night, or what is left of one that was interrupted.
 
-    Each check is in the history as soon as it has ended. Raises UsageError where there is nothing
-    to run or to resume, or another process makes this night or one like it, ReportError where the
+    Each check is in the history as soon as it has ended. Raises UsageError if there is nothing
+    to run or to resume, or another process makes this night or one like it, ReportError if the
     folder of the suite cannot be written, HistoryError.
     """
     prepare(suite.folder)
@@ -111,8 +111,8 @@ def _deeper(
     executor: Executor,
     observer: Observer,
 ) -> tuple[TargetState, ...]:
-    """Make the deeper recordings that are wanted; the states, with the operations in which those
-    that failed first differ.
+    """Make the deeper recordings that are wanted; return the states, those of failing targets with
+    the first operation that differs from the kept recording.
     """
     by_target = {state.target: state for state in states}
     recordings = deeper.wanted(suite, history, night, history.final(night.id), by_target)
@@ -134,7 +134,7 @@ def _deeper(
 
 
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:
-    """Return a new night. Raises UsageError where there is nothing to run."""
+    """Return a new night. Raises UsageError if there is nothing to run."""
     targets = chosen(suite, history, options)
     if not targets:
         raise UsageError(
@@ -170,7 +170,7 @@ def _plan(
 
 
 def _next_attempt(suite: Suite, night: Night, retries: int) -> Callable[[TargetCheck], Job | None]:
-    """Return the job that follows a check; None where it is good, or was the last retry."""
+    """Return the retry that follows a check; None if the check is good, or was the last retry."""
     by_name = {target.name: target for target in suite.targets}
 
     def next_attempt(check: TargetCheck) -> Job | None:

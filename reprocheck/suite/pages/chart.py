@@ -34,7 +34,9 @@ Values = tuple[float | None, ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """Values that one or more nights share. `x`: iterations or steps, as long as `y`."""
+    """Hold values that one or more nights share. `x`: their iterations or steps, same length as
+    `y`.
+    """
 
     label: str
     colour: int
@@ -44,7 +46,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chart:
-    """One series of a target. `note`: what is not drawn."""
+    """Describe the chart of one series of a target. `note`: says what is not drawn."""
 
     name: str
     axis: str
@@ -53,20 +55,21 @@ class Chart:
 
     @property
     def values(self) -> list[float]:
-        """All values that are drawn."""
+        """Yield all values that are drawn."""
         return [y for one in self.lines for y in one.y if y is not None]
 
     @property
     def logarithmic(self) -> bool:
-        """Return whether the values are all positive, over more than three decades."""
+        """Return whether all values are positive and span more than three decades."""
         return bool(self.values) and 0 < min(self.values) * _DECADES < max(self.values)
 
 
 def charts(checks: Sequence[TargetCheck], baseline: bytes, called: str) -> list[Chart]:
-    """Return a chart a series, the loss first, and one with the differences from the baseline.
+    """Return a chart for each series, the loss first, and one of the differences from the baseline.
 
-    checks    with curves, oldest first
-    baseline  the curves of it, empty where there is none; `called`: in the chart
+    checks    the checks with their curves, oldest first
+    baseline  the packed curves of the baseline, empty if there is none
+    called    the name of the baseline in the chart
     """
     by_curves: dict[bytes, list[TargetCheck]] = {}
     for check in checks:
@@ -82,8 +85,8 @@ def charts(checks: Sequence[TargetCheck], baseline: bytes, called: str) -> list[
 
 
 def _differences(chart: Chart) -> Iterator[Chart]:
-    """Yield how far the lines of a chart are from its baseline: what is too small to be seen in
-    it.
+    """Yield the differences of a chart's lines from its baseline, which are too small to be seen in
+    the chart itself.
     """
     accepted = [one for one in chart.lines if one.colour == BASELINE]
     if not accepted:
@@ -99,7 +102,7 @@ def _differences(chart: Chart) -> Iterator[Chart]:
 
 
 def _relative(one: Line, known: Mapping[float, float | None]) -> Values:
-    """Return the relative difference at each place; None where the values are equal, or one is
+    """Return the relative difference at each place; None if the values are equal, or one is
     missing.
     """
     differences: list[float | None] = []
@@ -114,7 +117,7 @@ def _relative(one: Line, known: Mapping[float, float | None]) -> Values:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Group:
-    """Checks with the same curves. `series`: of the lowest rank, by name."""
+    """Group checks that have the same curves. `series`: the series of the lowest rank, by name."""
 
     checks: list[TargetCheck]
     series: dict[str, Series]
@@ -161,7 +164,7 @@ def _chart(name: str, groups: Sequence[_Group], accepted: dict[str, Series], cal
 
 
 def _label(same: Sequence[_Group]) -> str:
-    """`3 nights, the last 2026-12-13`."""
+    """Format the label of a line: `3 nights, the last 2026-12-13`."""
     nights = [check for group in same for check in group.checks]
     last = max(nights, key=lambda check: check.started)
     day = words.moment(last.started)[:10]
@@ -186,7 +189,9 @@ def _stride(length: int) -> int:
 
 
 def data(chart: Chart) -> dict[str, object]:
-    """Return what site.js draws: one axis for all lines, with null where a line has no value."""
+    """Return the data that site.js draws: one axis for all lines, with null if a line has no
+    value.
+    """
     axis = sorted({x for one in chart.lines for x in one.x})
     lines = []
     for one in chart.lines:
@@ -201,7 +206,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 14, 12, 34
 
 
 def svg(chart: Chart) -> str:
-    """Return the chart without JavaScript; colours come from the style sheet."""
+    """Draw the chart as SVG without JavaScript; its colours come from the style sheet."""
     title = f"{line(chart.name)} over its {chart.axis}s"
     head = (
         f'<svg class="chart-static" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
@@ -220,7 +225,7 @@ def svg(chart: Chart) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Frame:
-    """From values to places in the drawing."""
+    """Convert values to coordinates in the drawing."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -250,7 +255,7 @@ class _Frame:
 
 
 def _rules(frame: _Frame) -> Iterator[str]:
-    """Yield horizontal lines with their values."""
+    """Yield horizontal grid lines with their values."""
     low, high = frame.y
     values = ticks(low, high, 5)
     if frame.log:
@@ -281,7 +286,7 @@ def _axis_of(chart: Chart, frame: _Frame) -> Iterator[str]:
 
 
 def _path(one: Line, frame: _Frame) -> str:
-    """Return the line, interrupted where a value is not finite; a single value is a dot."""
+    """Draw a line as SVG, interrupted at values that are not finite; a single value is a dot."""
     pieces = []
     pen = "M"
     for x, y in zip(one.x, one.y, strict=True):

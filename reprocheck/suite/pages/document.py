@@ -54,13 +54,15 @@ def to_json(report: NightReport) -> dict[str, object]:
 
 
 def render(report: NightReport) -> bytes:
-    """night.json."""
+    """Render night.json."""
     text = json.dumps(clean(to_json(report)), indent=1, ensure_ascii=False, allow_nan=False)
     return text.encode() + b"\n"
 
 
 def clean(value: object) -> object:
-    """Return what JSON can hold: numbers that are not finite become null, texts valid Unicode."""
+    """Convert a value to what JSON can hold: non-finite numbers become null, texts valid
+    Unicode.
+    """
     match value:
         case Mapping():
             return {valid(str(name)): clean(inner) for name, inner in value.items()}
@@ -74,7 +76,7 @@ def clean(value: object) -> object:
 
 
 def target(one: TargetReport) -> dict[str, object]:
-    """Return a target in a night."""
+    """Return a target's result in a night as a dictionary for JSON."""
     return {
         "name": one.name,
         "tags": one.tags,

@@ -15,7 +15,7 @@ from reprocheck.suite.pages import document, github, junit, markdown
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A format of a night: its name, its file, and how it is drawn of what may stand there.
+    """Describe a file format of a night: its name, its file, and the function that renders it.
 
     `draw` is pure: no clock, no environment, no network; the same bytes for the same night.
     """
@@ -25,7 +25,7 @@ class Format:
     draw: Callable[[NightReport], bytes]
 
     def render(self, report: NightReport) -> bytes:
-        """Draw it."""
+        """Redact the report of a night, and render it in this format."""
         return self.draw(redacted(report, Redaction("folder")))
 
 
@@ -40,9 +40,9 @@ FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
 
 
 def write(report: NightReport, folder: Path, formats: Iterable[str] = FORMATS) -> tuple[Path, ...]:
-    """Write the formats (names in FORMATS, all by default) into a folder, which is made.
+    """Write the formats (names in FORMATS, by default all) into a folder, which is made if needed.
 
-    Returns the files. Raises ReportError where the folder cannot be written or the disk is full.
+    Returns the files. Raises ReportError if the folder cannot be written or the disk is full.
     """
     files = []
     try:

@@ -25,14 +25,14 @@ _IN_PROPERTIES = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def render(report: NightReport) -> bytes:
-    """Return the lines, to be printed in a step: first the errors, then the warnings."""
+    """Return the annotation lines, to be printed in a CI step: errors first, then warnings."""
     warned = [target for target in report.targets if not target.failed and target.word in _WARNED]
     lines = [*_level("error", report.failed), *_level("warning", warned)]
     return "".join(f"{line(text)}\n" for text in lines).encode()
 
 
 def _level(level: str, targets: Sequence[TargetReport]) -> Iterator[str]:
-    """Yield a line a target; of more than are shown the first, and how many more there are."""
+    """Yield one annotation per target; beyond the limit, only a count of the rest."""
     shown = targets
     if len(targets) > MOST:
         shown = targets[: MOST - 1]
@@ -57,10 +57,10 @@ def _line(level: str, target: TargetReport) -> str:
 
 
 def _place(target: TargetReport) -> SourceLine | None:
-    """Return the line of the first cause, else the first one of the script; None where neither is
+    """Return the line of the first cause, else the first line of the script; None if neither is
     known.
 
-    The path is that in the repository.
+    The path is relative to the repository.
     """
     if target.target is None:
         return None

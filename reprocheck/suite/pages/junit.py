@@ -18,7 +18,7 @@ _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def render(report: NightReport) -> bytes:
-    """Return the file, valid by the schema of the JUnit plugins of Jenkins (`junit-10.xsd`)."""
+    """Render junit.xml, valid by the schema of the JUnit plugins of Jenkins (`junit-10.xsd`)."""
     suite = Element(
         "testsuite",
         name=f"reprocheck suite: {report.night.id}",
@@ -62,7 +62,7 @@ def _case(suite: Element, target: TargetReport) -> None:
 
 
 def _outcome(target: TargetReport) -> str:
-    """Return the element that says how a target did; "" where it passed."""
+    """Return the XML element for a target's outcome; "" if the target passed."""
     check = target.check
     if not target.failed:
         return "skipped" if check is None or target.word in NOT_CHECKED else ""
@@ -72,7 +72,7 @@ def _outcome(target: TargetReport) -> str:
 
 
 def text(target: TargetReport) -> str:
-    """Return what is known of a target, a row a fact."""
+    """Return all known facts of a target, one per line."""
     rows = [f"{name}: {said}" for name, said in words.facts(target)]
     steps = [f"{why} {command}" for why, command in words.commands(target)]
     return "\n".join((*rows, *steps)).replace("`", "")

@@ -15,22 +15,24 @@ SITE = "site"
 
 
 def target_file(name: str) -> str:
-    """Return the page of a target, in the folder of the site."""
+    """Return the path of a target's page, relative to the folder of the site."""
     return f"targets/{folder_name(valid(name))}.html"
 
 
 def night_file(night: str) -> str:
-    """Return the page of a night, in the folder of the site."""
+    """Return the path of a night's page, relative to the folder of the site."""
     return f"nights/{night}.html"
 
 
 def to(file: str, root: str) -> str:
-    """Return a link to a file of the site. `root`: from the page to the folder of the site."""
+    """Return a link to a file of the site. `root`: the relative path from the page to the site's
+    folder.
+    """
     return root + quote(valid(file))
 
 
 def report(check: TargetCheck, root: str) -> str:
-    """Return a link to the report of a check; "" where its folder is gone."""
+    """Return a link to the report of a check; "" if its folder is gone. `root`: as in `to`."""
     if not check.folder:
         return ""
     return f"{root}../{quote(valid(check.folder))}/{FORMATS['html'].filename}"

@@ -24,7 +24,7 @@ _CALM = ("unchanged",)
 
 
 def render(report: NightReport) -> bytes:
-    """summary.md."""
+    """Render summary.md."""
     changed = [target for target in report.targets if target.failed or target.word not in _CALM]
     rest = [target for target in report.targets if target not in changed]
     room = _Room(_FOR_TABLES)
@@ -49,17 +49,17 @@ def render(report: NightReport) -> bytes:
 
 
 class _Room:
-    """How many bytes may still be written."""
+    """Track how many bytes may still be written."""
 
     def __init__(self, size: int) -> None:
         self.left = size
 
     def add(self, size: int) -> None:
-        """Make more of it."""
+        """Add `size` bytes to the room that is left."""
         self.left += size
 
     def takes(self, text: str) -> bool:
-        """Return whether a text still fits; takes its place where it does."""
+        """Return whether a text still fits; if so, subtract its size from the room that is left."""
         size = len(text.encode()) + 1
         if size > self.left:
             self.left = 0
@@ -69,7 +69,7 @@ class _Room:
 
 
 def _table(targets: Sequence[TargetReport], what: str, room: _Room) -> Iterator[str]:
-    """Yield a row a target, as many as there is room for."""
+    """Yield the rows of a table, one per target, as many as there is room for."""
     if not targets:
         return
     yield row(("target", "state", "since", "what changed", "time"))

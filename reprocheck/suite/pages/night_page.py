@@ -18,7 +18,7 @@ MOST_DETAILS = 100
 
 
 def render(environment: Environment, report: NightReport, past: Past) -> bytes:
-    """Return the page."""
+    """Render the page of a night."""
     before, after = past.beside(report.night)
     text = environment.get_template("night.html").render(
         root=ROOT,

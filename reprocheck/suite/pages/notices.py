@@ -42,7 +42,7 @@ _MOST_IN_TEXT = 10
 
 
 def changes(report: NightReport) -> list[TargetReport]:
-    """Return the targets that a notice tells."""
+    """Return the targets that a notice reports."""
     night = report.night.id
     return [
         target for target in report.targets if target.word in TOLD and words.since(target) == night
@@ -50,7 +50,7 @@ def changes(report: NightReport) -> list[TargetReport]:
 
 
 def payload(report: NightReport) -> dict[str, object]:
-    """Return what is sent. `text` is what Slack, Mattermost and others show of it."""
+    """Return the JSON content of a notice. `text` is what Slack, Mattermost and others show."""
     changed = changes(report)
     rows = [f"reprocheck suite: {words.headline(report)} in night {report.night.id}"]
     for one in changed[:_MOST_IN_TEXT]:
@@ -81,10 +81,10 @@ def _change(target: TargetReport) -> dict[str, object]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Post:
-    """How a notice is sent.
+    """Hold the time limits for sending a notice.
 
-    timeout  seconds without a sign of life after which a try is given up
-    pauses   seconds before each further try
+    timeout  seconds without a response after which one try is given up
+    pauses   seconds to wait before each further try
     most     seconds for one webhook in all
     """
 
@@ -94,10 +94,10 @@ class Post:
 
 
 def send(webhooks: Sequence[str], report: NightReport, post: Post | None = None) -> list[str]:
-    """Send what changed to each webhook; return a sentence for each that did not take it.
+    """Send what changed to each webhook; return a sentence for each webhook that did not accept it.
 
-    Nothing is sent where nothing changed. Of an address only its host is said: the rest may be a
-    secret.
+    Nothing is sent if nothing changed. A sentence names only the host of a webhook's address,
+    because the rest may be a secret.
     """
     if not webhooks or not changes(report):
         return []
@@ -110,7 +110,7 @@ def send(webhooks: Sequence[str], report: NightReport, post: Post | None = None)
 
 @dataclass
 class _Delivery:
-    """One notice on its way to one webhook, in a thread that nobody has to wait for."""
+    """Send one notice to one webhook, in a thread that need not be waited for."""
 
     url: str
     body: bytes
@@ -120,11 +120,13 @@ class _Delivery:
     said: str = ""
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start the thread that sends the notice."""
         threading.Thread(target=self._deliver, daemon=True).start()
 
     def failure(self) -> Iterator[str]:
-        """Yield what went wrong, once it has ended or took too long; nothing where it arrived."""
+        """Yield what went wrong, once sending has ended or took too long; nothing if the notice
+        arrived.
+        """
         left = self.began + self.post.most - time.monotonic()
         if not self.ended.wait(max(0.0, left)):
             yield f"{named(self.url)} did not take the notice within {self.post.most:g} s."
@@ -139,7 +141,7 @@ class _Delivery:
 
 
 def _delivered(url: str, body: bytes, post: Post) -> str:
-    """Try until the webhook takes it; return what the last try came to, "" where it was taken."""
+    """Try until the webhook accepts the notice; return the error of the last try, "" on success."""
     if not host(url):
         return f"{named(url)} is no address of a webhook. Set it, or remove it from `webhooks`."
     for pause in (0.0, *post.pauses):
@@ -156,20 +158,20 @@ def _delivered(url: str, body: bytes, post: Post) -> str:
 
 
 class _Refused(Exception):  # noqa: N818 - an answer, not an error
-    """An answer that another try would not change."""
+    """Report an answer of a webhook that another try would not change."""
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A notice goes where it is said to go: urllib would follow with a GET, without the notice."""
+    """Refuse redirects, because urllib would follow one with a GET that lacks the notice."""
 
     def redirect_request(self, *answer: object, **named: object) -> NoReturn:
-        """Refuse it, and say where the webhook went."""
+        """Refuse a redirect, and say where the webhook redirected to."""
         newurl = str(answer[-1])
         raise _Refused(f"it has moved to {host(newurl)}; name the new address in `webhooks`")
 
 
 def _post(url: str, body: bytes, timeout: float) -> None:
-    """Try once. Raises _Refused, OSError or HTTPException where the notice was not taken."""
+    """Send the notice once. Raises _Refused, OSError or HTTPException if it was not accepted."""
     headers = {"Content-Type": "application/json", "User-Agent": "reprocheck"}
     parts = urlsplit(url)
     account, _, server = parts.netloc.rpartition("@")
@@ -190,7 +192,7 @@ def _post(url: str, body: bytes, timeout: float) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return what went wrong, without the address."""
+    """Return what went wrong, without the address of the webhook."""
     match error:
         case HTTPError():
             return f"it answered {error.code}"
@@ -204,7 +206,7 @@ def _reason(error: Exception) -> str:
 
 
 def named(url: str) -> str:
-    """Return a webhook as it may be printed: a variable that is not set, or its host."""
+    """Return a printable name of a webhook: its unset variable, or its host."""
     shown = host(url)
     if url.startswith("$"):
         shown = line(url)
@@ -212,7 +214,9 @@ def named(url: str) -> str:
 
 
 def host(url: str) -> str:
-    """`https://hooks.example.org`; "" of what is no address of a web server."""
+    """Return the host of a URL: `https://hooks.example.org`; "" if it is no address of a web
+    server.
+    """
     try:
         parts = urlsplit(url)
         name = parts.hostname

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(environment: Environment, report: NightReport, past: Past) -> bytes:
-    """Return the page. `report`: the newest night."""
+    """Render the overview page. `report`: the newest night."""
     text = environment.get_template("index.html").render(
         root="",
         title="reprocheck suite",

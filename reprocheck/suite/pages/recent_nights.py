@@ -9,7 +9,7 @@ from reprocheck.suite.model import Night, OverviewRow
 
 
 class Past:
-    """Nights, oldest first, and what became of each target in each of them."""
+    """Hold nights, oldest first, and each target's result in each night."""
 
     def __init__(self, nights: Sequence[Night], rows: Iterable[OverviewRow]) -> None:
         self.nights = tuple(nights)
@@ -21,24 +21,24 @@ class Past:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """All targets of these nights, by name."""
+        """Return the names of all targets of these nights, sorted."""
         return tuple(sorted(self._by_target))
 
     def of(self, target: str) -> tuple[OverviewRow | None, ...]:
-        """Return a target in each night; None where it was not there."""
+        """Return a target's result in each night; None for a night without the target."""
         found = self._by_target.get(target, {})
         return tuple(found.get(night.id) for night in self.nights)
 
     def known(self, target: str) -> tuple[OverviewRow, ...]:
-        """Return a target in the nights that have it."""
+        """Return a target's results in the nights that have the target."""
         return tuple(row for row in self.of(target) if row is not None)
 
     def during(self, night: Night) -> tuple[OverviewRow, ...]:
-        """Return all targets of a night."""
+        """Return the results of all targets in a night."""
         return tuple(self._by_night.get(night.id, ()))
 
     def beside(self, night: Night) -> tuple[Night | None, Night | None]:
-        """Return the nights before and after one; None where there is none."""
+        """Return the nights before and after a night; None if there is none."""
         place = [shown.id for shown in self.nights].index(night.id)
         around = (None, *self.nights, None)
         return around[place], around[place + 2]

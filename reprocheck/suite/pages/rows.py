@@ -27,7 +27,9 @@ _CALM = ("unchanged", "fixed", "new target")
 
 
 def tone(target: TargetReport) -> str:
-    """Return the tone of a target in a night."""
+    """Return the tone (colour class) of a target in a night: `good`, `unsure`, `failed` or
+    `bad`.
+    """
     if target.failed:
         return "bad"
     if target.check is None:
@@ -39,10 +41,10 @@ def tone(target: TargetReport) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetRow:
-    """A target in the table of a night or of the overview.
+    """Hold a target's row in the table of a night or of the overview.
 
-    page, report  links; `report` is "" where there is none
-    spark         its last nights; "" where they are not shown
+    page, report  links; `report` is "" if there is none
+    spark         the target's last nights as bars; "" if they are not shown
     """
 
     name: str
@@ -59,7 +61,9 @@ class TargetRow:
 
 
 def of_targets(report: NightReport, root: str, past: Past | None = None) -> list[TargetRow]:
-    """Return a row for each target of a night; with the nights before where `past` is given."""
+    """Return a row for each target of a night; with bars of the earlier nights if `past` is
+    given.
+    """
     return [_target(target, root, past) for target in report.targets]
 
 
@@ -94,7 +98,7 @@ def _drift(state: TargetState | None) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NightRow:
-    """A night in the table of the overview."""
+    """Hold a night's row in the table of the overview."""
 
     id: str
     page: str
@@ -126,7 +130,9 @@ def of_nights(past: Past, root: str) -> list[NightRow]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckRow:
-    """A check in the history of a target. `mark`: the number of a change of the environment."""
+    """Hold a check's row in the history of a target. `mark`: the number of an environment
+    change.
+    """
 
     night: str
     page: str
@@ -148,7 +154,7 @@ def of_checks(
     changes: Iterable[EnvironmentChange],
     root: str,
 ) -> list[CheckRow]:
-    """Return a row for each attempt, and for each night that says something without one, newest
+    """Return a row for each attempt, and for each night with a state but no attempt, newest
     first.
     """
     state_of = {state.night: state for state in states}
@@ -192,7 +198,7 @@ _BITS = {None: UNKNOWN, True: "equal", False: "differ"}
 
 
 def _unchecked(night: Night, state: TargetState, root: str) -> CheckRow:
-    """Return a night that says something of a target without a check."""
+    """Return the row of a night that has a state of a target but no check."""
     return CheckRow(
         night=words.moment(night.started),
         page=links.to(links.night_file(night.id), root),

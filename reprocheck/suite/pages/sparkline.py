@@ -23,7 +23,7 @@ KINDS = {
 
 
 def kind(row: OverviewRow | None) -> str:
-    """Return what became of a target in a night, as one of `KINDS`."""
+    """Return a target's outcome in a night, as one of `KINDS`."""
     if row is None or not row.verdict:
         return "none"
     if row.failed or not row.good:
@@ -34,14 +34,14 @@ def kind(row: OverviewRow | None) -> str:
 
 
 def label(rows: Sequence[OverviewRow | None]) -> str:
-    """`60 nights: 57 good, 3 failed`."""
+    """Describe the bars in words: `60 nights: 57 good, 3 failed`."""
     found = Counter(map(kind, rows))
     said = ", ".join(f"{found[name]} {words}" for name, words in KINDS.items() if found[name])
     return f"{len(rows)} nights: {said}"
 
 
 def svg(rows: Sequence[OverviewRow | None]) -> str:
-    """Return the bars of a target, oldest night first. Colours come from the style sheet."""
+    """Draw the nights of a target as SVG bars, oldest first. Colours come from the style sheet."""
     most = max((row.seconds for row in rows if row is not None), default=0.0) or 1.0
     bars: dict[str, list[str]] = {name: [] for name in KINDS}
     for place, row in enumerate(rows):

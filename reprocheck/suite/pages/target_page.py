@@ -22,10 +22,10 @@ ROOT = "../"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Told:
-    """What is known of a target: the newest night that has it, and those before.
+    """Hold the content of a target's page: the newest night that has the target, and those before.
 
-    checks     with curves, oldest first
-    baselines  those accepted last first
+    checks     the checks with their curves, oldest first
+    baselines  the baselines, the one accepted last first
     issue      the text that the page copies for an issue
     """
 
@@ -38,7 +38,7 @@ class Told:
 
 
 def render(environment: Environment, known: Told, past: Past) -> bytes:
-    """Return the page."""
+    """Render the page of a target."""
     one = known.report
     changes = timeline.changes(known.checks)
     drawn = chart.charts(known.checks, *_accepted(known))
@@ -75,9 +75,7 @@ def render(environment: Environment, known: Told, past: Past) -> bytes:
 
 
 def _accepted(known: Told) -> tuple[bytes, str]:
-    """Return the accepted curves that are drawn beside those of the nights, and what they are
-    called.
-    """
+    """Return the accepted curves that are drawn beside those of the nights, and their label."""
     if known.report.baseline is not None:
         return known.report.baseline.curves, "baseline"
     if known.baselines:

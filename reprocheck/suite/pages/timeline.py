@@ -20,10 +20,10 @@ _DATES = 6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EnvironmentChange:
-    """Facts that were others in the check before: name -> (then, now).
+    """Hold environment facts that differ from the check before: name -> (old value, new value).
 
-    number  on the axis
-    when    the check began: seconds since 1970
+    number  the number of the change on the axis
+    when    when the check began: seconds since 1970
     """
 
     number: int
@@ -33,19 +33,20 @@ class EnvironmentChange:
 
     @property
     def first(self) -> list[Fact]:
-        """Those that are shown at once."""
+        """Return the facts that are shown at once."""
         return list(self.facts.items())[:SHOWN]
 
     @property
     def more(self) -> list[Fact]:
-        """Those that are folded."""
+        """Return the facts that are folded away."""
         return list(self.facts.items())[SHOWN:]
 
 
 def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
-    """Return where the facts of a check are not those of the check before. `checks`: oldest first.
+    """Return the checks whose environment facts differ from the check before. `checks`: oldest
+    first.
 
-    A check whose script ended before anything was recorded says nothing of them.
+    A check whose script ended before anything was recorded is passed over.
     """
     found: list[EnvironmentChange] = []
     for before, check in pairwise(check for check in checks if check.key.facts):
@@ -62,7 +63,7 @@ def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
 
 
 def _facts(check: TargetCheck) -> dict[str, str]:
-    """Return, of the environment, the key and what is beside it. Commits stand in the history."""
+    """Return the environment facts of a check: its key and the other facts, without the commit."""
     return {**check.key.facts, **check.beside}
 
 
@@ -71,8 +72,8 @@ def svg(
     rows: Sequence[OverviewRow | None],
     marked: Sequence[EnvironmentChange],
 ) -> str:
-    """Return a bar a night: its colour is what became of it, its height its time; a number stands
-    where the environment changed.
+    """Draw one bar per night: its colour is the outcome, its height the time; a number marks where
+    the environment changed.
     """
     step = (WIDTH - 2 * _LEFT) / len(nights)
     places = {night.id: _LEFT + (place + 0.5) * step for place, night in enumerate(nights)}

@@ -27,17 +27,17 @@ MOST_DRIFT = 8
 
 
 def moment(when: float) -> str:
-    """`2026-11-23 02:00 UTC`."""
+    """Format a time as `2026-11-23 02:00 UTC`. `when`: seconds since 1970."""
     return f"{datetime.fromtimestamp(when, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def iso(when: float) -> str:
-    """`2026-11-23T02:00:00+00:00`."""
+    """Format a time as `2026-11-23T02:00:00+00:00`. `when`: seconds since 1970."""
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")
 
 
 def headline(report: NightReport) -> str:
-    """`2 of 7 targets fail`."""
+    """Say how many targets fail: `2 of 7 targets fail`."""
     failed, of = len(report.failed), count(len(report.targets), "target")
     if report.night.ended is None:
         return f"The night has not come to its end: {failed:,} of {of} fail so far"
@@ -48,12 +48,12 @@ def headline(report: NightReport) -> str:
 
 
 def counts(report: NightReport) -> str:
-    """`1 new failure · 1 drift · 5 unchanged`."""
+    """Count the targets in each state: `1 new failure · 1 drift · 5 unchanged`."""
     return " · ".join(f"{number:,} {word}" for word, number in report.counts.items())
 
 
 def about(night: Night) -> Iterator[Fact]:
-    """Yield when, where and of which commit a night was."""
+    """Yield the facts of a night: its name, its times, its commit, its shard and its executor."""
     yield "night", f"`{night.id}`"
     yield "started", moment(night.started)
     if night.ended is not None:
@@ -66,7 +66,7 @@ def about(night: Night) -> Iterator[Fact]:
 
 
 def title(check: TargetCheck | None) -> str:
-    """Return the verdict of a check: `NOT REPRODUCIBLE (forward)`; `not checked` where there is
+    """Return the verdict of a check: `NOT REPRODUCIBLE (forward)`; `not checked` if there is
     none.
     """
     if check is None:
@@ -75,14 +75,14 @@ def title(check: TargetCheck | None) -> str:
 
 
 def since(target: TargetReport) -> str:
-    """Return the night in which the state began."""
+    """Return the night in which the target's current state began."""
     if target.state is None:
         return ""
     return target.state.since or target.state.night
 
 
 def sentence(target: TargetReport) -> str:
-    """Return what changed, in one sentence."""
+    """Say in one sentence what changed at a target."""
     state, check = target.state, target.check
     if state is not None and (said := state.sentence or state.sentence_to_paste):
         return line(said)
@@ -92,24 +92,26 @@ def sentence(target: TargetReport) -> str:
 
 
 def _with_reason(check: TargetCheck) -> str:
-    """Return the verdict with its reason, which a text to paste has without what it quotes."""
+    """Return the verdict of a check with its reason; in a text to paste, without quotes from the
+    log.
+    """
     return joined(": ", title(check), line(check.reason or check.reason_to_paste))
 
 
 def seconds_of(target: TargetReport) -> float:
-    """Return the time of its checks, retries included."""
+    """Return the time of a target's checks in seconds, retries included."""
     return sum(check.seconds for check in target.attempts)
 
 
 def duration(target: TargetReport) -> str:
-    """Return the time of its checks; an en dash where there is none."""
+    """Format the time of a target's checks; an en dash if there is none."""
     if target.check is None:
         return UNKNOWN
     return seconds(seconds_of(target))
 
 
 def facts(target: TargetReport) -> list[Fact]:
-    """Return all that is known of a target in a night, what changed first."""
+    """Yield all that is known of a target in a night, what changed first."""
     found: list[Fact] = []
     if target.state is not None:
         found += _of_state(target.state)
@@ -137,12 +139,12 @@ def _of_state(state: TargetState) -> Iterator[Fact]:
 
 
 def shown(value: str) -> str:
-    """Return a fact of the environment; what stands for one that is not there."""
+    """Format an environment fact; an absent fact has a placeholder."""
     return line(short(value)) or "none"
 
 
 def drift(difference: Difference) -> str:
-    """Return how far a series is from the baseline, in one sentence."""
+    """Say in one sentence how far a series is from the baseline."""
     name = f"`{line(difference.series)}`"
     if difference.rank:
         name += f" of rank {difference.rank}"
@@ -159,7 +161,7 @@ def drift(difference: Difference) -> str:
 
 
 def _differs(difference: Difference) -> str:
-    """`differs from step 3 on: 0.5000001 against 0.5 (1 ULP)`."""
+    """Say where a series differs: `differs from step 3 on: 0.5000001 against 0.5 (1 ULP)`."""
     if difference.first_bit is None:
         return "differs"
     place = f"value {difference.first_bit}"
@@ -172,7 +174,7 @@ def _differs(difference: Difference) -> str:
 
 
 def exact(value: float | None) -> str:
-    """Return a value with as many digits as tell it from its neighbours."""
+    """Format a value with as many digits as distinguish it from neighbouring doubles."""
     if value is None:
         return UNKNOWN
     return repr(value)
@@ -199,7 +201,7 @@ def _of_check(target: TargetReport, check: TargetCheck) -> Iterator[Fact]:
 
 
 def _cause(code: str) -> str:
-    """`RC604`: the name that the catalogue has for it."""
+    """Format a cause: its code, and the name that the catalogue gives it."""
     known = rules.find(code)
     name = ""
     if known is not None:
@@ -224,7 +226,7 @@ def _code(text: str) -> str:
 
 
 def commands(target: TargetReport) -> list[Fact]:
-    """(why, command) to type next for a target."""
+    """Return the commands to type next for a target, as (purpose, command)."""
     name = shlex.quote(line(target.name))
     again = ("Check it again:", f"reprocheck suite run {name}")
     if target.state is None:

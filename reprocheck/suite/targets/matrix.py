@@ -21,7 +21,7 @@ Axes = Mapping[str, tuple[str, ...]]
 
 
 def axes(value: object, place: str) -> Axes:
-    """Return the axes of a matrix, their values as text. Raises SettingsError."""
+    """Return the axes of a matrix with their values as text. Raises SettingsError."""
     found = {
         axis: _values(axis, given, place)
         for axis, given in read(TABLE, "matrix", value, place).items()
@@ -62,13 +62,13 @@ def _values(axis: str, given: object, place: str) -> tuple[str, ...]:
 
 
 def combinations(of: Axes) -> Iterator[dict[str, str]]:
-    """Yield each choice of one value an axis; one empty choice where there is no axis."""
+    """Yield each choice of one value per axis; one empty choice if there is no axis."""
     for chosen in itertools.product(*of.values()):
         yield dict(zip(of, chosen, strict=True))
 
 
 def check_placeholders(texts: Iterable[str], of: Axes, place: str) -> None:
-    """Every placeholder has its axis, and every axis is used. Raises SettingsError."""
+    """Check that every placeholder has an axis, and every axis is used. Raises SettingsError."""
     used = {found["axis"] for text in texts for found in _PLACEHOLDER.finditer(text)} - {None}
     for name in sorted(used - set(of)):
         meant = nearest(name, of)
@@ -86,7 +86,7 @@ def check_placeholders(texts: Iterable[str], of: Axes, place: str) -> None:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Return the text with the values in the places of their axes."""
+    """Replace each placeholder in a text by the value of its axis."""
 
     def one(found: re.Match[str]) -> str:
         if found["literal"] is not None:

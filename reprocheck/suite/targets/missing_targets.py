@@ -11,10 +11,10 @@ from reprocheck.suite.target import Target
 
 
 def missing(target: Target) -> SettingsError | None:
-    """Return what the target needs and does not find on this machine; None where nothing is
+    """Return a file or folder that the target needs and this machine lacks; None if nothing is
     missing.
 
-    The modules behind `-m` are left to the interpreter that runs them.
+    Modules after `-m` are not checked, because only the interpreter that runs them can find them.
     """
     place = f"{target.file}: target {target.name!r}"
     if not target.workdir.is_dir():

@@ -14,7 +14,7 @@ from reprocheck.suite.targets.suite import NoSuiteError, Suite, load
 def of_new_targets(cwd: Path) -> tuple[Path, Suite | None]:
     """Return the settings file for new targets, and the suite that it names.
 
-    The file of the nearest suite; else reprocheck.toml in `cwd`, where it is there; else the
+    This is the file of the nearest suite; else an existing reprocheck.toml in `cwd`; else the
     nearest pyproject.toml with `[tool.reprocheck]`; else a new reprocheck.toml. Raises
     SettingsError.
     """
@@ -32,6 +32,6 @@ def of_new_targets(cwd: Path) -> tuple[Path, Suite | None]:
 
 
 def without_target(found: Iterable[Script], targets: Iterable[Target]) -> list[Script]:
-    """Return the scripts that no target starts."""
+    """Return the scripts that no target starts yet."""
     started = {target.script.resolve() for target in targets if target.script is not None}
     return [script for script in found if script.path.resolve() not in started]

@@ -30,9 +30,9 @@ _SEVERAL_RANKS = ("--", "torchrun", "--nproc-per-node", "2")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Script:
-    """A training script.
+    """Describe a training script.
 
-    words   what stands behind `reprocheck run`, started in `folder`
+    words   the words after `reprocheck run`, if started in `folder`
     """
 
     path: Path
@@ -62,7 +62,7 @@ def below(folder: Path, start: Path) -> list[Script]:
 
 
 def _script(file: SourceFile, start: Path) -> Script | None:
-    """Return the file as a training script; None where it is none."""
+    """Return a file as a training script; None if it is none."""
     path, tree = file.path, file.tree
     called = set(_called(ast.walk(tree)))
     imported = {name.partition(".")[0] for name in _imported(tree)}
@@ -87,8 +87,8 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 
 def _root_of_package(file: SourceFile) -> Path | None:
-    """Return the folder from which it is started as a module, since it imports from its own
-    package; None where it does not, and is started as a script.
+    """Return the folder from which a file is started as a module, if it imports from its own
+    package; None if it is started as a script.
     """
     for node in ast.walk(file.tree):
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -107,8 +107,8 @@ def _root_of_package(file: SourceFile) -> Path | None:
 
 
 def _is_program(file: SourceFile) -> bool:
-    """Return whether it has a guard, or trains or calls a function of its own when it is
-    executed.
+    """Return whether a file has a main guard, or trains or calls its own function at module
+    level.
     """
     if file.has_guard:
         return True
@@ -117,7 +117,7 @@ def _is_program(file: SourceFile) -> bool:
 
 
 def _executed(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the nodes outside of functions and classes."""
+    """Yield the syntax nodes outside of functions and classes."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -128,7 +128,7 @@ def _executed(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _called(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the last parts of the names of all that is called."""
+    """Yield the last part of the name of each called function."""
     for node in nodes:
         if not isinstance(node, ast.Call):
             continue

@@ -56,7 +56,7 @@ def selected(
 
 
 def _named(asked: str, known: Sequence[str]) -> list[str]:
-    """Return the names that `asked` stands for. Raises UsageError where there is none."""
+    """Return the names that `asked` stands for. Raises UsageError if there is none."""
     if asked in known:
         return [asked]
     of_a_matrix = fnmatch.filter(known, f"{asked}[[]*")
@@ -67,7 +67,7 @@ def _named(asked: str, known: Sequence[str]) -> list[str]:
 
 
 def _instead(asked: str, known: Sequence[str], what: str) -> str:
-    """Return the nearest of the known names, else the first few."""
+    """Suggest the known names nearest to a wrong one, else the first few."""
     meant = nearest(asked, known)
     if meant:
         return f"Did you mean {meant}? `reprocheck suite list` lists all."

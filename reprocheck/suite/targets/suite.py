@@ -25,20 +25,20 @@ _SQLITE = "sqlite:///"
 
 
 class NoSuiteError(SettingsError):
-    """No settings file names a suite."""
+    """Report that no settings file names a suite."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suite:
-    """All targets, and where their nights are kept.
+    """Hold all targets of a settings file, and where their nights are kept.
 
-    targets      in the order of the file, those of a matrix in its place
-    folder       absolute: nights, reports, the default history, the site
+    targets      the targets in the order of the file, those of a matrix in place of its table
+    folder       the absolute folder of nights, reports, the default history and the site
     history      the URL of the history; a SQLite file in it has an absolute path
     file         the settings file
     webhooks     URLs; `$NAME` in them, and in `history`, stands for an environment variable, and is
                  left as it is where that is not set
-    keep_nights  report folders of older nights are removed; None: none is
+    keep_nights  how many nights keep their report folders; older folders are removed; None: all
     """
 
     targets: tuple[Target, ...]
@@ -98,14 +98,16 @@ def load(cwd: Path, folder: Path | None = None) -> Suite:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Table:
-    """What a settings file says, from `[tool.reprocheck]` or the top of reprocheck.toml on."""
+    """Hold the content of a settings file below `[tool.reprocheck]`, or of a whole
+    reprocheck.toml.
+    """
 
     file: Path
     values: Mapping[str, object]
 
 
 def _refuse_unknown_keys(table: _Table) -> None:
-    """Raise SettingsError for a table or setting that is none, such as `[[targets]]`."""
+    """Raise SettingsError for an unknown table or setting, such as `[[targets]]`."""
     known = (*settings.OF_OTHERS, *(option.key for option in settings.OPTIONS))
     for key in table.values:
         written = key.replace("_", "-")
@@ -155,7 +157,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
 
 
 def _keys(table: object, place: str) -> dict[str, Any]:
-    """Return the parsed keys of the suite's own table."""
+    """Return the parsed keys of the table `[suite]`."""
     if not isinstance(table, dict):
         raise SettingsError(f"{place} is not a table.", "Write [suite] above its keys.")
     for key in table:
@@ -186,7 +188,7 @@ def _target_tables(found: _Table) -> list[one_target.Table]:
 
 
 def _refuse_secrets(targets: Sequence[Target], place: str) -> None:
-    """Raise SettingsError for a name or a tag in which something would be masked."""
+    """Raise SettingsError for a name or tag that looks like a secret and would be masked."""
     for target in targets:
         redaction = Redaction("folder", known=known_secrets(target.words, target.environment))
         for what, text in (("name", target.name), *(("tag", tag) for tag in target.tags)):
@@ -207,7 +209,9 @@ _OTHER = {
 
 
 def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -> None:
-    """Raise SettingsError where a training is in it: what runs watch and copy leaves it out."""
+    """Raise SettingsError if a training lies inside the suite's folder, because snapshots and
+    copies of the training leave that folder out.
+    """
     for inside in (file.parent, *(target.workdir for target in targets)):
         if inside.is_relative_to(folder):
             raise SettingsError(

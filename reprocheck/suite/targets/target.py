@@ -27,10 +27,10 @@ _NOT_OFFERED = {"vary": "varied runs"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
-    """The keys of a target, or of the defaults of all targets.
+    """Hold the keys of a target, or of the defaults of all targets.
 
-    own      keys of a target, parsed
-    options  settings of `run`, by key, as the file has them
+    own      the parsed keys of a target itself
+    options  settings of `run` by key, unparsed as in the file
     """
 
     place: str
@@ -39,7 +39,9 @@ class Table:
 
 
 def table(values: Mapping[str, object], place: str) -> Table:
-    """Return the keys of a table, sorted by what they are about. Raises SettingsError."""
+    """Split the keys of a table into the target's own keys and settings of `run`. Raises
+    SettingsError.
+    """
     own: dict[str, Any] = {}
     options: dict[str, object] = {}
     for key, value in values.items():
@@ -125,7 +127,7 @@ def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
 
 
 def _words(given: Table) -> tuple[str, ...]:
-    """Return the words behind `reprocheck run`, where they can be such. Raises SettingsError."""
+    """Return the words after `reprocheck run`, if they are valid. Raises SettingsError."""
     words: tuple[str, ...] = given.own.get("run", ())
     if words in ((), ("--",), ("-m",)):
         raise SettingsError(
@@ -147,14 +149,14 @@ def _words(given: Table) -> tuple[str, ...]:
 
 
 def absolute(base: Path, folder: str) -> Path:
-    """Return the place that a path of a settings file names; links stay."""
+    """Return the absolute path for a path in a settings file; symbolic links are not resolved."""
     return Path(os.path.abspath(base / Path(folder).expanduser()))  # noqa: PTH100, keeps links
 
 
 def _parsed(
     options: Mapping[str, object], values: Mapping[str, str], place: str, base: Path
 ) -> dict[str, object]:
-    """Return the settings of `run` by name, in the form that `reprocheck config` prints."""
+    """Return the settings of `run` by name, parsed, with the matrix values filled in."""
     found = {}
     for key, value in options.items():
         option = _OPTIONS[key]

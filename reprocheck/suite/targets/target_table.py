@@ -38,14 +38,14 @@ _UNFIT = re.compile(r"[^\w.+]+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Named:
-    """A script, and the name that its target gets."""
+    """Hold a script, and the name that its target gets."""
 
     name: str
     script: Script
 
 
 def named(scripts: Iterable[Script], folder: Path, taken: Iterable[str]) -> list[Named]:
-    """Return the scripts with names that no target has: their paths from `folder` on, with
+    """Return the scripts with unused target names: their paths relative to `folder`, with
     dashes.
     """
     used = set(taken)
@@ -64,8 +64,8 @@ def named(scripts: Iterable[Script], folder: Path, taken: Iterable[str]) -> list
 
 
 def tables(targets: Sequence[Named], file: Path, *, with_suite: bool) -> str:
-    """Return the text for the end of a settings file: the table of the suite, where it has none
-    yet, and a table a target.
+    """Return the text to append to a settings file: the table of the suite if `with_suite`, and a
+    table for each target.
     """
     prefix = ""
     if file.name == "pyproject.toml":
@@ -92,15 +92,15 @@ def _table(target: Named, file: Path, prefix: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a basic string of TOML, which has the escapes of JSON."""
+    """Return a text as a TOML basic string, which has the escapes of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def append(text: str, file: Path) -> None:
-    """Write the tables to the end of a settings file, which is made where it is not there.
+    """Append the tables to a settings file, which is made if it does not exist.
 
-    What stands in it stays as it is, byte for byte. Raises SettingsError where the file would not
-    be TOML, or cannot be written; it is as it was then.
+    Its existing content stays as it is, byte for byte. Raises SettingsError, and leaves the file
+    unchanged, if the result would be invalid TOML or the file cannot be written.
     """
     try:
         before = file.read_bytes()

@@ -18,14 +18,16 @@ EXPECTED = ("reproducible", "not_reproducible")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
-    """What a key takes. `parse` raises ValueError where a value is not allowed."""
+    """Describe the values that a key takes. `parse` raises ValueError if a value is not allowed."""
 
     allowed: str
     parse: Callable[[object], Any]
 
 
 def read(kind: Kind, key: str, value: object, place: str) -> Any:
-    """Return the value of a key; `place` is how an error names the table. Raises SettingsError."""
+    """Return the parsed value of a key. `place`: the name of the table in errors. Raises
+    SettingsError.
+    """
     try:
         return kind.parse(value)
     except ValueError as error:
@@ -37,7 +39,7 @@ def read(kind: Kind, key: str, value: object, place: str) -> Any:
 
 
 def shown(value: object) -> str:
-    """Return a value as TOML writes it."""
+    """Format a value as TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -46,7 +48,7 @@ def shown(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Return a plain value as a command line has it. Raises ValueError for a table, a list or a
+    """Format a plain value as on a command line. Raises ValueError for a table, a list or a
     date.
     """
     if isinstance(value, bool):
@@ -77,7 +79,7 @@ def _name(value: object) -> str:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    """Return the words behind `reprocheck run`: text is split as a shell splits it."""
+    """Return the words after `reprocheck run`; a text is split as a shell splits it."""
     if isinstance(value, str):
         return tuple(shlex.split(value))
     if not isinstance(value, list):
@@ -123,7 +125,7 @@ def _count(key: str, value: object) -> float:
 
 
 def _resume(value: object) -> dict[str, object] | None:
-    """Options of `reprocheck resume` by name; None where it is not asked for."""
+    """Return options of `reprocheck resume` by name; None if no resume check is asked for."""
     if isinstance(value, bool):
         return {} if value else None
     table = _table(value)
@@ -142,7 +144,7 @@ def _of_a_resume(key: str, value: object) -> object:
 
 
 def _places(value: object) -> tuple[str, ...]:
-    """Return where a training is stopped."""
+    """Return the places at which a training is stopped."""
     given = value if isinstance(value, list) else [value]
     try:
         return places([as_text(one) for one in given])

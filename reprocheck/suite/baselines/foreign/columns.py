@@ -28,15 +28,15 @@ _NAMES = re.compile(r"^#\s*(step\s.*)$", re.MULTILINE)
 
 
 def is_columns(text: str) -> bool:
-    """Return whether the first row that is no comment is numbers with space between them."""
+    """Return whether the first line that is no comment holds numbers separated by spaces."""
     rows = filterfalse(_SAYS_NOTHING.fullmatch, io.StringIO(text))
     return _ROW.fullmatch(next(rows, "")) is not None
 
 
 def read_columns(text: str) -> Iterator[Points]:
-    """Read the text of torchtitan.
+    """Read the series from a torchtitan loss file.
 
-    Raises ValueError where a row has other columns than the others.
+    Raises ValueError if the number of columns is not that of the header.
     """
     import pandas as pd
 
@@ -57,7 +57,7 @@ def read_columns(text: str) -> Iterator[Points]:
 
 def read_csv(text: str) -> Iterator[Points]:
     """Return a CSV file with a column `step` or `iteration` and one for each series, or
-    `losses.csv` of a report. Empty cells are left out. Raises ValueError where it has no such
+    `losses.csv` of a report. Empty cells are left out. Raises ValueError if it has no such
     columns.
     """
     import pandas as pd
@@ -72,7 +72,7 @@ def read_csv(text: str) -> Iterator[Points]:
 
 
 def _series(table: pd.DataFrame, step: str) -> Iterator[Points]:
-    """Yield a series for each column but that of the steps."""
+    """Yield a series for each column except the column of the steps."""
     for name in table.columns:
         if name.lower() in _NO_SERIES:
             continue
@@ -87,7 +87,7 @@ def _series(table: pd.DataFrame, step: str) -> Iterator[Points]:
 
 
 def _ours(table: pd.DataFrame) -> Iterator[Points]:
-    """Yield the series of run 1 of `losses.csv`, every bit of them."""
+    """Yield the series of run 1 from our own `losses.csv`, bit for bit."""
     of_run = table[table["run"] == "1"]
     for _, rows in of_run.groupby(["rank", "series", "by"], sort=False):
         first = rows.iloc[0]

@@ -25,9 +25,9 @@ _THE_LOSS = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fitted:
-    """The series of a file that the check has, too.
+    """Hold the series of a file that the check has, too.
 
-    left_out  name in the file -> why it is not among them
+    left_out  name of a series in the file -> why it was left out
     """
 
     series: tuple[RankSeries, ...]
@@ -37,9 +37,10 @@ class Fitted:
 def fit(
     points: Iterable[Points], curves: Sequence[RankSeries], names: Mapping[str, str] | None = None
 ) -> Fitted:
-    """Return the series of a file beside those of a check.
+    """Match the series of a file with the series of a check.
 
-    names  name in the file -> name in the check, `keras:acc` where two trackers have the same
+    names  name in the file -> name in the check, with its tracker (`keras:acc`) if two trackers
+           use the same name
     """
     found, left_out = [], {}
     for one in points:
@@ -60,7 +61,7 @@ def fit(
 
 
 def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeries | None:
-    """Return the series of the check that a series of a file stands for; None where there is
+    """Return the series of the check that corresponds to a series of a file; None if there is
     none.
     """
     of_rank = [series for series in curves if series.rank == points.rank]
@@ -75,7 +76,7 @@ def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeri
 
 
 def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
-    """Return the values of a file at the places of a series; None where they have no place in
+    """Return the file's values at the steps of a check's series; None if they have no step in
     common.
     """
     places = steps_of(own.series)
@@ -96,7 +97,7 @@ def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
 
 
 def _in_full(points: Points, own: Series) -> bool:
-    """Return whether a file holds every bit of such values as the check has."""
+    """Return whether a file holds the values with every bit that the check's dtype has."""
     import numpy as np
 
     if points.precision != "single":

@@ -17,12 +17,12 @@ from reprocheck.suite.baselines.foreign.points import Points
 
 
 def is_golden(text: str) -> bool:
-    """Return whether a file may be one of these."""
+    """Return whether a text may be a file of Megatron-LM's golden values."""
     return text.lstrip().startswith("{") and '"values"' in text
 
 
 def read(text: str) -> Iterator[Points]:
-    """Yield the series of a file. Raises ValueError where it is none of these."""
+    """Yield the series of a golden-values file. Raises ValueError if the text is no such file."""
     whole = json.loads(text)
     if not isinstance(whole, dict):
         raise ValueError("it holds no object")

@@ -19,11 +19,11 @@ precision holds, were printed in full.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Points:
-    """One series of a file.
+    """Hold one series of a file.
 
-    name    as the file has it
-    by      the tracker, None where the file does not say it
-    steps   the step of each value, as the file has it
+    name    the name of the series in the file
+    by      the tracker that logged it; None if the file does not say
+    steps   the step of each value, as written in the file
     """
 
     name: str
@@ -35,8 +35,8 @@ class Points:
 
 
 def precision_of(texts: Sequence[str]) -> Precision:
-    """Return how much of the numbers these texts hold: single precision where it holds all of them,
-    and where they have more digits than someone who rounds would write.
+    """Return `single` if single precision holds all numbers and their texts have more digits than
+    someone who rounds would write; else `rounded`.
     """
     import numpy as np
 
@@ -53,7 +53,7 @@ def precision_of(texts: Sequence[str]) -> Precision:
 
 
 def digits(text: str) -> int:
-    """Significant decimal digits of a number as text.
+    """Count the significant decimal digits of a number given as text.
 
     >>> digits("0.00120e-5")
     3

@@ -29,7 +29,7 @@ def read(path: Path, format: str | None = None) -> list[Points]:
 
     format  one of `FORMATS`; None: by what the file looks like
 
-    Raises BaselineError where it cannot be read, or holds no series.
+    Raises BaselineError if it cannot be read, or holds no series.
     """
     text = _text(path)
     if format is None:
