@@ -49,12 +49,11 @@ Doing = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LineDoes(Statement):
-    """A line of the user's fits.
+    """A line of the user's code fits a cause.
 
-    kind    by what it does
-    call    the full name of what it calls
-    source  `file:line`
-    """
+    kind    what the line does
+    call    the full name of the function that the line calls
+    source  the line as `file:line`"""
 
     kind: Doing
     call: str
@@ -63,7 +62,7 @@ class LineDoes(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Circumstance(Statement):
-    """What is so in the runs, beside the place that differs."""
+    """A fact about the runs that speaks for a cause, besides the place that differs."""
 
     kind: Literal[
         "repeated runs agree",
@@ -84,7 +83,7 @@ class Circumstance(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ranks(Statement):
-    """The run has several ranks; `add`: what they add up, "" where that is not what differs."""
+    """The run has several ranks; `add`: what the ranks sum up, "" if the sum is not what differs."""
 
     number: int
     add: Literal["", "gradients", "equal gradients"] = ""
@@ -103,7 +102,7 @@ class OperationThere(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EnvironmentFact(Statement):
-    """A fact of the environment is another one in a run."""
+    """A fact of the environment of a run differs from that of run 1."""
 
     key: str
     reference: str
@@ -120,11 +119,10 @@ class Unseeded(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededAfterwards(Statement):
-    """A generator was seeded only after the first draw, with which number.
+    """A generator was seeded only after the first draw, with a known number.
 
-    by     the package that seeded it; "" where the script did
-    line   the line (`file:line`) that did
-    """
+    by     the package that seeded the generator; "" if the script did
+    line   the line (`file:line`) that seeded the generator"""
 
     generator: str
     by: str
@@ -134,7 +132,8 @@ class SeededAfterwards(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnBeforeSeed(Statement):
-    """The same where the number is not known; `seed`: the line, "" where that is not, either."""
+    """A generator was seeded with an unknown number only after the first draw; `seed`: the line that
+    seeded the generator, "" if unknown."""
 
     generator: str
     seed: str
