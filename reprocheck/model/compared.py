@@ -20,7 +20,8 @@ class Noise:
     runs      how many runs of this side were compared
     equal     whether their losses are equal in every bit; None if no loss was recorded
     largest   largest absolute difference of a loss in the forward and the backward check; None if
-              none could be computed"""
+              none could be computed
+    """
 
     side: int
     runs: int
@@ -36,7 +37,8 @@ class Drift:
     expects       the largest effect: `nothing`, `rounding` (differences of rounding level) or
                   `anything`
     why           one sentence that justifies `expects`; `reference`: its source
-    differences   the facts of the environment that differ"""
+    differences   the facts of the environment that differ
+    """
 
     name: str
     title: str
@@ -62,7 +64,8 @@ class SourceDifference:
     left_out    how many further lines the diff has; 0 once the check has been put into words
     only_in     1 or 2 if the file exists on that side alone
     same_code   whether only comments and layout differ
-    changed     the first lines that differ"""
+    changed     the first lines that differ
+    """
 
     file: str
     diff: str

@@ -15,7 +15,9 @@ ControlClass = Literal["same numbers", "same training", "alters the training"]
 
 
 def is_fix(name: str) -> bool:
-    """Return whether a name is that of a patch, such as `RC402 train.py:3`, and not of a control."""
+    """Return whether a name is that of a patch, such as `RC402 train.py:3`, and not of a
+    control.
+    """
     return " " in name
 
 
@@ -48,7 +50,8 @@ class TouchedLine:
 class Touch:
     """A call, variable or attribute that a control intercepted or set.
 
-    `what` names the call, variable or attribute, `count` says how often, `value` what was set."""
+    `what` names the call, variable or attribute, `count` says how often, `value` what was set.
+    """
 
     control: str
     what: str
@@ -77,8 +80,9 @@ class Override:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conflict:
-    """A value that the user set, which contradicts a control and was kept; `wanted` is the value that
-    the control would have set."""
+    """A value that the user set, which contradicts a control and was kept; `wanted` is the value
+    that the control would have set.
+    """
 
     control: str
     what: str
@@ -93,7 +97,8 @@ class ControlTrace:
 
     `unavailable`: pairs of a control and the reason why the control could not act.
 
-    `patched`: files for which a process was given the text of a patch instead."""
+    `patched`: files for which a process was given the text of a patch instead.
+    """
 
     touches: tuple[Touch, ...] = ()
     overrides: tuple[Override, ...] = ()

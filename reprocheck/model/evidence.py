@@ -117,8 +117,9 @@ class LeftBehind:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GivenOtherwise:
-    """The runs were given other arguments, environment variables or files, or, if two recordings are
-    compared, other source code."""
+    """The runs were given other arguments, environment variables or files, or, if two recordings
+    are compared, other source code.
+    """
 
     kind: FromOutside | Literal["source"]
     """What is not the same."""
@@ -134,13 +135,17 @@ class GivenOtherwise:
 
     @property
     def at_start(self) -> bool:
-        """Return whether an argument or an environment variable differs, which the start of a run sets."""
+        """Return whether an argument or an environment variable differs, which the start of a run
+        sets.
+        """
         return self.kind in ("argument", "variable")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PathDiffers:
-    """The runs take other paths: only one run does something, or both do the same in another order."""
+    """The runs take other paths: only one run does something, or both do the same in another
+    order.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -353,12 +358,16 @@ def generators_of(evidence: Evidence | None) -> Generators:
 
 
 def class_of(evidence: Evidence | None) -> str:
-    """Return the class of the module that draws random numbers or returns something else; "" if none."""
+    """Return the class of the module that draws random numbers or returns something else; "" if
+    none.
+    """
     return evidence.class_ if isinstance(evidence, StateDiffers | CallDiffers) else ""
 
 
 def seed_line(evidence: Evidence | None) -> str:
-    """Return the line (`file:line`) that seeded the generator behind a difference; "" if none did."""
+    """Return the line (`file:line`) that seeded the generator behind a difference; "" if none
+    did.
+    """
     if isinstance(evidence, BatchDiffers):
         return evidence.seed_line
     return generators_of(evidence).seed_line

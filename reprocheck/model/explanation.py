@@ -51,7 +51,8 @@ class SourceLine:
     """A line of the user's code.
 
     `file` is relative to the working directory if the file lies in it, and absolute otherwise;
-    `text` is the text of the line when the run executed it."""
+    `text` is the text of the line when the run executed it.
+    """
 
     file: str
     line: int
@@ -90,22 +91,27 @@ class Rung:
 
     The fields below `status` describe the first difference on this rung, in execution order.
 
-    iteration  the iteration, from 1; None if the difference belongs to no iteration
-    place      module, parameter, file, hyper-parameter or loader
-    statement  what was found out, as a value; None if there is nothing to say
-    detail     the statement in one sentence, once the check is put into words (`reprocheck.wording`)
-    culprit    the operation between the last place that agrees and `place`, which made the
-               difference; None if unknown, or until the check is put into words
-    size       rounding-level (about 1e-6 relative) or gross; None if the values are not numbers
+    iteration            the iteration, from 1; None if the difference belongs to no iteration
+    place                module, parameter, file, hyper-parameter or loader
+    statement            what was found out, as a value; None if there is nothing to say
+    detail               the statement in one sentence, once the check is put into words
+                         (`reprocheck.wording`)
+    culprit              the operation between the last place that agrees and `place`, which made
+                         the difference; None if unknown, or until the check is put into words
+    size                 rounding-level (about 1e-6 relative) or gross; None if the values are not
+                         numbers
     relative_difference  ||a - b|| / ||b||, estimated; None if it cannot be estimated
-    evidence   details of the difference that causes and the search use; None if there are none
-    measured   the tensor or number that differs
-    operator   the first operator that differs, if operators were recorded
+    evidence             details of the difference that causes and the search use; None if there are
+                         none
+    measured             the tensor or number that differs
+    operator             the first operator that differs, if operators were recorded
     operations autograd nodes and classes of modules that can have made the difference
-    inside     the module whose operators are to be recorded at level `op`; empty: all modules
-    unused_generators  generators whose states differ and that no module drew from
-    iterations of several ranks: rank -> iteration of its first difference on this rung
-    recorded_at  the place where run 1 recorded the first difference of the ladder"""
+    inside               the module whose operators are to be recorded at level `op`; empty: all
+                         modules
+    unused_generators    generators whose states differ and that no module drew from
+    iterations           of several ranks: rank -> iteration of its first difference on this rung
+    recorded_at          the place where run 1 recorded the first difference of the ladder
+    """
 
     rung: RungName
     status: RungStatus
@@ -158,18 +164,20 @@ class Ladder:
     `rungs` holds all of RUNGS in their order; `first` is the first rung that differs, None if none
     does.
 
-    level   the deepest level of recording: `module` or `op`
-    runs    the numbers of the two runs compared, within the pair recorded at the deeper level
-    independent   a rung before the first whose difference is of rounding level, if neither
-                  difference follows from the other
-    came_back   False if the deeper pair of runs agreed although the first pair had not: an
-                intermittent difference
-    statement   where and when the runs diverge, and what that means
-    unrecorded  what could not be recorded, and what graph or compiled code hides
+    level               the deepest level of recording: `module` or `op`
+    runs                the numbers of the two runs compared, within the pair recorded at the deeper
+                        level
+    independent         a rung before the first whose difference is of rounding level, if neither
+                        difference follows from the other
+    came_back           False if the deeper pair of runs agreed although the first pair had not: an
+                        intermittent difference
+    statement           where and when the runs diverge, and what that means
+    unrecorded          what could not be recorded, and what graph or compiled code hides
     sentence, coverage  `statement` and `unrecorded` in sentences, once the check is put into words
-              (`reprocheck.wording`)
-    replay    the operation that makes the first difference, with what a run of it without the
-              training takes; None if no operation does, or not enough was recorded"""
+                        (`reprocheck.wording`)
+    replay              the operation that makes the first difference, with what a run of it without
+                        the training takes; None if no operation does, or not enough was recorded
+    """
 
     rungs: tuple[Rung, ...]
     first: RungName | None
@@ -199,7 +207,8 @@ class Lead:
     cause      the code of the best cause, such as `RC402`; "" if none is known
     source     the line of the cause; if there is no cause, the line of the rung
     statement  where the runs diverge, and what that means
-    sentence   `statement` in words, once the check is put into words (`reprocheck.wording`)"""
+    sentence   `statement` in words, once the check is put into words (`reprocheck.wording`)
+    """
 
     rung: RungName | None
     cause: str = ""
@@ -215,7 +224,8 @@ class Cause:
     `remedy` is what to do about the cause, a text if it is code or a command to paste, and
     `fix_from` says what the remedy is made for; `fix` is the remedy in words, as `title` is
     translated, once the check is put into words. `calls` are those lines of the user's code that
-    fit the cause, by the full names of the functions called."""
+    fit the cause, by the full names of the functions called.
+    """
 
     code: str
     title: str

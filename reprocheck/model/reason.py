@@ -41,7 +41,8 @@ class Reason:
     names   the controls or patches that the reason is about
     code    the code of the cause that a control would remove
     place   the place in the code at which a control does not act
-    runs    how many further runs are made"""
+    runs    how many further runs are made
+    """
 
     key: ReasonKey
     names: tuple[str, ...] = ()

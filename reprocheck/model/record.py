@@ -31,7 +31,8 @@ Ended = Literal["completed", "stopped", "failed", "timed_out", "interrupted"]
 class EntryPoint:
     """What the user asked to run.
 
-    `command` is started unchanged, `name` names the report folder."""
+    `command` is started unchanged, `name` names the report folder.
+    """
 
     command: tuple[str, ...]
     kind: Literal["script", "module", "command"]
@@ -67,8 +68,9 @@ class Setting:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Return whether a path of a trace or a record lies outside of the working directory: such paths
-    are absolute, and masked."""
+    """Return whether a path of a trace or a record lies outside of the working directory: such
+    paths are absolute, and masked.
+    """
     return path.startswith(("/", "~/"))
 
 
@@ -86,7 +88,8 @@ class FileChanges:
     gone        files outside of the working directory that the run removed or moved away, masked
     copied      whether the run worked in a copy of the directory that no other run saw
     read        files outside of the working directory that the run read and that had been changed
-                since the first run of the pair began; absolute paths, masked"""
+                since the first run of the pair began; absolute paths, masked
+    """
 
     created: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -136,7 +139,8 @@ class RunRecord:
     """What the parent process knows of one run. Paths are relative to the report folder.
 
     `exit_status` is the return code, negative for a signal, None if the process could not be waited
-    for."""
+    for.
+    """
 
     number: int
     ended: Ended
@@ -226,7 +230,8 @@ class Side:
     report folder.
 
     `name`: the file or folder of the recording, or the commit. `sources`: the hash of each file of
-    the user's that the recording keeps. `runs`: all runs of the recording."""
+    the user's that the recording keeps. `runs`: all runs of the recording.
+    """
 
     name: str
     entry_point: EntryPoint
@@ -247,7 +252,8 @@ class Advice:
              `reason`, or once the check is put into words (`reprocheck.wording`)
     before   text in front of the command, such as environment variables
     options  options to add to those that the user gave
-    words    the entry point, if it is not the one that the user gave"""
+    words    the entry point, if it is not the one that the user gave
+    """
 
     reason: AdviceReason | None = None
     why: str = ""

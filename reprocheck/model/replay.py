@@ -21,7 +21,8 @@ class TensorArgument:
 
     `strides` are in elements, one for each dimension. `low` and `high`: the smallest and the
     largest integer, both included, if the tensor is filled with integers. `fingerprint`: the hash
-    of the recorded values, empty if unknown."""
+    of the recorded values, empty if unknown.
+    """
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -64,7 +65,8 @@ class Replay:
     device         the kind of device that the operation ran on: `cpu`, `cuda`
     threads        number of threads of an operation on the CPU; None if not recorded
     deterministic  whether the framework was told to use deterministic algorithms
-    values         the paths of the tensors whose recorded values lie next to the script"""
+    values         the paths of the tensors whose recorded values lie next to the script
+    """
 
     framework: str
     name: str

@@ -6,6 +6,7 @@ from __future__ import annotations
 class Statement:
     """Base of the frozen classes that hold findings as values.
 
-    `reprocheck.wording` has one function for each subclass, which puts the finding into a sentence."""
+    `reprocheck.wording` has one function for each subclass, which puts the finding into a sentence.
+    """
 
     __slots__ = ()

@@ -75,7 +75,8 @@ def recording(folder: Path) -> Recording:
 def load(folder: Path) -> model.ResumeCheck:
     """Load the check of a resume that is recorded in `folder`, without running anything.
 
-    Raises ReportError."""
+    Raises ReportError.
+    """
     recorded = recording(folder)
     outcomes = [_outcome(recorded, place) for place in recorded.resume.places]
     trial = recorded.resume.trial

@@ -23,7 +23,8 @@ from reprocheck.files.summary import summary
 def absolute(pattern: str, cwd: Path) -> str:
     """Return a pattern that leads out of the working directory as an absolute path.
 
-    Any other pattern is returned relative to the working directory."""
+    Any other pattern is returned relative to the working directory.
+    """
     if not pattern:
         return ""
     path = Path(os.path.normpath(cwd / Path(pattern).expanduser()))
@@ -34,8 +35,9 @@ def absolute(pattern: str, cwd: Path) -> str:
 
 
 class Elsewhere:
-    """The files outside of the working directory that match a checkpoint pattern; none if the pattern
-    lies in the working directory."""
+    """The files outside of the working directory that match a checkpoint pattern; none if the
+    pattern lies in the working directory.
+    """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern if pattern.startswith("/") else ""
@@ -91,7 +93,9 @@ class Elsewhere:
 
 
 def _below(pattern: str) -> Iterator[Path]:
-    """Yield the paths that begin as a pattern does, and all below them; nothing for an empty pattern."""
+    """Yield the paths that begin as a pattern does, and all below them; nothing for an empty
+    pattern.
+    """
     if not pattern:
         return
     folder, start = _start(pattern)

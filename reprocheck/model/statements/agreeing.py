@@ -16,7 +16,8 @@ class NotCompared(Statement):
 
     names  depends on the reason: the two hash algorithms; the module whose forward pass a compiled
            function hides; the weights that were not seen before their first update; the generators
-           that such weights may have been drawn from"""
+           that such weights may have been drawn from
+    """
 
     why: Literal[
         "one rank", "other algorithms", "hidden forward", "unseen weights", "unknown draws"
@@ -29,7 +30,8 @@ class NotCompared(Statement):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WithoutEffect(Statement):
     """Generators whose states differ without an effect: those that differed when the weights were
-    made, and those that differ but that nothing draws from."""
+    made, and those that differ but that nothing draws from.
+    """
 
     at_weights: tuple[str, ...]
     unused: tuple[str, ...]

@@ -53,7 +53,8 @@ class LineDoes(Statement):
 
     kind    what the line does
     call    the full name of the function that the line calls
-    source  the line as `file:line`"""
+    source  the line as `file:line`
+    """
 
     kind: Doing
     call: str
@@ -83,7 +84,9 @@ class Circumstance(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ranks(Statement):
-    """The run has several ranks; `add`: what the ranks sum up, "" if the sum is not what differs."""
+    """The run has several ranks; `add`: what the ranks sum up, "" if the sum is not what
+    differs.
+    """
 
     number: int
     add: Literal["", "gradients", "equal gradients"] = ""
@@ -122,7 +125,8 @@ class SeededAfterwards(Statement):
     """A generator was seeded only after the first draw, with a known number.
 
     by     the package that seeded the generator; "" if the script did
-    line   the line (`file:line`) that seeded the generator"""
+    line   the line (`file:line`) that seeded the generator
+    """
 
     generator: str
     by: str
@@ -132,8 +136,9 @@ class SeededAfterwards(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnBeforeSeed(Statement):
-    """A generator was seeded with an unknown number only after the first draw; `seed`: the line that
-    seeded the generator, "" if unknown."""
+    """A generator was seeded with an unknown number only after the first draw; `seed`: the line
+    that seeded the generator, "" if unknown.
+    """
 
     generator: str
     seed: str

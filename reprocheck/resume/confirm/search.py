@@ -21,8 +21,9 @@ Rungs = tuple[model.StateRungName, ...]
 
 
 def attempt_of(arm: model.Arm, outcome: model.Outcome) -> model.Attempt:
-    """Return the result of a run in which a part of the state was put back, and the names of the values
-    that differed in that part."""
+    """Return the result of a run in which a part of the state was put back, and the names of the
+    values that differed in that part.
+    """
     assert outcome.continued is not None and outcome.resumed is not None
     kept, put_back = outcome.continued.controls, outcome.resumed.controls
     names = {
@@ -101,8 +102,9 @@ def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> request
 def differing(explained: model.Explained) -> Rungs:
     """Return the rungs whose state may have been lost and can be put back, from the top down.
 
-    Such a rung differs, or follows one that does. Generators are compared only up to the first batch
-    that differs, and may differ after it."""
+    Such a rung differs, or follows one that does. Generators are compared only up to the first
+    batch that differs, and may differ after it.
+    """
     differ = {rung.name for rung in explained.rungs if rung.status == "differs"}
     differ |= by_rung(explained).keys()
     if "batch" in differ:
@@ -114,7 +116,8 @@ def differing(explained: model.Explained) -> Rungs:
 def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Mechanism]:
     """Return the mechanisms by the rung that undoes each.
 
-    A generator that made another batch is put back itself."""
+    A generator that made another batch is put back itself.
+    """
     undoing: dict[model.StateRungName, model.Mechanism] = {}
     for rung, mechanism in explained.mechanisms.items():
         of_generators = ("RC109", "RC110", "RC111", "RC112")

@@ -20,8 +20,9 @@ from reprocheck.scan.syntax import word
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names of new variables in the script: the loaded state until the loop has gone on, and the
-    number of batches of a pass, with its dictionary key."""
+    """The names of new variables in the script: the loaded state until the loop has gone on, and
+    the number of batches of a pass, with its dictionary key.
+    """
 
     pending: str
     count: str
@@ -43,7 +44,8 @@ def before_the_loop(draft: Draft, place: Pass, states: Sequence[State]) -> None:
 def pass_over(draft: Draft, place: Pass) -> None:
     """Skip the batches that were used before the checkpoint.
 
-    Applies to a loop that counts on from the loaded number and takes each batch by `next`."""
+    Applies to a loop that counts on from the loaded number and takes each batch by `next`.
+    """
     loop = place.loop
     counts = loop.iter if isinstance(loop, ast.For) else None
     taken = (one for one in within(loop, ast.Call) if word(one) == "next" and one.args)
@@ -67,7 +69,8 @@ def within_the_loop(
 
     states    the states to put back before the first batch after the checkpoint
     order     the states to put back where the interrupted pass begins
-    position  whether batches are counted, and the used ones skipped"""
+    position  whether batches are counted, and the used ones skipped
+    """
     names, loop = _named(draft), place.loop
     noted = [state.of_pass for state in order]
     begin = [

@@ -22,7 +22,8 @@ class Pass:
     """The loop over the batches of the training.
 
     saves_within  whether each checkpoint is saved in the middle of the loop; else each is saved
-                  outside of the loop"""
+                  outside of the loop
+    """
 
     loop: ast.For | ast.While
     saves_within: bool
@@ -40,8 +41,9 @@ class Pass:
 
 
 def pass_of(source: Source) -> Pass | None:
-    """Return the only loop that trains; None if there is no single one, or if checkpoints are saved both
-    inside and outside of it."""
+    """Return the only loop that trains; None if there is no single one, or if checkpoints are saved
+    both inside and outside of it.
+    """
     making = {one.name for one in source.script.index.functions if calls(one, {_TRAINS})}
     calling = _calling(source.script, {_TRAINS}) or _calling(source.script, making)
     outer = {around for one in calling for around in source.script.around(one)}
@@ -57,8 +59,9 @@ def pass_of(source: Source) -> Pass | None:
 
 
 def has_own_position(source: Source, place: Pass) -> bool:
-    """Return whether the loop already resumes in place: it skips batches by a loaded number, or walks
-    through an object that was given a loaded state."""
+    """Return whether the loop already resumes in place: it skips batches by a loaded number, or
+    walks through an object that was given a loaded state.
+    """
     script, loop = source.loading.script, place.loop
     of_file = {source.loaded}
     for node in script.index.of(ast.Assign):
@@ -74,8 +77,9 @@ def has_own_position(source: Source, place: Pass) -> bool:
 
 
 def loop_around(source: Source) -> Pass | None:
-    """Return the outermost loop of the function that trains, in the file that loads the checkpoint, so
-    that the loaded state can be put back in front of it."""
+    """Return the outermost loop of the function that trains, in the file that loads the checkpoint,
+    so that the loaded state can be put back in front of it.
+    """
     for spot in source.training:
         if spot.file != source.loading.file:
             continue
@@ -97,8 +101,9 @@ def _calling(script: Script, names: set[str]) -> list[ast.For]:
 
 
 def _places(source: Source, loop: ast.For) -> Sequence[ast.AST]:
-    """Return the nodes that save checkpoints: the dict itself, or the calls of the function that makes
-    the dict."""
+    """Return the nodes that save checkpoints: the dict itself, or the calls of the function that
+    makes the dict.
+    """
     script = source.script
     scope = source.handed or script.scope(source.saved)
     if source.handed is None and scope is script.scope(loop):

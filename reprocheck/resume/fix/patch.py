@@ -28,7 +28,8 @@ class Lost:
     codes       the codes of the mechanisms by which they were lost
     generators  the generators whose state was lost, such as `torch` or `cuda:0`
     loaded      parts that were loaded, and changed after that
-    other_data  whether a batch differs"""
+    other_data  whether a batch differs
+    """
 
     parts: Mapping[str, str] = field(default_factory=dict)
     codes: Sequence[str] = ()
@@ -38,8 +39,9 @@ class Lost:
 
 
 def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str, str]:
-    """Return the files of a script with the lost state saved and loaded; {} if that is not possible, or
-    nothing is missing."""
+    """Return the files of a script with the lost state saved and loaded; {} if that is not
+    possible, or nothing is missing.
+    """
     source = read(archive, texts)
     if source is None:
         return {}
@@ -53,8 +55,9 @@ def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str,
 
 
 def _add_parts(draft: Draft, lost: Lost) -> list[State]:
-    """Save and load lost parts; return the states that can be set only where the loop begins, because
-    the parts are made, or made anew, after the file is read."""
+    """Save and load lost parts; return the states that can be set only where the loop begins,
+    because the parts are made, or made anew, after the file is read.
+    """
     source = draft.source
     calls = source.loading.script.index.calls
     late = []
@@ -100,8 +103,9 @@ def _save_whole(draft: Draft, state: State) -> None:
 
 
 def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
-    """Save and put back generators and the order of the data: after the file is loaded, or around the
-    loop if code before the loop would change them again."""
+    """Save and put back generators and the order of the data: after the file is loaded, or around
+    the loop if code before the loop would change them again.
+    """
     source = draft.source
     place = pass_of(source) if source.is_single else None
     drawn = list(generators(source, lost.generators))
@@ -138,8 +142,9 @@ def _around_the_loop(
     drawn: Sequence[State],
     states: Sequence[State],
 ) -> list[State]:
-    """Skip the used batches, and put back at the loop the states that would change before it; return
-    the other states."""
+    """Skip the used batches, and put back at the loop the states that would change before it;
+    return the other states.
+    """
     if _POSITION in lost.codes:
         pass_over(draft, loop)
     known = {f"{name}." for name in draft.source.loading.names.values()}
