@@ -146,7 +146,9 @@ class DrawnBeforeSeed(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededUnequally(Statement):
-    """A generator was given another number in each run; `folded`: into its key."""
+    """A generator was given another number in each run; `folded`: the number was folded into its
+    key.
+    """
 
     generator: str
     seeds: tuple[str, str]
@@ -155,7 +157,9 @@ class SeededUnequally(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededEqually(Statement):
-    """Generators were given the same numbers, and stand otherwise; `key`: one stands for keys."""
+    """Generators were seeded with the same numbers, but their states differ; `key`: the generator
+    stands for JAX PRNG keys.
+    """
 
     generators: tuple[str, ...]
     key: bool
@@ -170,7 +174,9 @@ class MadeByWorkers(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededByWorker(Statement):
-    """A worker seeded a generator by itself; `seeds`: None where the system gave them."""
+    """A worker process seeded a generator by itself; `seeds`: None if the numbers came from OS
+    entropy.
+    """
 
     worker: int | None
     generator: str
@@ -179,10 +185,10 @@ class SeededByWorker(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilesOfRun1(Statement):
-    """A later run read what run 1 had written.
+    """A later run read files that run 1 had written.
 
-    first   the first of the files, where that is all that is known
-    number  how many it read before it wrote there itself
+    first   the first of the files, if no other is known
+    number  how many of the files the later run read before it wrote to them itself
     """
 
     number: int = 0
@@ -205,7 +211,9 @@ class OtherNumberOfWeights(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedFile(Statement):
-    """A file with weights that differ: who may have drawn them, or that it differs."""
+    """A file of weights differs between the runs: who may have drawn the weights, or only that the
+    file differs.
+    """
 
     file: str
     kind: Literal["written by each run", "not the same", "drawn by its writer"]
@@ -222,7 +230,9 @@ class OtherLine(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MadeAtStart(Statement):
-    """The command, or a line of a file that it starts, makes what differs of something (`by`)."""
+    """The command, or a line of a file that the command starts, makes the differing value from
+    something (`by`).
+    """
 
     by: str
     file: str = ""
@@ -239,7 +249,9 @@ class EndedWith(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RefusedOperator(Statement):
-    """The operator that an error speaks of; `source`: the line that calls it, or ""."""
+    """The operator that an error message names; `source`: the line that calls the operator, or
+    "".
+    """
 
     operator: str
     source: str = ""
@@ -247,7 +259,7 @@ class RefusedOperator(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnlyLine(Statement):
-    """One line alone makes a layer of a class."""
+    """Only one line of the user's code makes a layer of this class."""
 
     source: str
     kind: str
@@ -263,6 +275,6 @@ class FoundByScan(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MakesSeed(Statement):
-    """The line makes the number that another one (`source`) sets as a seed."""
+    """A line makes the number that another line (`source`) sets as a seed."""
 
     source: str
