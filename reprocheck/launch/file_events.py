@@ -46,14 +46,16 @@ class FileEvents:
 
     @property
     def overwritten(self) -> Iterator[tuple[str, Path]]:
-        """Yield paths and the copies of what stood there that no process of the run had made."""
+        """Yield paths that the run overwrote and the copies of contents that no process of the run
+        had made.
+        """
         for path, trace, copy in sorted(self.copies):
             writers = {other for written, other in self.first if written == path}
             if not any(other.parent == trace.parent for other in writers - {trace}):
                 yield path, copy
 
     def take(self, lines: Iterable[bytes], trace: Path) -> None:
-        """Take lines of a trace; those of other events, and broken ones, are passed over."""
+        """Read lines of a trace; skip lines of other events, and broken ones."""
         trained = False
         for line in lines:
             trained = trained or line.startswith((b'{"e":"loss"', b'{"e":"regular"'))
@@ -77,7 +79,7 @@ class FileEvents:
                 self.early.add(path)
 
     def add(self, other: FileEvents) -> None:
-        """Add what other runs say."""
+        """Add the file events of other runs."""
         self.written |= other.written
         self.trees |= other.trees
         self.made |= other.made
@@ -112,7 +114,7 @@ class FileEvents:
 
 
 def read_events(traces: Iterable[Path]) -> FileEvents:
-    """Return what trace files say; one that cannot be read says nothing."""
+    """Return the file events in trace files; skip files that cannot be read."""
     events = FileEvents()
     for trace in traces:
         try:

@@ -177,8 +177,8 @@ def _start(job: Job) -> GuardedProcess:
 
 
 class _Watch:
-    """Looks at a run from outside: what it records and prints, how long it takes, and why it has to
-    end.
+    """Watches a run from outside: what it records and prints, how long it takes, and why it must be
+    ended.
     """
 
     def __init__(self, job: Job, observer: Observer) -> None:
@@ -196,7 +196,7 @@ class _Watch:
         self.told = 0
 
     def look(self, now: float) -> None:
-        """Read what is new and passes it on."""
+        """Read new records and output and pass them on."""
         self.ends.look()
         self.trace.ended.update(f"{name}.jsonl" for name in self.ends.seen)
         if self.trace.look():
@@ -222,7 +222,9 @@ class _Watch:
             self._tell_of_ranks_that_ended()
 
     def look_at_files(self, now: float, process: GuardedProcess) -> None:
-        """Take note of what is being written: programs that are not Python leave no trace."""
+        """Note which files are being written, because programs that are not Python leave no
+        trace.
+        """
         if now - self.looked_at_files >= LOOK_AT_FILES:
             self.looked_at_files = now
             beat(self.job.folder)
@@ -242,8 +244,8 @@ class _Watch:
             )
 
     def must_end(self, now: float) -> bool:
-        """Return whether the run has to be ended from outside: its time is over, or its ranks have
-        stopped and it goes on.
+        """Return whether the run must be ended from outside: its time is over, or its ranks have
+        stopped but it goes on.
         """
         all_stopped = self.trace.all_stopped
         if self.job.timeout is not None and now - self.start >= self.job.timeout:
@@ -259,8 +261,8 @@ class _Watch:
         return bool(self.trace.stopped) and now - self.grown >= grace
 
     def how_it_ended(self, exit_status: int | None) -> Ended:
-        """Return how the run ended: `stopped` wherever a process stopped itself, whatever its
-        launcher made of that.
+        """Return how the run ended: `stopped` if a process stopped itself, whatever its launcher
+        made of that.
         """
         if self.ending:
             return self.ending
@@ -316,8 +318,8 @@ def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> No
 
 
 def _waited(process: GuardedProcess, watch: _Watch, also: Sequence[int]) -> bool:
-    """Return the same as `process.wait(POLL, also)`. What the run waits for itself is attended
-    to at shorter intervals: its training stands still meanwhile.
+    """Return the result of `process.wait(POLL, also)`, attending more often to requests for which
+    the training is waiting.
     """
     attend = watch.job.attend
     if attend is None:

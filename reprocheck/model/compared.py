@@ -61,7 +61,7 @@ class SourceDifference:
     """A file of the user's that is not the same on both sides.
 
     diff        the unified diff, limited in size
-    left_out    how many further lines the diff has; 0 once the check has been put into words
+    left_out    how many further lines the diff has, until the check is put into words
     only_in     1 or 2 if the file exists on that side alone
     same_code   whether only comments and layout differ
     changed     the first lines that differ

@@ -231,14 +231,14 @@ def _mechanism(rank: RankGaps, rung: model.StateRungName) -> model.Mechanism | N
 
 
 def _custody(gaps: Sequence[Gap], rank: RankGaps) -> Iterator[str]:
-    """Yield what became of what was lost, between the file and the training."""
+    """Yield what became of each lost part between the checkpoint and the training."""
     each = (part for gap in gaps for part in _each(gap))
     lines = (sentences.custody(gap, provenance(gap, rank.archive)) for gap in each)
     yield from filter(None, dict.fromkeys(lines))
 
 
 def _marks(gaps: Sequence[Gap], rank: RankGaps) -> tuple[model.Mark, ...]:
-    """Return the lines of gaps of one mechanism, each once."""
+    """Return the lines of the gaps of one mechanism, each once."""
     roles: dict[str, model.Role] = {}
     for gap in gaps:
         origin = provenance(gap, rank.archive)
@@ -249,10 +249,10 @@ def _marks(gaps: Sequence[Gap], rank: RankGaps) -> tuple[model.Mark, ...]:
 
 
 def _fixed_by(gap: Gap, rank: RankGaps) -> tuple[str, ...]:
-    """Return what a fix is chosen by, the narrowest first.
+    """Return the words by which a fix is chosen, the narrowest first.
 
-    These are the class of a generator of the script's own, or that no `state_dict` has what is
-    lost, together with the framework and alone; then who seeded, and the frameworks.
+    These are the class of the script's own generator, or that no `state_dict` has the lost state,
+    both together with the framework and alone; then who seeded, and the frameworks.
     """
     kind = _KINDS.get(type(gap), "")
     generator = gap.made_from if isinstance(gap, BatchGap) else gap
