@@ -60,7 +60,7 @@ def sentences(check: Check) -> tuple[str, ...]:
 
 
 def changed_files(check: Check) -> Section | None:
-    """Return what became of files, as a section; None where nothing did."""
+    """Return the section on the user's files; None if nothing happened to any."""
     items = sentences(check)
     if not items:
         return None
@@ -105,7 +105,7 @@ def _of_runs(check: Check) -> Iterator[str]:
 
 
 def _after(after: FilesAfter) -> Iterator[str]:
-    """Yield what became of the user's files behind the runs."""
+    """Yield the blocks on what became of the user's files after the runs."""
     if after.replaced:
         yield (
             f"Put back after the runs: {named(after.replaced)}. What the runs had written there is"

@@ -39,7 +39,7 @@ class Script:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All names that are used."""
+        """All names that occur in the script."""
         names = {node.id for node in self.index.of(ast.Name)}
         return frozenset(names | {node.arg for node in self.index.of(ast.arg)})
 
