@@ -112,7 +112,9 @@ def _keys(frameworks: Sequence[str], device: str) -> list[str]:
 
 
 def _how_often(check: Check) -> str:
-    """Return how often the difference appears, and whether it goes away with its usual cause."""
+    """Return the commands that show how often the runs differ, and whether they still differ with
+    one thread or with blocking launches.
+    """
     often = f"# how often the runs differ\n{again(check, '--runs 10')}"
     if device_of(check) == CPU:
         return f"{often}\n# {_ONE_THREAD}\n{again(check, '--runs 10 --control single-thread')}"

@@ -33,26 +33,27 @@ from reprocheck.settings import Settings
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What all runs of a pair share.
+    """The settings that all runs of a pair share.
 
     real_folder    `folder` without links, as it was before the runs
-    scratch        holds their TMPDIR
-    hidden         where reprocheck itself writes
-    runs, steps    how many runs, and of how many iterations
-    level, inside  what is recorded, from iteration `begin` on; `portable`: with hashes that any
-                   interpreter can make
-    elsewhere      files outside of it that earlier runs made and later ones read, masked
+    scratch        the folder that holds the TMPDIR of each run
+    hidden         the folder in which reprocheck itself writes
+    runs, steps    how many runs, and how many iterations each
+    level, inside  the level of recording, from iteration `begin` on, and the module to record;
+                   `portable`: with hashes that any interpreter can make
+    elsewhere      files outside of the working directory that earlier runs made and later ones
+                   read, masked
     created        paths in the working directory that earlier runs created, nearest to the root
                    first; None for the first runs
     under          the controls that are on
     since          when the first of the runs was planned, in Unix seconds
     arm            name of the arm of the search that the runs belong to, empty for those of the
                    check and of its deeper pairs
-    numbered       the runs lie in `run-N`, whatever is recorded of them
-    told           what the recorder is told beside what it is told in any check
-    renewed        no copy of the working directory can be made: it is put back after each run
-                   instead
-    patched        files (whole paths), and those that Python is given in their place
+    numbered       whether the runs lie in `run-N`, whatever level is recorded
+    told           settings for the recorder beyond those of any check
+    renewed        whether no copy of the working directory can be made, so that it is restored
+                   after each run instead
+    patched        files (absolute paths), each with the file that Python is given instead
     """
 
     entry: EntryPoint

@@ -48,17 +48,19 @@ Attend = Callable[[GuardedProcess], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """What one run needs. `names`: home, user and host, to be masked.
+    """The inputs of one run. `names`: home folder, user name and host name, to be masked.
 
-    `hidden`: a folder of ours, never a file of the script.
+    `hidden`: a folder of reprocheck, never a file of the script.
 
-    place          folder of the run, from `folder` on: `run_place`
-    level, inside  what is recorded; see `docs/reference/trace-format.md`
-    portable       hash as any interpreter can: for a comparison with a recording from elsewhere
-    controls       what the recorder is told of the controls that are on
-    told           what else it is told
-    attend         called at each look at the run, with its processes: does what they wait for
-    patched        real paths of files, and of those that Python is given in their place
+    place          folder of the run, relative to `folder`: see `run_place`
+    level, inside  the level of recording, and the module to record; see
+                   `docs/reference/trace-format.md`
+    portable       whether to use hashes that any interpreter can compute, for a comparison with a
+                   recording from another machine
+    controls       settings for the recorder on the controls that are on
+    told           further settings for the recorder
+    attend         called with the processes each time the run is looked at: answers their requests
+    patched        real paths of files, each with that of the file that Python is given instead
     since          when the first run of the pair was planned, in Unix seconds
     """
 

@@ -39,12 +39,12 @@ INDEX, OWNER, PACK = "index.json", "owner.json", "pack"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """An entry and where its content is: at an offset in `pack`, or in a file of its own, which has
-    this number; nowhere where it could not be kept.
+    """An entry and where its content is: at an offset in `pack`, or in a file with this number;
+    nowhere if the content could not be kept.
 
-    aside  whether the file itself was moved into the store, so that it stands in the working
-           directory no more
-    run    the run before which it was kept
+    aside  whether the file itself was moved into the store, so that the working directory no longer
+           has it
+    run    the run before which the entry was kept
     """
 
     entry: Entry

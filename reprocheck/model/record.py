@@ -109,15 +109,14 @@ class FilesAfter:
 
     `left`, `before` and `meanwhile` are folders, relative to the report folder.
 
-    put_back    files that the runs had overwritten, removed or touched
-    moved       files that runs which were recorded again had made: they lie in `left`
-    replaced    of `put_back`, those whose content was another: what the runs had written lies in
-                `left`
-    others      files that somebody else changed, made or removed: they stay as they are
-    kept        of `others`, those that lie in `before` as they stood before the runs
-    saved       what stood at a path before a later run that wrote there, where somebody else may
-                have made it: as `run-N/PATH`, it lies in `meanwhile`
-    lost        files that could not be put back; what was kept of them is still kept
+    put_back    files that the runs had overwritten, removed or touched, and that were restored
+    moved       files that runs which were recorded again had made; now in `left`
+    replaced    those of `put_back` whose content had changed; the content of the runs is in `left`
+    others      files that somebody else changed, made or removed; they stay as they are
+    kept        those of `others` whose content from before the runs is in `before`
+    saved       contents, as `run-N/PATH` in `meanwhile`, that a path had before a later run wrote
+                there, if somebody else may have made them
+    lost        files that could not be restored; their kept contents are still in the store
     unkept      files that the runs changed and of which no copy had been kept
     """
 

@@ -220,8 +220,8 @@ def _in_path(home: str) -> re.Pattern[str]:
 
 
 def _whole_lines(data: bytes) -> int:
-    """Return the end of the last line that is there to its end and does not go on; within a line
-    where that is too long.
+    """Return the end of the last complete line that does not continue on the next one; if a line is
+    too long, a position within the line.
     """
     end = _line_end(data, len(data))
     complete = end

@@ -52,7 +52,9 @@ OUTSIDE = (
 
 
 def sentences(check: Check) -> tuple[str, ...]:
-    """Return what the runs of the check did to files, and what was done after them."""
+    """Return the sentences on what the runs did to files, and on what was done with these files
+    afterwards.
+    """
     return (
         *_of_runs(check),
         *(sentence for after in check.record.files_after for sentence in _after(after)),
@@ -105,7 +107,7 @@ def _of_runs(check: Check) -> Iterator[str]:
 
 
 def _after(after: FilesAfter) -> Iterator[str]:
-    """Yield the blocks on what became of the user's files after the runs."""
+    """Yield the sentences on what became of the user's files after the runs."""
     if after.replaced:
         yield (
             f"Put back after the runs: {named(after.replaced)}. What the runs had written there is"

@@ -160,7 +160,9 @@ _AFTER: Mapping[VerdictName, Callable[[Check], Step]] = {
 
 
 def _own_folders(check: Check) -> Step | None:
-    """Return the next step if a file of run 1 had changed for run 2."""
+    """Return the step `--workdir copy` if run 2 saw files of run 1 that run 1 had not seen
+    alike.
+    """
     left = (path for path in check.state_left if not is_elsewhere(path))
     if all(path in check.state_alike for path in left):
         return None

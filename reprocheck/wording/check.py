@@ -46,7 +46,7 @@ def nothing_of_run(of: statements.NothingOfRun) -> str:
 
 @say.register
 def each_rank(of: statements.EachRank) -> str:
-    """Say for which of the ranks a sentence holds."""
+    """Say a statement that holds for each of these ranks."""
     each = ", each" if len(of.ranks) > 1 else ""
     return f"{capital(named(of.ranks))}{each}: {say(of.statement)}"
 

@@ -22,8 +22,8 @@ def waits_for_another_check() -> str:
 
 
 def cost(least: int, named: int, most: int, seconds: float) -> str:
-    """Return the cost of the search: the smallest number of runs, if one of the named sets helps,
-    and the largest.
+    """Say how many runs the search takes: `least` at least, `named` if more runs are known to be
+    needed, and `most` at most.
     """
     runs = f"{least}"
     if named > least:

@@ -364,7 +364,9 @@ def acted_at(statement: statements.ActedAt) -> str:
 
 @say.register
 def seen_under(statement: statements.SeenUnder) -> str:
-    """Say under which controls an error of deterministic mode was raised."""
+    """Say under which controls an error of deterministic mode was seen, and that the search went on
+    without these controls.
+    """
     return form(
         len(statement.names),
         "This was seen under {named}; the search continued without it.",
