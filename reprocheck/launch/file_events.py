@@ -19,20 +19,21 @@ COPIES = "overwritten"
 
 @dataclass(kw_only=True, slots=True)
 class FileEvents:
-    """Paths as traces say them: relative to the working directory, or whole and masked for files
-    elsewhere.
+    """File accesses that traces recorded; paths are relative to the working directory, or absolute
+    and masked for files elsewhere.
 
-    written     paths that were written to, made, moved or removed    trees     those of them that
-                were so with all below them
-    made        those elsewhere where nothing stood before            read      those elsewhere that
-                were opened for reading
-    early       those of the working directory that a process opened for reading before it had a
+    written     paths that were written to, made, moved or removed
+    trees       those of `written` that were made, moved or removed with everything below them
+    made        files outside of the working directory that did not exist before
+    read        files outside of the working directory that were opened for reading
+    early       files of the working directory that a process opened for reading before its first
                 loss
-    copies      paths, the traces of processes that were about to write there, and the copies that
-                they made of what somebody had made there during the run
-    names       other names of a file that has several, by its path: who writes to one writes to all
-    first       paths of which a process made no copy, and its trace: what other processes of the
-                run find there is its work
+    copies      triples: a path, the trace of a process that was about to write there, and the copy
+                that it made of content that somebody else had written during the run
+    names       other names of a file with several (hard links), by its path: a write to one is a
+                write to all
+    first       pairs: a path of which a process made no copy, and its trace; later contents are the
+                work of the run
     """
 
     written: set[str] = field(default_factory=set)

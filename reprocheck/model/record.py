@@ -177,10 +177,10 @@ class DeeperPair:
     Their folders are `LEVEL/run-1` and `LEVEL/run-2` in the report folder; with `of_check` they are
     runs of the check itself, whose first iterations were recorded deeply.
 
-    `iterations`: how many were recorded; `begin`: the first of them that was recorded deeply, with
-    these folders in `later/` where that is not 1; `inside`: the module whose operators were
-    recorded at level `op` (empty: all of them). `half`: one run alone, to be paired with that of
-    another recording.
+    `iterations`: how many iterations were recorded; `begin`: the first iteration that was recorded
+    deeply (if it is not 1, the folders are in `later/`); `inside`: the module whose operators were
+    recorded at level `op` (empty: all modules). `half`: whether the pair is one run only, to be
+    paired with that of another recording.
     """
 
     level: Literal["module", "op"]

@@ -196,29 +196,33 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchGap:
-    """A batch that is not the one which the continued run took.
+    """A batch of the resumed run that is not the one which the continued run took.
 
-    iteration    of the resumed run in which it first differs
-    expected     where the batch that was due stands
-    found        where the one that came stands; None where the continued run has none such
-    position     in the resumed run's own pass over the data; None where not known
-    first_pass   that is the first pass that the resumed run began
-    first_epoch  the resumed run goes through the data in the order of epoch 0
-    same_order   its pass has the order of the continued run's epoch; None where not known
-    drawn_from   default generators that its order was drawn from
-    unrestored   default generators that the training draws from, that stood elsewhere, and of which
-                 no state was put back
-    order_from   of these, one that was put back and stood elsewhere; where the pass begins here.
-    without_loader  no loader hands the batches out
-    made_from    then: a generator that stood elsewhere, and that the script draws from in front of
-                 each step
-    may_be_drawn  then: a generator stood elsewhere, whether or not it is known to be drawn from
-    of_its_own   generators of the loader's own that its order was drawn from, and that stood then
-                 where they stood at the checkpoint: they were put back
-    later_pass   it is not in the first pass of the resumed run
-    content      the samples are those that were due, with other values
-    line         of the script, where the resumed run walks through the data
-    strange      the continued run took less than half of the samples, before or after
+    iteration       the iteration of the resumed run in which the batches first differ
+    expected        where the batch that was due stands in the continued run
+    found           where the batch that came stands there; None if the continued run has no such
+                    batch
+    position        the position of the batch in the resumed run's own pass over the data; None if
+                    unknown
+    first_pass      whether the pass is the first that the resumed run began
+    first_epoch     whether the resumed run goes through the data in the order of epoch 0
+    same_order      whether its pass has the order of the continued run's epoch; None if unknown
+    drawn_from      default generators that the order of the pass was drawn from
+    unrestored      default generators that the training draws from, whose state differed, and of
+                    which no state was put back
+    order_from      a generator of `drawn_from` that was put back and whose state differed, if the
+                    pass begins here
+    without_loader  whether no loader hands the batches out
+    made_from       without a loader: a generator whose state differed, and that the script draws
+                    from before each step
+    may_be_drawn    without a loader: whether the state of a generator differed, known to be drawn
+                    from or not
+    of_its_own      generators of the loader's own that the order was drawn from, and that had the
+                    state of the checkpoint: they were put back
+    later_pass      whether the batch is not in the first pass of the resumed run
+    content         whether the samples are those that were due, with other values
+    line            the line of the script with which the resumed run walks through the data
+    strange         whether the continued run took less than half of the samples, before or after
     """
 
     iteration: int
