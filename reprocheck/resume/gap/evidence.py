@@ -222,7 +222,8 @@ class BatchGap:
     later_pass      whether the batch is not in the first pass of the resumed run
     content         whether the samples are those that were due, with other values
     line            the line of the script with which the resumed run walks through the data
-    strange         whether the continued run took less than half of the samples, before or after
+    strange         whether the continued run took less than half of the samples of the
+                    batch that came, at any time
     """
 
     iteration: int
