@@ -39,7 +39,7 @@ def fix_of(check: Check, known: Entry, frameworks: Sequence[str] = ()) -> Statem
 
 
 def advised(check: Check, cause: Cause, frameworks: Sequence[str] = ()) -> Cause:
-    """Return a cause with the fix of its entry for this check."""
+    """Return a cause with the fix that its catalogue entry has for this check."""
     known = entry(cause.code)
     fix_from: FixFrom = "catalogue"
     if known.name in _OF_CHECK:
@@ -58,8 +58,8 @@ def in_names(names: Mapping[str, str], fix: Statement | str) -> Statement | str:
 
 
 def with_names_of(names: Mapping[str, str], cause: Cause) -> Cause:
-    """Return a cause whose fix has the names of a script, where that is the catalogue's: a line of
-    the script has them, and in a command modules keep their own.
+    """Return a cause whose fix uses the names of a script, if the fix is the catalogue's: its lines
+    of the script use them, while modules in a command keep their names.
     """
     if cause.fix_from == "place" or entry(cause.code).name in _OF_CHECK:
         return cause
@@ -69,8 +69,8 @@ def with_names_of(names: Mapping[str, str], cause: Cause) -> Cause:
 def after_control(
     check: Check, cause: Cause, control: str, frameworks: Sequence[str] = ()
 ) -> Cause:
-    """Return a cause that a control has confirmed, with the control's fix where the catalogue's may
-    not help: where that looks for the cause only, another control is nearer to the cause, or the
+    """Return a cause that a control has confirmed, with the control's fix if the catalogue's may
+    not help: if that fix only looks for the cause, another control is nearer to the cause, or the
     generator has a seed.
     """
     if cause.fix_from == "place":
@@ -85,7 +85,7 @@ def after_control(
 
 
 def fixed_number(line: SourceLine | None) -> str:
-    """Return an assignment that gives the same name a fixed number; "" for what is none."""
+    """Return an assignment of a fixed number to the same name; "" if the line is no assignment."""
     text = "" if line is None else line.text.strip()
     with suppress(SyntaxError):
         match ast.parse(text).body:
@@ -95,8 +95,8 @@ def fixed_number(line: SourceLine | None) -> str:
 
 
 def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> ControlFix | None:
-    """Return what does in the script what a control does from outside; None where nothing is known
-    for these frameworks.
+    """Return the change of the script that has the effect of a control; None if none is known for
+    these frameworks.
     """
     fixes = controls.control(name).fix
     keys = _keys((*frameworks, PYTHON), device)
@@ -105,12 +105,16 @@ def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> Cont
 
 
 def _keys(frameworks: Sequence[str], device: str) -> list[str]:
-    """Under what a fix for these frameworks may stand: one for the device that ran comes first."""
+    """Return the keys under which a fix for these frameworks may be listed; those of the used
+    device come first.
+    """
     return [key for framework in frameworks for key in (f"{framework} {device}", framework)]
 
 
 def _how_often(check: Check) -> str:
-    """Return how often the difference comes, and whether it goes with what usually makes it."""
+    """Return the commands that show how often the runs differ, and whether they still differ with
+    one thread or with blocking launches.
+    """
     often = f"# how often the runs differ\n{again(check, '--runs 10')}"
     if device_of(check) == CPU:
         return f"{often}\n# {_ONE_THREAD}\n{again(check, '--runs 10 --control single-thread')}"
@@ -122,7 +126,7 @@ def _whole_training(check: Check) -> str:
 
 
 def _hash_seed(check: Check) -> str:
-    """Return the user's own command with the hash seed before it."""
+    """Return the user's own command with `PYTHONHASHSEED` set before it."""
     return f"PYTHONHASHSEED=0 {' '.join(map(in_shell, check.record.entry_point.command))}"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """The text of a file, and the findings whose patches may change it."""
+    """The text of a file, and the findings whose patches may change the text."""
 
     text: str
     findings: tuple[Finding, ...]
@@ -56,7 +56,7 @@ def promised(
 
 
 def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
-    """Return a finding with what its patch does, as far as that is said in a line."""
+    """Return a finding with the effect of its patch as the fix, if one line can say it."""
     if patch is None:
         return replace(finding, patchable=False)
     finding = replace(finding, edit_known=True)
@@ -72,7 +72,7 @@ scan = partial(engine.scan, promise=promised)
 def patched(result: Result, given: Mapping[Path, bytes] = engine.NOTHING_GIVEN) -> dict[Path, str]:
     """Return the new text of each file in which a finding can be fixed, by its path.
 
-    Notebooks are left alone. `given` is what the scan was given.
+    Notebooks are skipped. `given` is the text of files as given to the scan.
     """
     from reprocheck.fixes import patches
 

@@ -37,7 +37,7 @@ _OWN_GENERATOR = (
 
 
 def fix_of(check: Check) -> Statement | str:
-    """Return what keeps a run from what the one before it left."""
+    """Return the advice that keeps a run from reading files that the run before it left."""
     outside = [path for path in check.state_left if is_elsewhere(path)]
     if outside:
         return _for_outside(check, outside)
@@ -88,9 +88,9 @@ class _Left:
 
 
 def _left(check: Check) -> _Left:
-    """Return what a run left behind that may be removed.
+    """Return the files and folders that a run left behind and that may be removed.
 
-    A folder counts only where nothing in it is somebody else's or a cache: it is removed with its
+    A folder counts only if it holds no file of somebody else and no cache: it is removed with its
     files. A script that looks for the folder itself would find it empty otherwise.
     """
     each = [run.files for run in check.record.runs if not run.files.copied]

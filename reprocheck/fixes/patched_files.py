@@ -20,9 +20,9 @@ working directory.
 
 
 def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
-    """Write the changed files below a folder of ours.
+    """Write the changed files below a folder of reprocheck.
 
-    Returns where each lies, by the whole path of the user's file.
+    Returns where each file lies, by the absolute path of the user's file.
     """
     from reprocheck.fixes.edits.difference import encoded
 
@@ -42,9 +42,9 @@ def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
 
 
 def kept_patch(folder: Path) -> str:
-    """Return the patch with its own line ends, those of Windows where lines have them.
+    """Return the patch with its own line ends, those of Windows if lines have them.
 
-    "" where there is none.
+    "" if there is no patch.
     """
     try:
         return content(folder / "arms" / PATCH).decode()

@@ -21,10 +21,10 @@ _REPEATING = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """How what is made on a line gets a seed; neither where the cause's own fix says it.
+    """How a generator made on a line gets a seed; empty if the cause's own fix says it.
 
     fix   code to paste
-    hint  what to look for, where nothing shows how a library takes a seed
+    hint  what to look for, if nothing shows how a library takes a seed
     """
 
     fix: str = ""
@@ -35,16 +35,16 @@ NO_ADVICE = Advice()
 
 
 def keep_order(argument: str) -> Advice:
-    """Return what to do where a call gives its rows in another order each time."""
+    """Return what to do if a call returns its rows in another order each time."""
     return Advice(hint=KeepOrder(argument=argument))
 
 
 def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection[str]) -> Advice:
     """Return how the call of a line gets a seed.
 
-    tree     of the file
+    tree     the syntax tree of the file
     takes    how a call of the line was seen to take a seed: `reset(seed)` by an argument,
-             `sample.seed` by a method beside it; "" where none was seen
+             `sample.seed` by a method of the same object; "" if none was seen
     modules  names that imports bind in the file
     """
     calls = _calls_of(line.text)
@@ -108,7 +108,7 @@ def _is_called_once(
     nodes: Sequence[ast.AST],
     repeating: Sequence[ast.stmt | ast.expr],
 ) -> bool:
-    """Return whether a function is named by one call alone, outside of functions and loops."""
+    """Return whether a function is called at one place only, outside of functions and loops."""
     name = getattr(function, "name", "")
     uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
     calls = [node.func for node in nodes if isinstance(node, ast.Call) and node.func in uses]

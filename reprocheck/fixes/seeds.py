@@ -19,14 +19,14 @@ from reprocheck.scan.vocabulary import names
 class Stream:
     """A generator of the process.
 
-    name         as the ladder names it
-    titles       as findings of the scan call its streams
-    module       what must be imported
-    seed         the function in it that seeds
-    number       the seed to take where the program has none
-    draws        the module whose functions draw from it, where lines that draw are recorded
-    read, write  what reads its state in the module, and what sets it, with `{}` for the value;
-                 a second `{}` stands for what brings the value to the host
+    name         the name of the generator in the ladder
+    titles       the names that findings of the scan give its streams
+    module       the module to import
+    seed         the function of the module that seeds
+    number       the seed to use if the program has none
+    draws        the module whose functions draw from the generator, if lines that draw are recorded
+    read, write  what reads its state in the module, and what sets it, with `{}` for the value; a
+                 second `{}` stands for the code that moves the value to the host
     """
 
     name: str
@@ -40,7 +40,7 @@ class Stream:
 
     @property
     def call(self) -> str:
-        """The call that seeds it: `numpy.random.seed(0)`."""
+        """The call that seeds the generator: `numpy.random.seed(0)`."""
         return f"{self.module}.{self.seed}({self.number})"
 
 

@@ -21,10 +21,11 @@ runs that somebody else changed, and of what stood at a path before a later run 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Archive:
-    """The place of these folders.
+    """The place of the folders for files left, replaced or changed meanwhile.
 
     folder   the report folder, without links
-    workdir  the working directory: what the script put in the place of a folder below it is renamed
+    workdir  the working directory: if the script replaced a folder below it, the replacement is
+             renamed
     place    the folder of the runs in the report folder; empty for those of the check itself
     """
 
@@ -33,23 +34,23 @@ class Archive:
     place: str = ""
 
     def path(self, name: str) -> Path:
-        """Return the path of one of the folders, as it is named to the user."""
+        """Return the path of one of the folders, as shown to the user."""
         return self.folder / self.place / name
 
     def take_left(self, location: Path, path: str) -> None:
-        """Move what the runs left at a path to `left`. Raises OSError."""
+        """Move a file that the runs left at a path to `left`. Raises OSError."""
         with self.location(f"{LEFT}/{inside(path)}") as target:
             move(location, free_name(target))
 
     def copy_left(self, location: Path, path: str) -> None:
-        """Copy what the runs left in a file to `left`. Raises OSError."""
+        """Copy a file that the runs left to `left`. Raises OSError."""
         with self.location(f"{LEFT}/{inside(path)}") as target:
             shutil.copy2(location, free_name(target), follow_symlinks=False)
 
     def put(self, folder: str, name: str, kept: Kept, store: Path) -> str:
-        """Write a kept content to one of the folders, under another name where that is taken.
+        """Write a kept content to one of the folders, under another name if the name is taken.
 
-        Returns the name; "" where it cannot be written.
+        Returns the name; "" if the content cannot be written.
         """
         try:
             with self.location(f"{folder}/{name}") as target:
@@ -78,7 +79,7 @@ class Archive:
 
 
 def make(location: Path, kept: Kept, store: Path) -> None:
-    """Make a kept file or link where nothing stands. Raises OSError."""
+    """Make a kept file or link at a free path. Raises OSError."""
     entry = kept.entry
     if entry.kind == "link":
         location.symlink_to(entry.target or "")
@@ -90,13 +91,13 @@ def make(location: Path, kept: Kept, store: Path) -> None:
 
 
 def set_metadata(location: Path, entry: Entry) -> None:
-    """Give a file or a link its owner, its mode and its time of change."""
+    """Set the owner, the mode and the time of change of a file or a link."""
     set_owner_and_mode(location, entry)
     os.utime(location, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
 
 
 def set_owner_and_mode(location: Path, entry: Entry) -> None:
-    """Give a file, a link or a folder its owner and its mode."""
+    """Set the owner and the mode of a file, a link or a folder."""
     with suppress(OSError):  # only root may give a file away
         os.chown(location, entry.uid, entry.gid, follow_symlinks=False)
     if entry.kind != "link":
@@ -104,7 +105,9 @@ def set_owner_and_mode(location: Path, entry: Entry) -> None:
 
 
 def set_mode(location: Path, mode: int) -> None:
-    """Set permission bits without following a link: chmod has no such flag on Linux."""
+    """Set permission bits without following a link, through a descriptor because `chmod` on Linux
+    cannot.
+    """
     descriptor = os.open(location, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         os.chmod(f"/proc/self/fd/{descriptor}", mode)  # noqa: PTH101 - of a descriptor
@@ -113,7 +116,9 @@ def set_mode(location: Path, mode: int) -> None:
 
 
 def inside(path: str) -> str:
-    """Return a path as one below a folder; those of files elsewhere are whole."""
+    """Return a path to use below a folder: relative paths unchanged, absolute ones below
+    `elsewhere`.
+    """
     if path.startswith("/"):
         return f"elsewhere{path}"
     return path

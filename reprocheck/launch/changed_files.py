@@ -21,14 +21,14 @@ MOST_NAMED = 5
 
 
 def events_of(folder: Path, place: str) -> FileEvents:
-    """Return what the traces of the runs that lie in `place` say of files."""
+    """Return the file events in the traces of the runs that lie in `place`."""
     return read_events((folder / place).glob("run-*/trace/*.jsonl"))
 
 
 def seen_by(events: FileEvents, changes: FileChanges, *, alone: bool = False) -> FileChanges:
-    """Return changes with what the traces of their run say.
+    """Return changes, completed by the file events in the traces of their run.
 
-    `alone`: nobody but the run can have made them.
+    `alone`: whether only the run can have made the changes.
     """
     changed = (*changes.created, *changes.changed, *changes.deleted, *changes.folders)
     unseen = tuple(path for path in changed if not events.wrote(path))
@@ -55,7 +55,7 @@ def real(path: str) -> Path:
 
 
 def relative_to(folder: Path, after: FilesAfter) -> FilesAfter:
-    """Return it with the folders relative to the report folder."""
+    """Return the summary with its folders relative to the report folder."""
 
     def relative(path: str) -> str:
         return os.path.relpath(path, folder) if path else ""
@@ -87,7 +87,7 @@ def note_files(folder: Path, after: FilesAfter) -> None:
 
 
 def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
-    """Yield what the user has to know at once; the rest stands in the report."""
+    """Yield the sentences that the user has to see at once; the rest is in the report."""
     if after.others:
         sentence = (
             "Changed during the runs by another program, or by one that cannot be watched, and"

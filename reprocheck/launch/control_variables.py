@@ -15,8 +15,9 @@ COPY, ADDRESSES = "copy", "addresses"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Under:
-    """Controls that are on, the seed that theirs derive from, and whether they win over what the
-    user set (`user`: the environment). `spared`: control, `@` and a place at which it does not act.
+    """The controls that are on, the seed from which their seeds derive, and whether they override
+    what the user set (`user`: the environment). `spared`: a control, `@` and a place at which it
+    does not act.
     """
 
     names: tuple[str, ...] = ()
@@ -40,7 +41,7 @@ class Under:
         return controls.environment(self.names, self.seed, self.user, tmp)[0]
 
     def told(self, variables: Mapping[str, str]) -> dict[str, object]:
-        """Return keys of `recorder.json`; none where no control is on."""
+        """Return entries for `recorder.json`; none if no control is on."""
         if not self.names:
             return {}
         replaced = [
@@ -67,7 +68,7 @@ def under_controls(
 ) -> Under:
     """Return the controls, in the order of the table.
 
-    Without `override`, a value of the user's that stands against one is a ControlError.
+    Without `override`, a value of the user's that contradicts a control raises ControlError.
     """
     ordered = controls.ordered(names)
     under = Under(names=ordered, seed=seed, override=override, user=user, spared=tuple(spared))

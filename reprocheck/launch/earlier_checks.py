@@ -28,7 +28,7 @@ it.
 def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
     """Return the folders and records of other checks of this name, the newest first.
 
-    Those that cannot be read are left out.
+    Folders that cannot be read are left out.
     """
     others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
     records = {}
@@ -41,8 +41,8 @@ def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
 def left_in(cwd: Path, checks: Mapping[Path, CheckRecord]) -> dict[str, str]:
     """Return files of the working directory that earlier checks made there -> when the check began.
 
-    A cache, which the run that made it read before it trained, is none of them: all runs start
-    alike from there.
+    A cache that the run which made it read before it trained does not count, because all runs start
+    alike from it.
     """
     files_left: dict[str, str] = {}
     for other, known in checks.items():
@@ -72,8 +72,8 @@ def _written_until(path: Path, until: float) -> bool:
 
 
 def found_by_all(entry: EntryPoint, checks: Iterable[CheckRecord]) -> tuple[str, ...]:
-    """Return caveats of a check that starts `entry`, masked as a record has it, after earlier
-    checks.
+    """Return caveats, masked as in a record, on files that earlier checks of `entry` left for each
+    run to find.
     """
     same = (one for one in checks if one.entry_point.command == entry.command)
     left = {path for one in same for path in made_elsewhere(one.runs) if real(path).is_file()}

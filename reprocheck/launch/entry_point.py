@@ -63,7 +63,7 @@ def entry_point(
 
 
 def _program(name: str, cwd: Path) -> Path | None:
-    """Return the program that a shell would start by this name; None where there is none."""
+    """Return the program that a shell would start by this name; None if there is none."""
     path = shutil.which(name)
     if os.sep in name:
         path = str(cwd / name)
@@ -77,9 +77,9 @@ def _can_be_executed(program: Path) -> bool:
 
 
 def find_python(python: str | None, cwd: Path) -> str:
-    """Return the interpreter's absolute path, links kept.
+    """Return the absolute path of an interpreter, with links kept.
 
-    EntryPointError where it is none, or older than Python 3.9.
+    Raises EntryPointError if it is no interpreter, or older than Python 3.9.
     """
     if python is None:
         return sys.executable
@@ -103,7 +103,7 @@ def find_python(python: str | None, cwd: Path) -> str:
 
 
 def _version(interpreter: str) -> tuple[int, int] | None:
-    """Return what an interpreter says of its version; None where it is no Python."""
+    """Return the version that an interpreter reports; None if it is no Python."""
     with contextlib.suppress(OSError, subprocess.SubprocessError, ValueError):
         answer = subprocess.run(
             [interpreter, "-I", "-S", "-c", _ASK],

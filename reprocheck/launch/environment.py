@@ -77,8 +77,8 @@ def _printed(process: subprocess.Popen[bytes] | None) -> str:
 
 
 def git(cwd: Path) -> dict[str, object]:
-    """Return `git.commit` and `git.dirty` of the working directory; nothing where it is no
-    repository or git does not answer in time.
+    """Return `git.commit` and `git.dirty` of the working directory; nothing if it is no repository
+    or git does not answer in time.
     """
     status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:

@@ -19,20 +19,21 @@ COPIES = "overwritten"
 
 @dataclass(kw_only=True, slots=True)
 class FileEvents:
-    """Paths as traces say them: relative to the working directory, or whole and masked for files
-    elsewhere.
+    """File accesses that traces recorded; paths are relative to the working directory, or absolute
+    and masked for files elsewhere.
 
-    written     paths that were written to, made, moved or removed    trees     those of them that
-                were so with all below them
-    made        those elsewhere where nothing stood before            read      those elsewhere that
-                were opened for reading
-    early       those of the working directory that a process opened for reading before it had a
+    written     paths that were written to, made, moved or removed
+    trees       those of `written` that were made, moved or removed with everything below them
+    made        files outside of the working directory that did not exist before
+    read        files outside of the working directory that were opened for reading
+    early       files of the working directory that a process opened for reading before its first
                 loss
-    copies      paths, the traces of processes that were about to write there, and the copies that
-                they made of what somebody had made there during the run
-    names       other names of a file that has several, by its path: who writes to one writes to all
-    first       paths of which a process made no copy, and its trace: what other processes of the
-                run find there is its work
+    copies      triples: a path, the trace of a process that was about to write there, and the copy
+                that it made of content that somebody else had written during the run
+    names       other names of a file with several (hard links), by its path: a write to one is a
+                write to all
+    first       pairs: a path of which a process made no copy, and its trace; later contents are the
+                work of the run
     """
 
     written: set[str] = field(default_factory=set)
@@ -46,14 +47,16 @@ class FileEvents:
 
     @property
     def overwritten(self) -> Iterator[tuple[str, Path]]:
-        """Yield paths and the copies of what stood there that no process of the run had made."""
+        """Yield paths that the run overwrote and the copies of contents that no process of the run
+        had made.
+        """
         for path, trace, copy in sorted(self.copies):
             writers = {other for written, other in self.first if written == path}
             if not any(other.parent == trace.parent for other in writers - {trace}):
                 yield path, copy
 
     def take(self, lines: Iterable[bytes], trace: Path) -> None:
-        """Take lines of a trace; those of other events, and broken ones, are passed over."""
+        """Read lines of a trace; skip lines of other events, and broken ones."""
         trained = False
         for line in lines:
             trained = trained or line.startswith((b'{"e":"loss"', b'{"e":"regular"'))
@@ -77,7 +80,7 @@ class FileEvents:
                 self.early.add(path)
 
     def add(self, other: FileEvents) -> None:
-        """Add what other runs say."""
+        """Add the file events of other runs."""
         self.written |= other.written
         self.trees |= other.trees
         self.made |= other.made
@@ -112,7 +115,7 @@ class FileEvents:
 
 
 def read_events(traces: Iterable[Path]) -> FileEvents:
-    """Return what trace files say; one that cannot be read says nothing."""
+    """Return the file events in trace files; skip files that cannot be read."""
     events = FileEvents()
     for trace in traces:
         try:

@@ -74,8 +74,8 @@ def publish(folder: Path, keep: int | None = None) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Remove a folder of `prepare` that has come to nothing, and the output folder where nothing
-    else is in it.
+    """Remove a folder of `prepare` that was not used, and the output folder if it is otherwise
+    empty.
     """
     shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
@@ -87,7 +87,7 @@ def discard(folder: Path) -> None:
 def reports_of_same_name(folder: Path) -> list[Path]:
     """Return finished report folders beside this one with the same name, the oldest first.
 
-    A folder that holds files of the user's is not among them.
+    A folder that holds files of the user's is left out.
     """
     match = re.fullmatch(r"(.+)-\d{8}-\d{6}(?:-\d+)?", folder.name)
     if match is None:
@@ -108,7 +108,7 @@ def reports_of_same_name(folder: Path) -> list[Path]:
 
 
 def _made(output: Path) -> bool:
-    """Make the output folder; False where it was there."""
+    """Make the output folder; return False if it existed."""
     try:
         output.mkdir(parents=True)
     except FileExistsError:

@@ -25,13 +25,13 @@ def held() -> tuple[int, ...]:
 
 @contextmanager
 def alone_in(folder: Path, *, shared: bool, waits: Callable[[], object]) -> Iterator[None]:
-    """Claim a folder, and wait where a check in it is under way, whose runs would change the same
+    """Lock a folder; wait if another check is under way in it, whose runs would change the same
     files.
 
-    shared  with others that share it: each of their runs has a copy
+    shared  whether the lock may be shared with checks whose runs each work in a copy, too
     waits   called before waiting
-    A check that is started by a run of another one waits for nothing, nor does one on a file system
-    without locks.
+    A check started by a run of another check does not wait, nor does one on a file system without
+    locks.
     """
     if TRACE in os.environ:
         yield

@@ -42,9 +42,10 @@ _MODULE = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FunctionCall:
-    """A call that a fresh process can make.
+    """A function call that a fresh process can make.
 
-    `file`: where the function stands, "" if that is not known; `pickled`: it and its arguments.
+    `file`: the file that defines the function, "" if unknown; `pickled`: the function and its
+    arguments.
     """
 
     name: str
@@ -54,7 +55,7 @@ class FunctionCall:
 
     @property
     def folder_name(self) -> str:
-        """Return what the report folder is named by."""
+        """Return the name to use for the report folder."""
         return safe_name(self.name)
 
     def entry(self, folder: Path, python: str, cwd: Path) -> EntryPoint:
@@ -96,7 +97,7 @@ def function_call(
 ) -> FunctionCall:
     """Return the call `function(*args, **kwargs)`.
 
-    EntryPointError where a fresh process could not make it.
+    Raises EntryPointError if a fresh process could not make the call.
     """
     inner: Any = function
     while isinstance(inner, functools.partial):
@@ -116,7 +117,7 @@ def function_call(
 
 
 def refusal(trace: Path) -> EntryPointError | None:
-    """Return why a run did not call the function; None where it did."""
+    """Return why a run did not call the function; None if it did."""
     try:
         message = json.loads((trace / REFUSED).read_text(encoding="utf-8"))
         return EntryPointError(
@@ -128,7 +129,7 @@ def refusal(trace: Path) -> EntryPointError | None:
 
 
 def _refuse(inner: Any, name: str, module: str) -> None:
-    """Raise EntryPointError for what cannot be imported by its name, or does nothing when it is
+    """Raise EntryPointError if an object cannot be imported by its name, or does nothing when
     called.
     """
     if "<lambda>" in name:
@@ -194,16 +195,14 @@ def _file(inner: Any, module: str) -> str:
 
 
 def _code(inner: Any) -> CodeType | None:
-    """Return the code of a function; None where it is written in another language, or is an
-    object.
-    """
+    """Return the code object of a function; None if it is not written in Python, or no function."""
     code: CodeType | None = getattr(inspect.unwrap(inner), "__code__", None)
     return code
 
 
 def _search_path(cwd: Path, *, whole: bool) -> list[str]:
-    """Return `sys.path` of this process, entries in the working directory relative to it; not
-    `whole`: without what is the interpreter's own.
+    """Return `sys.path` of this process, entries in the working directory relative to it; without
+    `whole`, the interpreter's own entries are left out.
     """
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
     ours = str(Path(__file__).resolve().parents[2])
@@ -226,8 +225,8 @@ def _absolute(path: str) -> str:
 
 
 def _from(cwd: Path, path: str) -> str:
-    """Return a path relative to the working directory where it lies in it, so that it leads into a
-    copy of that, too.
+    """Return a path in the working directory relative to it, so that the path also works in a
+    copy.
     """
     if not path:
         return ""

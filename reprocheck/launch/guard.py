@@ -56,7 +56,7 @@ END, RELEASE = b"e", b"r"
 
 
 class Guard:
-    """One run: the command, its descendants, and the two pipes."""
+    """One guarded run: the command, its descendants, and the two pipes."""
 
     def __init__(self, control: int, status: int) -> None:
         self.control, self.status = control, status
@@ -80,7 +80,7 @@ class Guard:
         _signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
 
     def run(self, job: dict[str, object]) -> None:
-        """Start the command, wait for it and end what is left."""
+        """Start the command, wait for it and end the processes that are left."""
         adopt_orphans()
         at_death_of_parent(_signal.SIGCONT)
         if job["fixed_addresses"]:
@@ -101,14 +101,14 @@ class Guard:
             self.listen(None)
 
     def say(self, line: str) -> None:
-        """Write one line to reprocheck; nobody may be there to read it."""
+        """Write one line to reprocheck; note if nobody is left to read the line."""
         try:
             os.write(self.status, (line + "\n").encode("utf-8", "replace"))
         except OSError:
             self.orphaned = True
 
     def listen(self, seconds: float | None) -> None:
-        """Wait for a child to end, a signal, or word from reprocheck, at most so long."""
+        """Wait at most `seconds` for a child to end, a signal, or a message from reprocheck."""
         for fd, _ in self.poll.poll(None if seconds is None else max(0.0, seconds) * 1000):
             if fd == self.wake:
                 if any(number != _signal.SIGCHLD for number in os.read(fd, 4096)):
@@ -124,7 +124,9 @@ class Guard:
             self.asked, self.hurry = True, self.asked and not self.orphaned
 
     def reap(self) -> bool:
-        """Collect children that have ended, adopted ones too; return False if none are left."""
+        """Collect child processes that have ended, adopted ones too; return False if none are
+        left.
+        """
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -137,7 +139,7 @@ class Guard:
                 self.say(f"exit {os.waitstatus_to_exitcode(status)}")
 
     def end_tree(self) -> None:
-        """INT, TERM, KILL to every descendant, until there is none."""
+        """Send INT, TERM and KILL in turn to every descendant, until there is none."""
         for number, grace in GRACES["asked" if self.asked else "left"]:
             if not self.hurry:
                 self.signal(number)
@@ -185,13 +187,13 @@ def quietly(send: object, target: int, number: int) -> None:
 
 
 def descendants(root: int) -> list[tuple[int, int]]:
-    """(pid, process group) of all living descendants of `root`, from /proc."""
+    """Return (pid, process group) of all living descendants of `root`, from /proc."""
     return [(pid, group) for pid, group, _ in below(root, children_of_all())]
 
 
 def children_of_all() -> dict[int, list[tuple[int, int, int]]]:
     """Return the children of each process, from /proc, by the pid of the parent: (pid, process
-    group, session); the group of a dead one is -1.
+    group, session); the process group of a dead child is -1.
     """
     children: dict[int, list[tuple[int, int, int]]] = {}
     for name in os.listdir("/proc"):
@@ -229,13 +231,13 @@ def adopt_orphans() -> None:
 
 
 def at_death_of_parent(number: int) -> None:
-    """Let the system send this process a signal when its parent dies."""
+    """Ask the system to send this process a signal when its parent process dies."""
     call_library("prctl", (PR_SET_PDEATHSIG, number, 0, 0, 0))
 
 
 def fix_addresses() -> None:
-    """Give what this process starts from now on the same addresses in every run; where that is
-    forbidden, nothing changes.
+    """Turn off address space randomization for later child processes; do nothing if that is
+    forbidden.
     """
     call_library("personality", (ADDR_NO_RANDOMIZE,))
 
@@ -276,7 +278,7 @@ def start(job: dict[str, object]) -> int:
 
 
 def become(job: dict[str, object], guard: int) -> None:
-    """Replace this fork of the guard by the command. OSError where that cannot be done."""
+    """Replace this fork of the guard by the command. Raises OSError if that fails."""
     os.setsid()
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     files: tuple[tuple[int, str, int], ...] = (

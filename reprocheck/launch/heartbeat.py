@@ -55,14 +55,12 @@ def without_word() -> Iterator[Path]:
 
 
 def _of_process(pid: int) -> str:
-    """Return a process in hexadecimal: its number, and four digits of the time at which it
-    began.
-    """
+    """Return a process in hexadecimal: its pid, and four digits of its start time."""
     return f"{pid:x}{int(started(pid) or 0) % _WRAP:04x}"
 
 
 def point(scratch: Path, folder: Path, cwd: Path) -> None:
-    """Leave word in `scratch` of the check that it belongs to."""
+    """Write a file to `scratch` that names the check it belongs to."""
     facts = {
         "folder": str(folder),
         "workdir": str(cwd),
@@ -73,6 +71,6 @@ def point(scratch: Path, folder: Path, cwd: Path) -> None:
 
 
 def beat(folder: Path) -> None:
-    """Leave a sign of life of a check, on the snapshot in its report folder."""
+    """Touch the snapshot in the report folder as a sign of life of its check."""
     with contextlib.suppress(OSError):
         os.utime(folder / STORE / OWNER)

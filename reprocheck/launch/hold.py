@@ -31,7 +31,7 @@ class Hold:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """All of them."""
+        """All open descriptors of the hold."""
         return tuple(self.files.values())
 
     @property
@@ -43,9 +43,9 @@ class Hold:
 
     @contextmanager
     def ended(self, archive: Archive) -> Iterator[None]:
-        """End it; the store is whole meanwhile, so that its contents can be put back.
+        """End the hold; the store is complete meanwhile, so that its contents can be put back.
 
-        Raises ReportError where it is not, and cannot be written.
+        Raises ReportError if the store is incomplete and cannot be written.
         """
         self.write_back(archive)
         self.close()
@@ -61,9 +61,9 @@ class Hold:
                 os.close(descriptor)
 
     def write_back(self, archive: Archive) -> bool:
-        """Write those files of the store again that are gone; False where none is.
+        """Write missing files of the store again; return False if none is missing.
 
-        Raises ReportError where they cannot be written.
+        Raises ReportError if they cannot be written.
         """
         store = archive.folder / STORE
         gone = [name for name in self.files if not (store / name).exists()]
@@ -87,9 +87,7 @@ class Hold:
 
 
 def hold_of(store: Path) -> Hold:
-    """Hold a store that is complete; of the files that were moved into it, as many as may be
-    open.
-    """
+    """Hold a complete store open; of the files that were moved into it, as many as may be open."""
     moved = (path.name for path in store.glob("[0-9]*"))
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // SHARE
     descriptors: dict[str, int] = {}
@@ -105,6 +103,6 @@ def hold_of(store: Path) -> Hold:
 
 
 def held_by(words: Iterable[str]) -> Hold:
-    """Return what `Hold.words` said to this process."""
+    """Return the hold that `Hold.words` passed to this process."""
     pairs = (word.split("=") for word in words)
     return Hold({name: int(descriptor) for name, descriptor in pairs})

@@ -30,8 +30,8 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Killed:
-    """A check that was killed: its report folder, the folders of its runs' temporary files as far
-    as they are known, its last sign of life.
+    """A check that was killed: its report folder, the known temporary folders of its runs, and its
+    last sign of life.
     """
 
     folder: Path
@@ -40,9 +40,9 @@ class Killed:
 
 
 def restored(output: Path, cwd: Path) -> Iterator[str]:
-    """Put back what killed checks of the folder `cwd` have left, and says so.
+    """Put back the files that killed checks of the folder `cwd` have changed, and say so.
 
-    Where there are none, it looks into two folders.
+    If there are no such checks, only two folders are looked into.
     """
     for scratch in tuple(without_word()):
         shutil.rmtree(scratch, ignore_errors=True)
@@ -51,8 +51,8 @@ def restored(output: Path, cwd: Path) -> Iterator[str]:
 
 
 def put_back(output: Path, cwd: Path) -> Iterator[tuple[Path, FilesAfter]]:
-    """Put back what killed checks of the folder `cwd` have left: their report folders, and what
-    became of the user's files.
+    """Put back the files that killed checks of the folder `cwd` have changed; return the report
+    folders with what became of the files.
     """
     for killed in tuple(_killed(output, cwd)):
         for scratch in killed.scratches:
@@ -117,8 +117,8 @@ def _facts(path: Path) -> dict[str, object]:
 
 
 def _is_alive(facts: dict[str, object]) -> bool:
-    """Return whether the process that left these facts is there: the same one, not another that was
-    given its number.
+    """Return whether the process that left these facts still runs, and not another one with its
+    pid.
     """
     pid = facts.get("pid")
     if not isinstance(pid, int):
@@ -128,7 +128,7 @@ def _is_alive(facts: dict[str, object]) -> bool:
 
 
 def _has_processes(folder: Path) -> bool:
-    """Return whether a process of a run is still there, which its guard is about to end."""
+    """Return whether a process of a run still exists, which its guard is about to end."""
     for trace in folder.glob("**/trace/*.jsonl"):
         pid = trace.name.partition("-")[0]
         with contextlib.suppress(OSError):

@@ -23,8 +23,8 @@ SKIP, MAY_FAIL = "skip-execution", "raises-exception"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CodeCell:
-    """A code cell. `number` among all cells from 1; `code`: its `source` as Python, from line
-    `first` on (from 0).
+    """A code cell of a notebook. `number`: among all cells, from 1; `code`: its `source` as Python,
+    from line `first` on (from 0).
     """
 
     number: int
@@ -35,13 +35,13 @@ class CodeCell:
 
 
 def is_notebook(script: str) -> bool:
-    """Return whether a script is a notebook, by its name."""
+    """Return whether the name of a script is that of a notebook."""
     return script.endswith(".ipynb")
 
 
 def refuse(path: Path, shown: str, *, ours: bool) -> None:
-    """Raise EntryPointError for a notebook that cannot be run; `ours`: whether this interpreter
-    runs it, which then knows its syntax.
+    """Raise EntryPointError for a notebook that cannot be run; `ours`: whether the interpreter of
+    reprocheck runs it, so that its syntax can be checked here.
     """
     for cell in _cells(path, shown, path.stat().st_mtime_ns):
         if ours and not cell.may_fail:
@@ -49,8 +49,8 @@ def refuse(path: Path, shown: str, *, ours: bool) -> None:
 
 
 def command(words: tuple[str, ...], original: Path, folder: Path) -> tuple[str, ...]:
-    """Return what is started for `python NOTEBOOK ARGS`: the runner of its cells, which are written
-    to the report folder the first time.
+    """Return the command for `python NOTEBOOK ARGS`: a runner of the cells, which is written to the
+    report folder the first time.
     """
     python, script, *args = words
     file = folder / NAME
@@ -64,7 +64,7 @@ def command(words: tuple[str, ...], original: Path, folder: Path) -> tuple[str, 
 def _cells(path: Path, shown: str, changed: int) -> tuple[CodeCell, ...]:
     """Return the code cells of a notebook, in their order.
 
-    EntryPointError where there are none that Python can run.
+    Raises EntryPointError if there are none that Python can run.
     """
     try:
         import IPython  # noqa: F401 - without it nbconvert changes nothing

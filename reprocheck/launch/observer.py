@@ -16,15 +16,15 @@ class Observer(Protocol):
         """Run `number` of `of` starts."""
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
-        """Run `number` has closed `iteration` iterations; `loss`: the last one recorded; `seconds`
-        since its start.
+        """Hear that run `number` has closed `iteration` iterations; `loss`: the last one recorded;
+        `seconds` since its start.
         """
 
     def silent(self, number: int, seconds: float) -> None:
-        """Run `number` has recorded nothing for so many seconds (called every 60)."""
+        """Hear that run `number` has recorded nothing for this many seconds (called every 60)."""
 
     def masking(self, number: int) -> None:
-        """Run `number` has ended, and secrets are taken out of its logs."""
+        """Hear that run `number` has ended, and that secrets are being masked in its logs."""
 
     def run_ended(self, record: RunRecord) -> None:
         """Hear that a run has ended and its record is written."""
@@ -36,7 +36,7 @@ class Observer(Protocol):
 
 
 class Quiet:
-    """An observer that listens to nothing."""
+    """An observer that ignores everything."""
 
     def run_started(self, number: int, of: int) -> None: ...
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None: ...

@@ -27,7 +27,7 @@ _adopted_before = False
 
 
 class Strays:
-    """The processes of one run that may come to this process. `close` ends the adoption."""
+    """The orphaned processes of one run that this process may adopt. `close` ends the adoption."""
 
     def __init__(self, start: Callable[[], int]) -> None:
         """`start` starts the guard and returns its pid."""
@@ -42,9 +42,9 @@ class Strays:
             _guards.add(self.guard)
 
     def end(self) -> int:
-        """Send SIGKILL to all that came from the guard, once it is dead, until nothing is left.
+        """Send SIGKILL to all descendants of the guard, after it is dead, until none is left.
 
-        How many there were.
+        Return how many there were.
         """
         ended: set[int] = set()
         deadline = time.monotonic() + LAST_RESORT
@@ -65,7 +65,7 @@ class Strays:
         return len(ended)
 
     def close(self) -> None:
-        """End the adoption once the guard has ended, and all that came from it."""
+        """End the adoption after the guard and all its descendants have ended."""
         with _lock:
             _guards.discard(self.guard)
             if not _guards:

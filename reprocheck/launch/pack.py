@@ -14,9 +14,9 @@ _AT_ONCE = 1 << 20
 
 
 class Pack:
-    """Adds contents to the end of a file that is open for writing without a buffer.
+    """A file without a buffer, to whose end contents are added.
 
-    limit  bytes that are copied at most, where the file system cannot share them
+    limit  bytes that are copied at most, if the file system cannot share them
     """
 
     def __init__(self, file: BinaryIO, limit: int) -> None:
@@ -26,10 +26,10 @@ class Pack:
         self._block = os.fstatvfs(file.fileno()).f_bsize
 
     def add(self, path: Path, size: int) -> int | None:
-        """Return the offset at which the content of a regular file now begins; None where it is too
-        large to be copied.
+        """Append a regular file and return the offset of its content; None if it is too large to be
+        copied.
 
-        OSError where it cannot be read, has another size by now, or there is no space.
+        Raises OSError if it cannot be read, its size has changed, or there is no space.
         """
         with _opened(path) as source:
             if self._can_share and (size > SMALL or size > self._left):
@@ -43,7 +43,7 @@ class Pack:
             return self._copied(source, size)
 
     def _shared(self, source: BinaryIO, size: int) -> int | None:
-        """Share the blocks of a file; None where the file system cannot."""
+        """Share the blocks of a file; return None if the file system cannot."""
         from fcntl import ioctl
         from struct import pack
 
@@ -93,7 +93,7 @@ def copy_part(source: BinaryIO, target: BinaryIO, offset: int, size: int) -> Non
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a regular file; OSError where something else has taken its place."""
+    """Open a regular file; raise OSError if something else has taken its place."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

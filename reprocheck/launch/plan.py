@@ -33,26 +33,27 @@ from reprocheck.settings import Settings
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What all runs of a pair share.
+    """The settings that all runs of a pair share.
 
     real_folder    `folder` without links, as it was before the runs
-    scratch        holds their TMPDIR
-    hidden         where reprocheck itself writes
-    runs, steps    how many runs, and of how many iterations
-    level, inside  what is recorded, from iteration `begin` on; `portable`: with hashes that any
-                   interpreter can make
-    elsewhere      files outside of it that earlier runs made and later ones read, masked
+    scratch        the folder that holds the TMPDIR of each run
+    hidden         the folder in which reprocheck itself writes
+    runs, steps    how many runs, and how many iterations each
+    level, inside  the level of recording, from iteration `begin` on, and the module to record;
+                   `portable`: with hashes that any interpreter can make
+    elsewhere      files outside of the working directory that earlier runs made and later ones
+                   read, masked
     created        paths in the working directory that earlier runs created, nearest to the root
                    first; None for the first runs
     under          the controls that are on
     since          when the first of the runs was planned, in Unix seconds
     arm            name of the arm of the search that the runs belong to, empty for those of the
                    check and of its deeper pairs
-    numbered       the runs lie in `run-N`, whatever is recorded of them
-    told           what the recorder is told beside what it is told in any check
-    renewed        no copy of the working directory can be made: it is put back after each run
-                   instead
-    patched        files (whole paths), and those that Python is given in their place
+    numbered       whether the runs lie in `run-N`, whatever level is recorded
+    told           settings for the recorder beyond those of any check
+    renewed        whether no copy of the working directory can be made, so that it is restored
+                   after each run instead
+    patched        files (absolute paths), each with the file that Python is given instead
     """
 
     entry: EntryPoint
@@ -89,8 +90,8 @@ class Plan:
 
     @property
     def jobs(self) -> int:
-        """Return how many runs are under way side by side: one, where a control wants all of them
-        at the same path.
+        """Return how many runs are under way in parallel: one, if a control needs all runs at the
+        same path.
         """
         return 1 if self.under.copies else self.settings.jobs
 
@@ -128,7 +129,7 @@ class Plan:
         )
 
     def command(self, workdir: Path) -> tuple[str, ...]:
-        """Return what is started in a working directory."""
+        """Return the command to start in a working directory."""
         words = _command_in(self.entry, self.cwd, workdir)
         if self.entry.kind == "script" and notebook.is_notebook(words[1]):
             return notebook.command(words, self.cwd / self.entry.command[1], self.folder)
@@ -151,8 +152,8 @@ class Plan:
         return self.under.variables(str(self.scratch / f"tmp{slot}"))
 
     def replaced_in(self, workdir: Path) -> dict[str, str]:
-        """Return the files in whose place Python is given others, by their real paths: the user's
-        own, and those of the copy that it works in.
+        """Return the files that patched ones replace for Python, by their real paths: the user's
+        own, and those of the working copy.
         """
         replaced: dict[str, str] = {}
         for path, new in self.patched.items():
@@ -162,7 +163,7 @@ class Plan:
         return replaced
 
     def workdir(self) -> Workdir:
-        """Return where runs that come one after the other take place."""
+        """Return the folder in which runs that follow each other take place."""
         if self.copies:
             return self.copy("")
         if not self.renewed:
@@ -209,8 +210,8 @@ class Plan:
         )
 
     def not_copied(self) -> list[Path]:
-        """Return what is ours, and what lies in the working directory now and did not before the
-        first run.
+        """Return the paths that are not copied: those of reprocheck, and those that did not exist
+        before the first run.
         """
         ours = [self.hidden, self.folder.parent / "latest"]
         if self.settings.workdir != "copy":
@@ -293,8 +294,8 @@ def plan(
 
 
 def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:
-    """Return the command; in a copy, a path of the script leads into the copy from anywhere within
-    the working directory, else to where it led.
+    """Return the command for a copy; a path of the script leads into the copy if it is in the
+    working directory, else to where it led.
     """
     if workdir == cwd or entry.kind != "script":
         return entry.command

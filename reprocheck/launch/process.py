@@ -81,7 +81,7 @@ class GuardedProcess:
     def _start_guard(
         self, cwd: Path, environment: Mapping[str, str], descriptors: Sequence[int]
     ) -> int:
-        """Start the guard; `descriptors`: its ends of both pipes, and those that it holds."""
+        """Start the guard; `descriptors`: its ends of both pipes, and those that it holds open."""
         self._guard = subprocess.Popen(
             [sys.executable, "-I", "-S", str(GUARD), *map(str, descriptors)],
             cwd=cwd,
@@ -94,8 +94,8 @@ class GuardedProcess:
         return self._guard.pid
 
     def wait(self, seconds: float, also: Sequence[int] = ()) -> bool:
-        """Listen for at most so long, or until one of the descriptors `also` is readable; True once
-        all that was started is gone.
+        """Listen for at most `seconds`, or until one of the descriptors `also` is readable; return
+        True once all processes of the run are gone.
 
         Raises EntryPointError if the command could not be started.
         """

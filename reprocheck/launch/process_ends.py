@@ -17,12 +17,12 @@ from collections.abc import Iterable
 
 
 class Ends:
-    """Descriptors of processes that go by the name of their trace, `PID-NANOSECONDS.jsonl`, and
-    what was seen of their ends.
+    """Descriptors of processes by the name of their trace, `PID-NANOSECONDS.jsonl`, and the
+    observed ends of the processes.
 
     seen   name without its suffix -> seconds after `start` (`time.monotonic`) at which the process
-           was seen to have ended; of several that are seen at once, each is a tenth of a
-           millisecond after the one that ended before it
+           was seen to have ended; of several seen at once, each is a tenth of a millisecond after
+           the one that ended before it
     """
 
     _STEP = 1e-4
@@ -35,8 +35,8 @@ class Ends:
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
 
     def watch(self, names: Iterable[str]) -> None:
-        """Watch these processes, too; those that cannot be (gone already, in a namespace of their
-        own) are left out.
+        """Watch further processes; skip those that cannot be watched (gone already, in a namespace
+        of their own).
         """
         for name in names:
             stem = name.removesuffix(".jsonl")
@@ -56,13 +56,13 @@ class Ends:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """Readable once one of the processes has ended."""
+        """The descriptors, each of which becomes readable once its process has ended."""
         if self._epoll.closed:
             return ()
         return (self._epoll.fileno(),)
 
     def look(self) -> None:
-        """Take note of those that have ended."""
+        """Note the processes that have ended."""
         if self._epoll.closed or not self._descriptors:
             return
         ended = self._epoll.poll(0, len(self._descriptors))
@@ -74,7 +74,7 @@ class Ends:
             os.close(descriptor)
 
     def close(self) -> None:
-        """Watch nothing from now on."""
+        """Stop watching."""
         self._epoll.close()
         for descriptor in self._descriptors:
             os.close(descriptor)

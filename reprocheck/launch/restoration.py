@@ -48,11 +48,11 @@ from reprocheck.model import FilesAfter
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ours:
-    """Actions of the runs on files.
+    """Decides which changes of files the runs made.
 
-    left   the tree as they left it, None where it is not known; then what changed later than
-           `until` is not theirs
-    until  Unix seconds; None where nobody can have changed anything since the runs ended
+    left   the tree as the runs left it, None if unknown; then changes later than `until` are not
+           those of the runs
+    until  Unix seconds; None if nobody else can have changed anything since the runs ended
     """
 
     events: FileEvents
@@ -60,7 +60,7 @@ class Ours:
     until: float | None = None
 
     def stands_as_left(self, path: str, location: Path, now: Entry | None) -> bool:
-        """Return whether what stands at a path is what the runs left there."""
+        """Return whether the file at a path is as the runs left it."""
         # the tree has nothing of files elsewhere
         if self.left is not None and self.left.complete and not path.startswith("/"):
             return self.left.entries.get(path) == now
@@ -93,7 +93,7 @@ def restore(store: Path, ours: Ours, archive: Archive) -> FilesAfter:
 
 
 class _Restoration:
-    """One store, and the working directory that it is of."""
+    """The restoration of one store to its working directory."""
 
     def __init__(self, store: Path, index: Index, ours: Ours, archive: Archive) -> None:
         self._store, self._index, self._ours, self._archive = store, index, ours, archive
@@ -140,7 +140,7 @@ class _Restoration:
             self._remove_copies()
 
     def outcome(self) -> FilesAfter:
-        """Return what became of the files."""
+        """Return what became of the user's files."""
 
         def folder(name: str, paths: Sequence[str]) -> str:
             return str(self._archive.path(name)) if paths else ""
@@ -176,7 +176,7 @@ class _Restoration:
             self._real_folders.add(path)
 
     def _make_parents(self, path: str) -> None:
-        """Make the folders of a file again that somebody else has removed."""
+        """Make the parent folders of a file again if somebody else has removed them."""
         for parent in reversed(PurePosixPath(path).parents):
             kept = self._index.kept.get(str(parent))
             if kept is None or str(parent) in self._real_folders:
@@ -217,8 +217,8 @@ class _Restoration:
         return mine, theirs
 
     def _is_ours(self, path: str, kept: Kept, now: Entry | None) -> bool:
-        """Return whether the runs made a path what it is now; what was moved aside for them was
-        theirs before.
+        """Return whether the runs made a path what it is now; files moved aside for the runs count
+        as theirs.
         """
         if not kept.aside and not self._ours.events.wrote(path):
             return False
@@ -243,7 +243,9 @@ class _Restoration:
             self._intact.setdefault(kept.entry, path)
 
     def _put_back_at(self, location: Path, path: str, kept: Kept) -> bool:
-        """Return False where no copy of it was kept: then it stays as it is."""
+        """Put back the file at a path; return False and leave it as it is if no copy of it was
+        kept.
+        """
         now, entry = entry_of(location), kept.entry
         if now is not None and self._has_content_of(location, now, path, kept):
             set_metadata(location, entry)
@@ -272,7 +274,7 @@ class _Restoration:
         return True
 
     def _has_content_of(self, location: Path, now: Entry, path: str, kept: Kept) -> bool:
-        """Return whether what stands there is what was kept, but for its mode and times."""
+        """Return whether the file at a path has the kept content, apart from mode and times."""
         entry = kept.entry
         is_same_file = (now.kind, now.inode) == ("file", entry.inode)
         if is_same_file and (now.size, now.mtime) == (entry.size, entry.mtime):
@@ -309,7 +311,7 @@ class _Restoration:
             yield location
 
     def _leave(self, path: str) -> None:
-        """Leave a file as somebody else made it, and archive how it stood before."""
+        """Leave a file as somebody else made it, and archive its earlier content."""
         self.others.append(path)
         kept = self._index.kept[path]
         if kept.has_content:
@@ -352,7 +354,7 @@ class _Restoration:
             self._save(path, kept, copy.parent)
 
     def _remove_copies(self) -> None:
-        """Remove the copies that processes of the runs made: what is needed of them is archived."""
+        """Remove the copies that processes of the runs made, once the needed ones are archived."""
         traces = {trace.parent for _, trace, _ in self._ours.events.copies}
         for trace in traces:
             with suppress(OSError):
@@ -361,8 +363,8 @@ class _Restoration:
                     shutil.rmtree(folder)
 
     def _stands(self, path: str, kept: Kept, store: Path, *, grown: bool) -> bool:
-        """Return whether a content stands at its path, or in what the runs left there; with `grown`
-        also where more follows it.
+        """Return whether a content is at its path, or in the files that the runs left; with `grown`
+        also if more follows it.
         """
         is_there = begins_with if grown else same_bytes
         if is_there(self._archive.path(LEFT) / inside(path), kept, store):
@@ -373,15 +375,15 @@ class _Restoration:
 
 
 def _can_only_be_written(location: Path, now: Entry, before: Entry) -> bool:
-    """Return whether a file has to be written into: it is the same one, and has other names as
-    well, or its folder takes no new file.
+    """Return whether a file has to be overwritten in place: it is the same file with several names,
+    or its folder takes no new file.
     """
     is_same = (now.kind, now.inode) == (before.kind, before.inode) == ("file", before.inode)
     return is_same and (now.links > 1 or not os.access(location.parent, os.W_OK))
 
 
 def _name(draft: Path, location: Path) -> None:
-    """Give a file its name. FileExistsError where something stands there by now."""
+    """Move a file to its name. Raises FileExistsError if the name is taken."""
     try:
         os.link(draft, location, follow_symlinks=False)
     except FileExistsError:

@@ -48,17 +48,19 @@ Attend = Callable[[GuardedProcess], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """What one run needs. `names`: home, user and host, to be masked.
+    """The inputs of one run. `names`: home folder, user name and host name, to be masked.
 
-    `hidden`: a folder of ours, never a file of the script.
+    `hidden`: a folder of reprocheck, never a file of the script.
 
-    place          folder of the run, from `folder` on: `run_place`
-    level, inside  what is recorded; see `docs/reference/trace-format.md`
-    portable       hash as any interpreter can: for a comparison with a recording from elsewhere
-    controls       what the recorder is told of the controls that are on
-    told           what else it is told
-    attend         called at each look at the run, with its processes: does what they wait for
-    patched        real paths of files, and of those that Python is given in their place
+    place          folder of the run, relative to `folder`: see `run_place`
+    level, inside  the level of recording, and the module to record; see
+                   `docs/reference/trace-format.md`
+    portable       whether to use hashes that any interpreter can compute, for a comparison with a
+                   recording from another machine
+    controls       settings for the recorder on the controls that are on
+    told           further settings for the recorder
+    attend         called with the processes each time the run is looked at: answers their requests
+    patched        real paths of files, each with that of the file that Python is given instead
     since          when the first run of the pair was planned, in Unix seconds
     """
 
@@ -177,8 +179,8 @@ def _start(job: Job) -> GuardedProcess:
 
 
 class _Watch:
-    """Looks at a run from outside: what it records and prints, how long it takes, and why it has to
-    end.
+    """Watches a run from outside: what it records and prints, how long it takes, and why it must be
+    ended.
     """
 
     def __init__(self, job: Job, observer: Observer) -> None:
@@ -196,7 +198,7 @@ class _Watch:
         self.told = 0
 
     def look(self, now: float) -> None:
-        """Read what is new and passes it on."""
+        """Read new records and output and pass them on."""
         self.ends.look()
         self.trace.ended.update(f"{name}.jsonl" for name in self.ends.seen)
         if self.trace.look():
@@ -222,7 +224,9 @@ class _Watch:
             self._tell_of_ranks_that_ended()
 
     def look_at_files(self, now: float, process: GuardedProcess) -> None:
-        """Take note of what is being written: programs that are not Python leave no trace."""
+        """Note which files are being written, because programs that are not Python leave no
+        trace.
+        """
         if now - self.looked_at_files >= LOOK_AT_FILES:
             self.looked_at_files = now
             beat(self.job.folder)
@@ -242,8 +246,8 @@ class _Watch:
             )
 
     def must_end(self, now: float) -> bool:
-        """Return whether the run has to be ended from outside: its time is over, or its ranks have
-        stopped and it goes on.
+        """Return whether the run must be ended from outside: its time is over, or its ranks have
+        stopped but it goes on.
         """
         all_stopped = self.trace.all_stopped
         if self.job.timeout is not None and now - self.start >= self.job.timeout:
@@ -259,8 +263,8 @@ class _Watch:
         return bool(self.trace.stopped) and now - self.grown >= grace
 
     def how_it_ended(self, exit_status: int | None) -> Ended:
-        """Return how the run ended: `stopped` wherever a process stopped itself, whatever its
-        launcher made of that.
+        """Return how the run ended: `stopped` if a process stopped itself, whatever its launcher
+        made of that.
         """
         if self.ending:
             return self.ending
@@ -316,8 +320,8 @@ def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> No
 
 
 def _waited(process: GuardedProcess, watch: _Watch, also: Sequence[int]) -> bool:
-    """Return the same as `process.wait(POLL, also)`. What the run waits for itself is attended
-    to at shorter intervals: its training stands still meanwhile.
+    """Return the result of `process.wait(POLL, also)`, attending more often to requests for which
+    the training is waiting.
     """
     attend = watch.job.attend
     if attend is None:

@@ -28,12 +28,12 @@ Enough = Callable[[], bool]
 
 
 def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[RunRecord, ...]:
-    """Make the runs. Afterwards nothing that was started is alive and the user's files are as they
-    were, whatever happens.
+    """Make the runs. Afterwards no started process is alive and the user's files are as they were,
+    whatever happens.
 
-    Where they come one after the other, `enough` ends them early.
+    If the runs follow each other, `enough` ends them early.
 
-    KeyboardInterrupt (also for SIGTERM and SIGHUP) is raised again once that is so.
+    KeyboardInterrupt (also for SIGTERM and SIGHUP) is raised again after the restoration.
     """
     try:
         keep(())
@@ -47,7 +47,7 @@ def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[R
 
 
 def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
-    """Return the runs one after the other, in the working directory itself or in a copy at the same
+    """Make the runs one after the other, in the working directory itself or in a copy at the same
     path.
     """
     runs: list[RunRecord] = []
@@ -71,8 +71,8 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
 
 
 def stumbled(runs: Sequence[RunRecord]) -> bool:
-    """Return whether a later run failed where run 1 did not: what run 1 left may be why, and would
-    be in the way of every further run.
+    """Return whether a later run failed but run 1 did not: files that run 1 left may be the reason,
+    and would disturb every further run.
     """
     return (
         len(runs) > 1
@@ -82,7 +82,7 @@ def stumbled(runs: Sequence[RunRecord]) -> bool:
 
 
 def _side_by_side(plan: Plan, keep: Keep) -> list[RunRecord]:
-    """Make the runs in threads, each in a copy of its own."""
+    """Make the runs in parallel threads, each in a copy of its own."""
     runs: list[RunRecord] = []
     halt = threading.Event()
 
@@ -119,8 +119,8 @@ def one_run(
     halt: threading.Event | None = None,
     attend: Attend | None = None,
 ) -> None:
-    """Make one run and keep it with its files, beside those that are in `runs`;
-    KeyboardInterrupt where it was broken off. `attend`: see `Job`.
+    """Make one run and keep it with its files, next to those in `runs`; raise KeyboardInterrupt if
+    it was interrupted. `attend`: see `Job`.
     """
     observer = cast(Observer, _Locked(plan.observer, plan.lock))
     with operation(f"preparing run {number}"):
@@ -140,7 +140,7 @@ def one_run(
 
 
 class _Locked:
-    """An observer that hears one thing at a time."""
+    """An observer that is called by one thread at a time."""
 
     def __init__(self, observer: Observer, lock: Any) -> None:
         self._observer, self._lock = observer, lock

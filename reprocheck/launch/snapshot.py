@@ -39,12 +39,12 @@ INDEX, OWNER, PACK = "index.json", "owner.json", "pack"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """An entry and where its content is: at an offset in `pack`, or in a file of its own, which has
-    this number; nowhere where it could not be kept.
+    """An entry and where its content is: at an offset in `pack`, or in a file with this number;
+    nowhere if the content could not be kept.
 
-    aside  whether the file itself was moved into the store, so that it stands in the working
-           directory no more
-    run    the run before which it was kept
+    aside  whether the file itself was moved into the store, so that the working directory no longer
+           has it
+    run    the run before which the entry was kept
     """
 
     entry: Entry
@@ -55,17 +55,17 @@ class Kept:
 
     @property
     def has_content(self) -> bool:
-        """Return whether it can be made again."""
+        """Return whether the entry can be restored."""
         return self.entry.kind != "file" or self.packed is not None or self.number is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Index:
-    """The list of a store.
+    """The index of a store.
 
     root      the working directory
-    kept      by path, what is to be put back
-    versions  what else stood at a path before a later run, the oldest first
+    kept      the entries to put back, by path
+    versions  other contents that a path had before a later run, the oldest first
     """
 
     root: Path
@@ -176,9 +176,7 @@ def _changed_by_others(
 def _keep_from_now_on(
     store: Path, index: Index, paths: Collection[str], now: Tree, run: int
 ) -> Unkept:
-    """Keep what stands at these paths in the place of what was kept of them, which becomes a
-    version.
-    """
+    """Keep the current contents of these paths; the contents kept before become versions."""
     entries = {path: entry for path, entry in now.entries.items() if path in paths}
     contents, unkept = _pack(store, index.root, entries, COPY_LIMIT)
     for path in paths:
@@ -218,9 +216,9 @@ def _pack(
 
 
 def move_aside(store: Path, paths: Collection[str]) -> tuple[str, ...]:
-    """Take `paths`, which `keep` was told of, out of the working directory until `restore`.
+    """Move `paths`, which were given to `keep`, out of the working directory until `restore`.
 
-    Returns those that could not be taken.
+    Returns the paths that could not be moved.
     """
     index = read(store)
     missed: list[str] = []
@@ -271,9 +269,10 @@ def move(source: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def content(kept: Kept, store: Path) -> Iterator[tuple[BinaryIO, int]]:
-    """Open the kept content of a file: the file that holds it, unbuffered, and its offset there.
+    """Open the kept content of a file: the file that holds it, unbuffered, and the offset of the
+    content.
 
-    FileNotFoundError where it was not kept.
+    Raises FileNotFoundError if it was not kept.
     """
     if not kept.has_content:
         raise FileNotFoundError(errno.ENOENT, "It was not kept", str(store))
@@ -283,13 +282,15 @@ def content(kept: Kept, store: Path) -> Iterator[tuple[BinaryIO, int]]:
 
 
 def write_content(target: BinaryIO, kept: Kept, store: Path) -> None:
-    """Write the kept content of a file to one that is open and empty, without a buffer."""
+    """Write the kept content of a file to an open and empty file without a buffer."""
     with content(kept, store) as (source, offset):
         copy_part(source, target, offset, kept.entry.size)
 
 
 def begins_with(path: Path, kept: Kept, store: Path) -> bool:
-    """Return whether a file begins with the kept content; where a link leads where it led."""
+    """Return whether a file begins with the kept content; of a link, whether it has the kept
+    target.
+    """
     now = entry_of(path)
     if now is None or now.kind != kept.entry.kind or now.kind == "folder":
         return False
@@ -319,7 +320,7 @@ def _same_part(file: BinaryIO, source: BinaryIO, offset: int, size: int) -> bool
 
 
 def same_bytes(path: Path, kept: Kept, store: Path) -> bool:
-    """Return whether a file holds exactly what was kept, or a link leads where it led."""
+    """Return whether a file holds exactly the kept content, or a link has the kept target."""
     now = entry_of(path)
     if now is None or (now.kind == "file" and now.size != kept.entry.size):
         return False
@@ -349,7 +350,7 @@ def read(store: Path) -> Index:
 
 
 def _write(store: Path, index: Index) -> None:
-    """Write the index of a store in one step: what it lists is in the store by then."""
+    """Write the index of a store in one step, after all contents that it lists."""
     document = {
         "kept": {path: astuple(kept) for path, kept in index.kept.items()},
         "versions": [(path, astuple(kept)) for path, kept in index.versions],
@@ -364,7 +365,7 @@ def _from_fields(fields: Sequence[object]) -> Kept:
 
 
 def owner(store: Path) -> Mapping[str, object]:
-    """Return what a store says of its check; nothing where it cannot be read."""
+    """Return what a store says of its check; nothing if the store cannot be read."""
     try:
         facts = json.loads((store / OWNER).read_text())
     except (OSError, ValueError):
@@ -373,8 +374,8 @@ def owner(store: Path) -> Mapping[str, object]:
 
 
 def started(pid: int) -> str:
-    """Return when a process began, in ticks since the start of the system; "" where there is no
-    such process.
+    """Return when a process began, in ticks since the start of the system; "" if there is no such
+    process.
     """
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
@@ -383,8 +384,8 @@ def started(pid: int) -> str:
 
 
 def clone(source: Path, target: Path) -> bool:
-    """Make `target` share the blocks of `source` (reflink); False where the file system cannot.
-    OSError if unreadable.
+    """Make `target` share the blocks of `source` (reflink); return False if the file system cannot.
+    Raises OSError if unreadable.
     """
     from fcntl import ioctl
 

@@ -12,8 +12,8 @@ MOST_LINKS = 5_000
 
 
 def place_in(root: Path, source: Path) -> Path:
-    """Return where the copy of `source` lies below `root`: at its whole path, so that each of its
-    folders has one above it.
+    """Return the path of the copy of `source` below `root`: its absolute path, so that each of its
+    folders has a parent there.
     """
     return root.joinpath(*source.parts[1:])
 

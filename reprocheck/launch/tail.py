@@ -62,8 +62,8 @@ class TraceTail:
 
     @property
     def loss(self) -> float | None:
-        """The loss last recorded; of several ranks that of the first, so that two runs show the
-        same one.
+        """The last recorded loss; of several ranks that of the first, so that two runs show the
+        same rank.
         """
         if not self._last_loss:
             return None
@@ -74,8 +74,8 @@ class TraceTail:
 
     @property
     def all_recorded(self) -> bool:
-        """Return whether nothing further is to be expected of those that train: they have stopped,
-        or go on unrecorded.
+        """Return whether nothing more will be recorded: the processes that train have stopped, or
+        go on unrecorded.
         """
         return bool(self.training) and self.training <= self.stopped | self.ended | self.enough
 
@@ -102,7 +102,7 @@ class TraceTail:
         )
 
     def look(self) -> bool:
-        """Read what is new; True if anything was."""
+        """Read new lines; return True if there were any."""
         grown = False
         sizes = {name: os.fstat(file.fileno()).st_size for name, file in self._open.items()}
         try:
@@ -129,13 +129,13 @@ class TraceTail:
         return grown
 
     def close(self) -> None:
-        """Close the traces: nothing is read any more."""
+        """Close the traces."""
         for file in self._open.values():
             file.close()
         self._open.clear()
 
     def _next_part(self, name: str) -> bytes:
-        """Read on; empty where the trace cannot be read."""
+        """Read the next part; return nothing if the trace cannot be read."""
         file = self._open.get(name)
         try:
             if file is None:
@@ -220,7 +220,7 @@ class TraceTail:
 
 
 class LogTail:
-    """Passes on what a run writes to its two logs."""
+    """Passes on the output that a run writes to its two logs."""
 
     def __init__(self, stdout: Path, stderr: Path, output: Output) -> None:
         self._files = {"stdout": stdout, "stderr": stderr}
@@ -228,7 +228,7 @@ class LogTail:
         self._output = output
 
     def look(self) -> None:
-        """Pass on what is new."""
+        """Pass on new output."""
         for stream, path in self._files.items():
             try:
                 with open_regular(path) as file:

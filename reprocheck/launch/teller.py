@@ -11,16 +11,18 @@ if TYPE_CHECKING:
 
 
 class Teller(Observer, Protocol):
-    """An observer that also hears what comes between the runs; the console is one.
+    """An observer that also hears of events between the runs; the console is one.
 
-    `output`: where what the runs print is to go.
+    `output`: where the output of the runs goes.
     """
 
     @property
     def output(self) -> Output | None: ...
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """Announce runs at a deeper level, to explain the verdict `title` of those before."""
+        """Announce runs at a deeper level of recording, to explain the verdict `title` of the
+        earlier runs.
+        """
 
     def half(self, level: str) -> None:
         """Announce a run at a deeper level, to be compared with that of another recording."""
@@ -42,7 +44,7 @@ class Teller(Observer, Protocol):
 
 
 class Silent:
-    """Hands on to an observer what it hears of the runs, and listens to nothing else."""
+    """Passes events of the runs on to an observer, and ignores all other events."""
 
     output = None
 
@@ -71,4 +73,4 @@ class Silent:
         """Ignore a sentence for the user."""
 
     def clear(self) -> None:
-        """There is nothing to clear."""
+        """Do nothing, because nothing is shown."""

@@ -139,7 +139,7 @@ def _device(path: str) -> int | None:
 
 
 def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:
-    """Return what stands at a path; None for nothing, and for sockets, pipes and devices."""
+    """Return the entry at a path; None if there is none, or a socket, pipe or device."""
     try:
         facts = path.stat(follow_symlinks=False)
         kind: Literal["file", "link", "folder"]
@@ -179,9 +179,9 @@ def hard_links(entries: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...
 
 
 def file_changes(before: Tree, after: Tree) -> FileChanges:
-    """Return what is new, other or gone.
+    """Return which files are new, changed or gone.
 
-    Of a tree that was too large to list whole, only what was listed before.
+    If the tree was too large to list whole, only files listed before count.
     """
     old, new = dict(_files(before)), dict(_files(after))
     both = old.keys() & new.keys()

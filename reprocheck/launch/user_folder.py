@@ -14,9 +14,9 @@ from reprocheck.model import FileChanges, FilesAfter
 
 
 class Renewed:
-    """Puts the working directory back after each run, so that none finds what another left.
+    """Restores the working directory after each run, so that no run finds files of another one.
 
-    `find`: keeps what stands there now.
+    `find`: a function that keeps the current files.
     """
 
     def __init__(self, path: Path, find: Callable[[], InPlace]) -> None:
@@ -28,22 +28,22 @@ class Renewed:
 
     @property
     def hold(self) -> Hold:
-        """Return a hold on what stood there before the run."""
+        """Return a hold on the files that existed before the run."""
         return self._found.hold if self._found is not None else Hold()
 
     def begin(self) -> None:
-        """Keep what stands there before a run."""
+        """Keep the current files before a run."""
         self._found = self._find()
         self._found.begin()
         self.began = self._found.began
 
     def secure(self) -> None:
-        """Make the store whole where the run removed it."""
+        """Restore missing files of the store if the run removed them."""
         if self._found is not None:
             self._found.secure()
 
     def end(self, events: FileEvents) -> FileChanges:
-        """Return what the run did to the folder, of which no other run sees anything."""
+        """Return the changes of the run to the folder, none of which another run sees."""
         if self._found is None:
             return FileChanges()
         changes = self._found.end(events)

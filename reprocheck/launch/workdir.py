@@ -59,22 +59,21 @@ class Workdir(Protocol):
 
     @property
     def hold(self) -> Hold:
-        """Return what the guard of a run holds of the store, between `begin` and `end`."""
+        """Return the open files of the store that the guard of a run keeps, between `begin` and
+        `end`.
+        """
 
     def secure(self) -> None:
-        """Make the store whole where the run removed it, before its guard leaves."""
+        """Restore missing files of the store if the run removed them, before its guard exits."""
 
     def begin(self) -> None:
-        """Before a run."""
+        """Prepare the working directory before a run."""
 
     def end(self, events: FileEvents) -> FileChanges:
-        """After a run, whose traces say `events`: what it did to the tree."""
+        """Return what a run did to the tree, given its trace `events`."""
 
     def close(self, *, undo: bool = False) -> FilesAfter:
-        """After the last run, and when the check is broken off.
-
-        `undo`: what the runs created is not to stay in the user's folder.
-        """
+        """Restore the folder after the last run, and when the check is broken off."""
 
 
 class InPlace:

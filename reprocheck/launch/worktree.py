@@ -140,11 +140,7 @@ def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
 
 
 def _git(cwd: Path, *words: str) -> str | None:
-    """Return what git answers; None where it fails or is not there.
-
-    Where this process is interrupted, git ends with all that it has started: a checkout that went
-    on alone would write into a folder that is being removed.
-    """
+    """Return what git answers; None if git fails or is not installed."""
     environment = {
         key: value
         for key, value in os.environ.items()

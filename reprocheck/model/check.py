@@ -25,7 +25,7 @@ FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "
 
 
 class Recorded(Protocol):
-    """A check, or one of a resume."""
+    """A recorded check, of either kind: of repeated runs, or of a resume."""
 
     @property
     def record(self) -> CheckRecord: ...
@@ -90,7 +90,7 @@ class Check:
         return f"<Check of {name!r}: {self.verdict.title}, in {str(self.folder)!r}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML that a notebook shows for this check."""
         from html import escape
 
         shown = (self.verdict.title, self.verdict.reason, str(self.folder))
@@ -99,36 +99,42 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Return whether the exit code is 0: both checks agree, and what `fail_on` asks for."""
+        """Return whether the exit code is 0: the forward and the backward check agree, and nothing
+        that the setting `fail_on` names has happened.
+        """
         return self.verdict.passed
 
     @property
     def first_rung(self) -> Rung | None:
-        """The first rung that differs; None where none does, or no ladder was made."""
+        """The first rung of the ladder that differs; None if none differs, or no ladder was
+        made.
+        """
         return self.ladder.first_rung if self.ladder else None
 
     @property
     def training_rung(self) -> Rung | None:
-        """The first rung that differs behind what the runs were given."""
+        """The first rung that differs after those of the arguments, files and environment given to
+        a run.
+        """
         rungs = self.ladder.rungs if self.ladder else ()
         of_training = (rung for rung in rungs if rung.rung not in _GIVEN)
         return next((rung for rung in of_training if rung.status == "differs"), None)
 
     @property
     def leading(self) -> Rung | None:
-        """The rung that is told first; None where none differs, or no ladder was made."""
+        """The rung that the report tells first; None if no rung differs, or no ladder was made."""
         if self.ladder is None or self.lead is None or self.lead.rung is None:
             return None
         return self.ladder.rung(self.lead.rung)
 
     @property
     def smallest(self) -> tuple[str, ...]:
-        """The smallest set of controls that removes the difference; empty where none was found."""
+        """The smallest set of controls that removes the difference; empty if none was found."""
         return self.search.smallest if self.search else ()
 
     @property
     def scanned(self) -> StaticScan:
-        """Return what the source shows; a scan without findings where none was made."""
+        """The scan of the source code; a scan without findings if none was made."""
         return self.scan or _NOT_SCANNED
 
     @property
@@ -143,7 +149,7 @@ class Check:
 
     @property
     def stopped_early(self) -> int | None:
-        """Iteration at which run 1 was stopped, None where it ran to its end."""
+        """The iteration at which run 1 was stopped; None if run 1 ran to its end."""
         stops = [trace.stopped_at for trace in self.traces if trace.stopped_at is not None]
         return min(stops, default=None)
 

@@ -14,11 +14,13 @@ Expects = Literal["nothing", "rounding", "anything"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Noise:
-    """What the runs of one side say of the difference from run to run, there.
+    """How much the runs of one side of a comparison differ among each other.
 
-    side      1 or 2                    runs     how many of its own runs were compared
-    equal     in every bit; None where no loss was recorded
-    largest   largest absolute difference of a loss in the two checks, None where none could be made
+    side      1 or 2, the side of the comparison
+    runs      how many runs of this side were compared
+    equal     whether their losses are equal in every bit; None if no loss was recorded
+    largest   largest absolute difference of a loss in the forward and the backward check; None if
+              none could be computed
     """
 
     side: int
@@ -29,13 +31,13 @@ class Noise:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Drift:
-    """A class of differences of the environment, and what is to be expected of it.
+    """A class of differences between two environments, and the effect that it can have.
 
     name, title   of the class: `threads`, "number of threads"
-    expects       what follows at most: `nothing`, `rounding` (differences of rounding level),
+    expects       the largest effect: `nothing`, `rounding` (differences of rounding level) or
                   `anything`
-    why           one sentence; `reference` where it is known from
-    differences   the facts that differ
+    why           one sentence that justifies `expects`; `reference`: its source
+    differences   the facts of the environment that differ
     """
 
     name: str
@@ -48,7 +50,7 @@ class Drift:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangedLine:
-    """A line of a file on either side; None where it stands on the other alone."""
+    """A changed line of a file on either side; None for the side that does not have the line."""
 
     first: SourceLine | None
     second: SourceLine | None
@@ -58,10 +60,10 @@ class ChangedLine:
 class SourceDifference:
     """A file of the user's that is not the same on both sides.
 
-    diff        unified, limited in size
-    left_out    how many lines of it there are beyond that, until the check is told
-    only_in     1 or 2 where one side alone has it
-    same_code   whether comments and layout alone differ
+    diff        the unified diff, limited in size
+    left_out    how many further lines the diff has, until the check is put into words
+    only_in     1 or 2 if the file exists on that side alone
+    same_code   whether only comments and layout differ
     changed     the first lines that differ
     """
 

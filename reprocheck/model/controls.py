@@ -15,8 +15,8 @@ ControlClass = Literal["same numbers", "same training", "alters the training"]
 
 
 def is_fix(name: str) -> bool:
-    """Return whether a name is that of a patch, as `RC402 train.py:3`; the others are those of
-    controls.
+    """Return whether a name is that of a patch, such as `RC402 train.py:3`, and not of a
+    control.
     """
     return " " in name
 
@@ -48,8 +48,9 @@ class TouchedLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Touch:
-    """What a control intercepted or set: `what` is a call, a variable or an attribute, `count` how
-    often, `value` what it was given.
+    """A call, variable or attribute that a control intercepted or set.
+
+    `what` names the call, variable or attribute, `count` says how often, `value` what was set.
     """
 
     control: str
@@ -79,8 +80,8 @@ class Override:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conflict:
-    """A value of the user's that contradicts a control and stood: `wanted` is what the control
-    would have.
+    """A value that the user set, which contradicts a control and was kept; `wanted` is the value
+    that the control would have set.
     """
 
     control: str
@@ -92,11 +93,11 @@ class Conflict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControlTrace:
-    """What the controls of a run did in its processes.
+    """What the controls of a run did in the processes of the run.
 
-    `unavailable`: control and the reason why it could not act.
+    `unavailable`: pairs of a control and the reason why the control could not act.
 
-    `patched`: files in whose place a process was given the text of a patch.
+    `patched`: files for which a process was given the text of a patch instead.
     """
 
     touches: tuple[Touch, ...] = ()
@@ -179,7 +180,7 @@ class Search:
 
     @property
     def with_patch(self) -> Tried | None:
-        """Return the arm whose runs had the patch; None where it was not tried."""
+        """Return the arm whose runs used the patch; None if the patch was not tried."""
         alone = bool(self.fixes) and not self.smallest
         tried = (one for one in self.tried if alone and not one.controls)
         of_lines = next((one for one in tried if one.fixes == self.fixes), None)

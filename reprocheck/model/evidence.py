@@ -87,22 +87,22 @@ class Generators:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of those whose states differ."""
+        """The names of the generators whose states differ."""
         return tuple(one.name for one in self.drawn)
 
     @property
     def seeded_unequally(self) -> bool:
-        """Return whether one was seeded with another number in each run."""
+        """Return whether a generator was seeded with another number in each run."""
         return any(one.seeds is not None for one in self.drawn)
 
     @property
     def seeded_equally(self) -> bool:
-        """Return whether all were seeded with the same numbers in both runs."""
+        """Return whether all of the generators were seeded with the same numbers in both runs."""
         equally = [one.seeded != "never" and one.seeds is None for one in self.drawn]
         return bool(equally) and all(equally)
 
     def of(self, names: Sequence[str]) -> Generators:
-        """Return those of these names alone; all of them where none has such a name."""
+        """Return the generators with these names; all generators if none has such a name."""
         drawn = tuple(one for one in self.drawn if one.name in names)
         return replace(self, drawn=drawn or self.drawn)
 
@@ -117,7 +117,9 @@ class LeftBehind:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GivenOtherwise:
-    """The runs were given other arguments, variables or files; of two recordings, other source."""
+    """The runs were given other arguments, environment variables or files, or, if two recordings
+    are compared, other source code.
+    """
 
     kind: FromOutside | Literal["source"]
     """What is not the same."""
@@ -128,18 +130,22 @@ class GivenOtherwise:
 
     @property
     def from_outside(self) -> bool:
-        """Return whether the source is the same, and what it was given is not."""
+        """Return whether arguments, variables or files differ, and not the source code."""
         return self.kind != "source"
 
     @property
     def at_start(self) -> bool:
-        """Return whether the start gave it."""
+        """Return whether an argument or an environment variable differs, which the start of a run
+        sets.
+        """
         return self.kind in ("argument", "variable")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PathDiffers:
-    """Only one run does something, or both do it in another order."""
+    """The runs take other paths: only one run does something, or both do the same in another
+    order.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,7 +158,7 @@ class HyperParameterDiffers:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loaded:
-    """A file with weights that did not hold the same in both runs when it was loaded."""
+    """A file of weights whose content differed between the runs when it was loaded."""
 
     file: str
     """The file."""
@@ -247,7 +253,7 @@ class CallDiffers:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputsDiffer:
-    """A module is given something else, and nothing that was recorded makes the difference."""
+    """The inputs of a module differ, and nothing that was recorded explains the difference."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -345,21 +351,21 @@ Evidence = (
 
 
 def generators_of(evidence: Evidence | None) -> Generators:
-    """Return the generators that a difference was drawn from; none where its kind knows none."""
+    """Return the generators that caused a difference; none if this kind of evidence names none."""
     if isinstance(evidence, WeightsDiffer | StateDiffers | CallDiffers):
         return evidence.generators
     return Generators()
 
 
 def class_of(evidence: Evidence | None) -> str:
-    """Return the class of the module that draws, or returns something else; empty where there is
+    """Return the class of the module that draws random numbers or returns something else; "" if
     none.
     """
     return evidence.class_ if isinstance(evidence, StateDiffers | CallDiffers) else ""
 
 
 def seed_line(evidence: Evidence | None) -> str:
-    """Return the line (`file:line`) that seeded what a difference was drawn from; empty where none
+    """Return the line (`file:line`) that seeded the generator behind a difference; "" if none
     did.
     """
     if isinstance(evidence, BatchDiffers):
@@ -368,9 +374,7 @@ def seed_line(evidence: Evidence | None) -> str:
 
 
 def loaded_file(evidence: Evidence | None) -> str:
-    """Return the file that weights came from, where that is what differs; empty where there is
-    none.
-    """
+    """Return the file that differing weights were loaded from; "" if they were not loaded."""
     if isinstance(evidence, WeightsDiffer) and evidence.loaded is not None:
         return evidence.loaded.file
     return ""

@@ -50,7 +50,8 @@ FixFrom = Literal["place", "check", "catalogue", "page"]
 class SourceLine:
     """A line of the user's code.
 
-    `file` is relative to the working directory where it lies in it; `text` is the line as it was.
+    `file` is relative to the working directory if the file lies in it, and absolute otherwise;
+    `text` is the text of the line when the run executed it.
     """
 
     file: str
@@ -59,7 +60,7 @@ class SourceLine:
 
     @property
     def at(self) -> str:
-        """`file:line`."""
+        """The place of the line as `file:line`."""
         return f"{self.file}:{self.line}"
 
     @staticmethod
@@ -90,23 +91,26 @@ class Rung:
 
     The fields below `status` describe the first difference on this rung, in execution order.
 
-    iteration  from 1; None for what is not of an iteration
-    place      module, parameter, file, hyper-parameter or loader
-    statement  what was found out; None where there is nothing to say
-    detail     the same in one sentence, and
-    culprit    what made the difference: the operation between the last place that agrees and
-               `place`, None where that is not known; both once the check is told
-               (`reprocheck.wording`)
-    size       rounding-level (about 1e-6 relative) or gross; None where values are not numbers
-    relative_difference  ||a - b|| / ||b||, estimated; None where it cannot be
-    evidence   what causes and the search ask of it; None where the sentence says it all
-    measured   the tensor or number that differs
-    operator   the first operator that differs, where operators were recorded
+    iteration            the iteration, from 1; None if the difference belongs to no iteration
+    place                module, parameter, file, hyper-parameter or loader
+    statement            what was found out, as a value; None if there is nothing to say
+    detail               the statement in one sentence, once the check is put into words
+                         (`reprocheck.wording`)
+    culprit              the operation between the last place that agrees and `place`, which made
+                         the difference; None if unknown, or until the check is put into words
+    size                 rounding-level (about 1e-6 relative) or gross; None if the values are not
+                         numbers
+    relative_difference  ||a - b|| / ||b||, estimated; None if it cannot be estimated
+    evidence             details of the difference that causes and the search use; None if there are
+                         none
+    measured             the tensor or number that differs
+    operator             the first operator that differs, if operators were recorded
     operations autograd nodes and classes of modules that can have made the difference
-    inside     the module whose operators to record at level `op`; empty: all of them
-    unused_generators  generators whose states differ and that no module drew from
-    iterations of several ranks: rank -> iteration of its first difference on this rung
-    recorded_at  where run 1 recorded the first difference of the ladder
+    inside               the module whose operators are to be recorded at level `op`; empty: all
+                         modules
+    unused_generators    generators whose states differ and that no module drew from
+    iterations           of several ranks: rank -> iteration of its first difference on this rung
+    recorded_at          the place where run 1 recorded the first difference of the ladder
     """
 
     rung: RungName
@@ -131,12 +135,12 @@ class Rung:
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """What was found out of it; nothing where it has no difference."""
+        """The statement of this rung in a tuple; an empty tuple if the rung has none."""
         return () if self.statement is None else (self.statement,)
 
     @property
     def blamed(self) -> Culprit | None:
-        """What makes the difference; None where that is not known."""
+        """The operation that makes the difference; None if it is not known."""
         if isinstance(self.statement, FirstDifference) and self.statement.blames:
             return Culprit(difference=self.statement)
         return None
@@ -155,22 +159,24 @@ class Rung:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ladder:
-    """Where the runs first diverge.
+    """The point at which two runs first diverge.
 
-    `rungs` holds all of RUNGS in their order; `first` is the one that differs first, None if none
+    `rungs` holds all of RUNGS in their order; `first` is the first rung that differs, None if none
     does.
 
-    level   the deepest level recorded: `module` or `op`
-    runs    the two runs compared (numbers within the deeper pair)
-    independent   a rung whose difference is of rounding level, comes before the first, and neither
-                  follows from the other
-    came_back   False where the deeper pair agreed although the first had not: an intermittent
-                difference
-    statement   where, when, and what that means
-    unrecorded  what could not be recorded, and what graph or compiled code hides
-    sentence, coverage  the same in sentences, once the check is told (`reprocheck.wording`)
-    replay    the operation that makes the first difference, and what it takes to run it again
-              without the training; None where none does, or not enough of it was recorded
+    level               the deepest level of recording: `module` or `op`
+    runs                the numbers of the two runs compared, within the pair recorded at the deeper
+                        level
+    independent         a rung before the first whose difference is of rounding level, if neither
+                        difference follows from the other
+    came_back           False if the deeper pair of runs agreed although the first pair had not: an
+                        intermittent difference
+    statement           where and when the runs diverge, and what that means
+    unrecorded          what could not be recorded, and what graph or compiled code hides
+    sentence, coverage  `statement` and `unrecorded` in sentences, once the check is put into words
+                        (`reprocheck.wording`)
+    replay              the operation that makes the first difference, with what a run of it without
+                        the training takes; None if no operation does, or not enough was recorded
     """
 
     rungs: tuple[Rung, ...]
@@ -198,10 +204,10 @@ class Ladder:
 class Lead:
     """The one difference that a check tells first: chosen once, when the search has ended.
 
-    cause      the code of the best cause; "" where none is known
-    source     the line of that cause, else that of the rung
+    cause      the code of the best cause, such as `RC402`; "" if none is known
+    source     the line of the cause; if there is no cause, the line of the rung
     statement  where the runs diverge, and what that means
-    sentence   the same in words, once the check is told (`reprocheck.wording`)
+    sentence   `statement` in words, once the check is put into words (`reprocheck.wording`)
     """
 
     rung: RungName | None
@@ -213,11 +219,12 @@ class Lead:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
-    """An entry of the catalogue (`reprocheck.rules`), with what speaks for it.
+    """An entry of the catalogue of causes (`reprocheck.rules`), with the evidence for it.
 
-    `remedy` is what to do about it, a text where it is code or a command to paste, and `fix_from`
-    says what it is made for; `fix` is the same in words, as `title` is translated, once the check
-    is told. `calls` are those of the user's lines that fit, by the full names of what is called.
+    `remedy` is what to do about the cause, a text if it is code or a command to paste, and
+    `fix_from` says what the remedy is made for; `fix` is the remedy in words, as `title` is
+    translated, once the check is put into words. `calls` are those lines of the user's code that
+    fit the cause, by the full names of the functions called.
     """
 
     code: str
@@ -235,7 +242,7 @@ class Cause:
 
     @property
     def at(self) -> str:
-        """`file:line`; "" where it has no line."""
+        """The place of the cause as `file:line`; "" if the cause has no line."""
         if self.source is None:
             return ""
         return self.source.at

@@ -9,7 +9,7 @@ _Fact = TypeVar("_Fact", bound=Hashable)
 
 
 def together(facts: Iterable[tuple[int, _Fact]]) -> Iterator[tuple[tuple[int, ...], _Fact]]:
-    """Yield what holds of ranks, each once, in the order of the first: with the ranks."""
+    """Group facts of ranks: yield each fact once, in order of first appearance, with its ranks."""
     ranks: dict[_Fact, set[int]] = {}
     for rank, fact in facts:
         ranks.setdefault(fact, set()).add(rank)

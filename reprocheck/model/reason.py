@@ -38,10 +38,10 @@ ReasonKey = Literal[
 class Reason:
     """Why runs are made under a set of controls and patches.
 
-    names   those that it is about
-    code    of the cause that a control would remove
-    place   at which a control is not to act
-    runs    how many more
+    names   the controls or patches that the reason is about
+    code    the code of the cause that a control would remove
+    place   the place in the code at which a control does not act
+    runs    how many further runs are made
     """
 
     key: ReasonKey

@@ -31,7 +31,7 @@ Ended = Literal["completed", "stopped", "failed", "timed_out", "interrupted"]
 class EntryPoint:
     """What the user asked to run.
 
-    `command` is started as it stands, `name` names the report folder.
+    `command` is started unchanged, `name` names the report folder.
     """
 
     command: tuple[str, ...]
@@ -68,27 +68,27 @@ class Setting:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Return whether a path of a trace or a record lies outside of the working directory: it is
-    whole then, and masked.
+    """Return whether a path of a trace or a record lies outside of the working directory: such
+    paths are absolute, and masked.
     """
     return path.startswith(("/", "~/"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileChanges:
-    """Paths relative to the working directory, sorted: what changed in the tree while a run was
-    under way.
+    """The files that changed while a run was under way; paths are relative to the working directory
+    and sorted.
 
-    folders     those that are new
-    unseen      of all these, what no process of the run was seen to write: another program did, or
-                a program that is not Python
-    elsewhere   files outside of the working directory that the run wrote and left, whole paths,
+    folders     folders that are new
+    unseen      changed paths that no process of the run was seen to write: another program wrote
+                there, or a program that is not Python
+    elsewhere   files outside of the working directory that the run wrote and left; absolute paths,
                 masked
-    made        those of them where nothing stood before
-    gone        files outside of it that stood there, and that the run removed or moved away, masked
-    copied      whether the tree was a copy that no other run saw
-    read        files outside that it read and that had been changed since the first run of the pair
-                began, likewise
+    made        those of `elsewhere` that did not exist before
+    gone        files outside of the working directory that the run removed or moved away, masked
+    copied      whether the run worked in a copy of the directory that no other run saw
+    read        files outside of the working directory that the run read and that had been changed
+                since the first run of the pair began; absolute paths, masked
     """
 
     created: tuple[str, ...] = ()
@@ -109,15 +109,14 @@ class FilesAfter:
 
     `left`, `before` and `meanwhile` are folders, relative to the report folder.
 
-    put_back    files that the runs had overwritten, removed or touched
-    moved       files that runs which were recorded again had made: they lie in `left`
-    replaced    of `put_back`, those whose content was another: what the runs had written lies in
-                `left`
-    others      files that somebody else changed, made or removed: they stay as they are
-    kept        of `others`, those that lie in `before` as they stood before the runs
-    saved       what stood at a path before a later run that wrote there, where somebody else may
-                have made it: as `run-N/PATH`, it lies in `meanwhile`
-    lost        files that could not be put back; what was kept of them is still kept
+    put_back    files that the runs had overwritten, removed or touched, and that were restored
+    moved       files that runs which were recorded again had made; now in `left`
+    replaced    those of `put_back` whose content had changed; the content of the runs is in `left`
+    others      files that somebody else changed, made or removed; they stay as they are
+    kept        those of `others` whose content from before the runs is in `before`
+    saved       contents, as `run-N/PATH` in `meanwhile`, that a path had before a later run wrote
+                there, if somebody else may have made them
+    lost        files that could not be restored; their kept contents are still in the store
     unkept      files that the runs changed and of which no copy had been kept
     """
 
@@ -136,10 +135,10 @@ class FilesAfter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunRecord:
-    """What the launcher knows of one run. Paths are relative to the report folder.
+    """What the parent process knows of one run. Paths are relative to the report folder.
 
-    `exit_status` is the return code, negative for a signal, None where the process could not be
-    waited for.
+    `exit_status` is the return code, negative for a signal, None if the process could not be waited
+    for.
     """
 
     number: int
@@ -162,12 +161,12 @@ class RunRecord:
 
     @property
     def ended_badly(self) -> bool:
-        """Return whether it failed or took too long; one that we stopped did not."""
+        """Return whether the run failed or took too long; a run that reprocheck stopped did not."""
         return self.ended in ("failed", "timed_out")
 
     @property
     def ended_as_planned(self) -> bool:
-        """Return whether it came to its own end, or to the early stop."""
+        """Return whether the run came to its own end, or to the early stop."""
         return self.ended in ("completed", "stopped")
 
 
@@ -178,10 +177,10 @@ class DeeperPair:
     Their folders are `LEVEL/run-1` and `LEVEL/run-2` in the report folder; with `of_check` they are
     runs of the check itself, whose first iterations were recorded deeply.
 
-    `iterations`: how many were recorded; `begin`: the first of them that was recorded deeply, with
-    these folders in `later/` where that is not 1; `inside`: the module whose operators were
-    recorded at level `op` (empty: all of them). `half`: one run alone, to be paired with that of
-    another recording.
+    `iterations`: how many iterations were recorded; `begin`: the first iteration that was recorded
+    deeply (if it is not 1, the folders are in `later/`); `inside`: the module whose operators were
+    recorded at level `op` (empty: all modules). `half`: whether the pair is one run only, to be
+    paired with that of another recording.
     """
 
     level: Literal["module", "op"]
@@ -224,12 +223,13 @@ class Arm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Side:
-    """A recording as it was compared.
+    """One side of a comparison of two recordings.
 
-    Its first run is run 1 or run 2 of the check; paths of runs are relative to the report folder.
+    The first run of the recording is run 1 or run 2 of the check; paths of runs are relative to the
+    report folder.
 
-    `name`: its file or folder, or the commit. `sources`: hash of each of the user's files that it
-    keeps. `runs`: all of its runs.
+    `name`: the file or folder of the recording, or the commit. `sources`: the hash of each file of
+    the user's that the recording keeps. `runs`: all runs of the recording.
     """
 
     name: str
@@ -244,14 +244,14 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """Another command line: `before reprocheck run options words`.
+    """Another command line to suggest: `before reprocheck run options words`.
 
-    reason   what went wrong and what is to be done
-    why      the same as a sentence that leads to the command: of an older record, which has no
-             reason, or once the check is told (`reprocheck.wording`)
-    before   what stands before the command
-    options  added to those that were given
-    words    the entry point, where it is another one
+    reason   what went wrong and what the user can do
+    why      the reason as a sentence that leads to the command: from an older record without
+             `reason`, or once the check is put into words (`reprocheck.wording`)
+    before   text in front of the command, such as environment variables
+    options  options to add to those that the user gave
+    words    the entry point, if it is not the one that the user gave
     """
 
     reason: AdviceReason | None = None
@@ -307,5 +307,5 @@ class CheckRecord:
 
     @property
     def fail_on(self) -> str:
-        """Return what makes the exit code 1, beside the checks."""
+        """Return what makes the exit code 1, besides the forward and the backward check."""
         return str(self.setting("fail_on", "checks"))

@@ -17,11 +17,11 @@ OfWhat = Literal["operator", "module"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorArgument:
-    """A tensor, by what it looks like.
+    """The description of a tensor argument, without its values.
 
     `strides` are in elements, one for each dimension. `low` and `high`: the smallest and the
-    largest integer, both included, where it is filled with integers. `fingerprint`: the hash of
-    what was recorded, empty where that is not known.
+    largest integer, both included, if the tensor is filled with integers. `fingerprint`: the hash
+    of the recorded values, empty if unknown.
     """
 
     shape: tuple[int, ...]
@@ -52,20 +52,20 @@ Argument: TypeAlias = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Replay:
-    """An operation, and its arguments by what they look like.
+    """An operation, with descriptions of its arguments, that can be run again without the training.
 
-    framework      `torch`
+    framework      the framework, `torch`
     name           `aten.index_put_.default`, or the class of a module, `torch.nn.Dropout`
-    of             whether it is an operator or a module
-    arguments      by their names, in the order of the operation; of a module the positional ones
+    of             whether the operation is an operator or a module
+    arguments      by their names, in the order of the operation; positional arguments of a module
                    are named `0`, `1`…
-    constructor    of a module: the text of the arguments that it was made with, literals alone
-    draws          it draws random numbers
-    own_generator  it was given a generator of its own to draw from
-    device         the kind of device that it ran on: `cpu`, `cuda`
-    threads        threads of an operation on the CPU; None where that was not recorded
-    deterministic  the framework was told to be deterministic
-    values         the paths of the tensors whose recorded values lie beside the script
+    constructor    of a module: the text of its constructor arguments, literals only
+    draws          whether the operation draws random numbers
+    own_generator  whether the operation was given a generator of its own to draw from
+    device         the kind of device that the operation ran on: `cpu`, `cuda`
+    threads        number of threads of an operation on the CPU; None if not recorded
+    deterministic  whether the framework was told to use deterministic algorithms
+    values         the paths of the tensors whose recorded values lie next to the script
     """
 
     framework: str
@@ -82,12 +82,12 @@ class Replay:
 
     @property
     def reads_unfilled(self) -> bool:
-        """Return whether an argument is memory that nothing has filled."""
+        """Return whether an argument is uninitialized memory."""
         return any(one.fill == "nothing" for _, one in self.tensors)
 
     @property
     def tensors(self) -> Iterator[tuple[str, TensorArgument]]:
-        """The tensors that it is given, by their paths: `self`, `indices.1`."""
+        """The tensor arguments, with their paths: `self`, `indices.1`."""
         for name, argument in self.arguments:
             yield from _tensors(name, argument)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 class Statement:
-    """Base of the frozen classes that hold what was found out, as values.
+    """Base of the frozen classes that hold findings as values.
 
-    `reprocheck.wording` has one function for each subclass, which says it in a sentence.
+    `reprocheck.wording` has one function for each subclass, which puts the finding into a sentence.
     """
 
     __slots__ = ()

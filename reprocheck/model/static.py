@@ -22,13 +22,12 @@ class StaticFinding:
     """A finding of the scan.
 
     fix_from    what its fix is made for: the place, or every program
-    precedes    whether it was executed before the first difference was recorded; None where that is
-                not known
-    patchable   whether the scan can fix it; `fix` says then what its patch does
-    editable    whether it knows a change of it, also one that may be wrong until runs have tried it
-    origin      of a number that is set as a seed: the line that makes it, where that is another
-                statement
-    used        the lines that set it as a seed
+    precedes    whether the line was executed before the first difference was recorded; None if
+                unknown
+    patchable   whether the scan can write a patch; `fix` says then what the patch does
+    editable    whether the scan knows a change, even one that may be wrong until runs have tried it
+    origin      the line that makes a number which another statement sets as a seed
+    used        the lines that set the number as a seed
     """
 
     code: str
@@ -47,48 +46,48 @@ class StaticFinding:
 
     @property
     def fix_name(self) -> str:
-        """Name its patch, as `RC402 train.py:3`."""
+        """Name the patch of this finding, such as `RC402 train.py:3`."""
         return f"{self.code} {self.source.at}"
 
     @property
     def changed(self) -> SourceLine:
-        """The line that is to be changed: where a number is made that is wrong as a seed."""
+        """The line to change: `origin`, if a number made there is wrong as a seed."""
         return self.origin or self.source
 
     @property
     def seeds_at(self) -> frozenset[str]:
-        """Return where the number is set as a seed that another line makes."""
+        """Return the line that sets a number as a seed, if another line makes the number."""
         if self.origin is None:
             return frozenset()
         return frozenset(line.at for line in self.used)
 
     def is_for(self, cause: Cause) -> bool:
-        """Return whether it is of the kind of a cause, on its line or on the one that uses what is
-        made there.
+        """Return whether the finding fits a cause: of the same kind, and on the line of the cause
+        or on a line that uses the number made there.
         """
         lines = {self.source.at, self.changed.at}
         return self.code == cause.code and cause.at in lines
 
     @property
     def tells_fix(self) -> bool:
-        """Return whether its fix says what to do, and not only where to read it."""
+        """Return whether the fix says what to do, and not only where to read about it."""
         return bool(self.fix) and self.fix_from != "page"
 
     @property
     def ran(self) -> bool:
-        """Return whether its line was executed, or its function was entered."""
+        """Return whether the line of the finding was executed, or its function was entered."""
         return self.executed in ("executed", "entered")
 
     @property
     def may_change_results(self) -> bool:
-        """Return whether it is more than worth knowing."""
+        """Return whether the finding is more than a remark."""
         return self.severity != "note"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaticScan:
-    """All findings in the script and in what it imports of the user's: those that precede the first
-    difference first.
+    """All findings in the script and in the user's files that it imports; findings executed before
+    the first difference come first.
     """
 
     findings: tuple[StaticFinding, ...]
@@ -102,7 +101,7 @@ class StaticScan:
 
     @property
     def preceding(self) -> tuple[StaticFinding, ...]:
-        """Those of them that did so before the first difference."""
+        """The findings that were executed before the first difference."""
         return tuple(one for one in self.findings if one.precedes)
 
     @property

@@ -63,13 +63,13 @@ LOSS_SERIES = "loss"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Series:
-    """Numbers that the training reported itself, of one rank, in the order in which it did so.
+    """Numbers that the training of one rank reported itself, in the order of reporting.
 
-    name        as the tracker or the framework was given it, such as `val_loss`
-    by          who was given it: `tensorboard`, `keras`, `torch`…; "" for `reprocheck.log`
-    numbers     the values, each as an iteration of one loss
-    iterations  array('q'), the iteration of the training that was under way, one a value
-    steps       array('d'), the place on the tracker's own axis, one a value; NaN where it gave none
+    name        the name given to the tracker or the framework, such as `val_loss`
+    by          the tracker or framework: `tensorboard`, `keras`, `torch`…; "" for `reprocheck.log`
+    numbers     the values, each stored as an iteration with one loss
+    iterations  array('q'), the iteration of the training that was under way, one per value
+    steps       array('d'), the position on the tracker's own axis, one per value; NaN if not given
     """
 
     name: str
@@ -89,8 +89,8 @@ class Series:
         return self.numbers.values[number - 1]
 
     def step(self, number: int) -> float | None:
-        """Return where value `number` (from 1) stands on the tracker's axis; None where it gave
-        none.
+        """Return the position of value `number` (from 1) on the tracker's axis; None if none was
+        given.
         """
         step = self.steps[number - 1]
         if isnan(step):
@@ -100,8 +100,8 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """The losses that a check takes: half-open range [start, end) of loss indexes, all within
-    `iteration` and before it.
+    """The losses that the forward or the backward check uses: the half-open range [start, end) of
+    loss indexes, all within `iteration` and before it.
     """
 
     kind: CheckKind
@@ -214,9 +214,7 @@ class Trace:
     """
 
     def reported(self, name: str, by: str) -> Series:
-        """Return the series of this name that `by` was given; one without values where there is
-        none.
-        """
+        """Return the series of this name reported to `by`; an empty series if there is none."""
         found = (one for one in self.series if (one.name, one.by) == (name, by))
         return next(found, Series(name=name, by=by))
 
@@ -226,19 +224,20 @@ class Trace:
         return len(self.losses) - self.unfinished
 
     def checked(self, kind: CheckKind) -> Checked:
-        """Return the losses that a check takes; without any where they were not recorded."""
+        """Return the losses that a check uses; no losses if they were not recorded."""
         recorded = {"forward": self.forward, "backward": self.backward}
         return recorded[kind] or NOT_RECORDED[kind]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputFile:
-    """A file as a run found it when it first read it. `time` of its last change, in Unix seconds.
+    """A file as a run found it when the run first read it; `time`: the last change, in Unix
+    seconds.
 
-    hash   of what it holds, of a large one of some blocks; "" where it was not read
-    made   by the run itself, before the program began that reads it
-    line   `file:line` of the user's that opened it first, "" where that is not known
-    written the same of the one that wrote it
+    hash     the hash of the content, of some blocks if the file is large; "" if it was not read
+    made     whether the run made the file itself, before the program that reads it began
+    line     the user's `file:line` that first opened the file, "" if unknown
+    written  the user's `file:line` that wrote the file, "" if unknown
     """
 
     size: int
@@ -259,8 +258,8 @@ class InputFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnVariable:
-    """An environment variable that the program set itself. `line`: `file:line` of the user's, ""
-    where that is not known.
+    """An environment variable that the program set itself; `line`: the user's `file:line` that set
+    it, "" if unknown.
     """
 
     value: str
@@ -269,10 +268,10 @@ class OwnVariable:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FirstRead:
-    """What a run found in a file when it first read it.
+    """The content of a file when a run first read it.
 
-    early: before it had its first loss. line: the user's, `file:line`, that opened the file; ""
-    where it is not known. at_import: a library read it as it was imported.
+    early: the run read the file before its first loss. line: the user's line, `file:line`, that
+    opened the file; "" if unknown. at_import: a library read the file while it was imported.
     """
 
     size: int
@@ -282,8 +281,8 @@ class FirstRead:
     at_import: bool = False
 
     def alike(self, later: FirstRead) -> bool:
-        """Return whether a later run read the same, and no sooner: what it starts from, this one
-        started from, too.
+        """Return whether a later run read the same content, and no sooner, so that both runs
+        started from the same file.
         """
         same = bool(self.hash) and (self.size, self.hash) == (later.size, later.hash)
         return same and (self.early or not later.early)
@@ -291,7 +290,7 @@ class FirstRead:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """One run as recorded: the launcher's record, and the traces of its ranks in rank order."""
+    """One run as recorded: the record of the parent process, and the traces in rank order."""
 
     record: RunRecord
     traces: tuple[Trace, ...]
@@ -341,12 +340,12 @@ class Run:
 
     @property
     def last_words(self) -> str:
-        """The last line that it wrote to standard error; "" where it wrote none."""
+        """The last line that the run wrote to standard error; "" if there is none."""
         return self.stderr_tail.strip().rpartition("\n")[2].strip()
 
     @property
     def recorded_losses(self) -> int:
-        """Return how many losses all of its ranks recorded."""
+        """Return how many losses all ranks of the run recorded."""
         return sum(len(trace.losses.values) for trace in self.traces)
 
     @property
@@ -356,19 +355,19 @@ class Run:
 
     @property
     def longest(self) -> int:
-        """The number of iterations of the rank that recorded most of them; 0 without any."""
+        """The number of iterations of the rank that recorded most iterations; 0 without any."""
         return max((len(trace.losses) for trace in self.traces), default=0)
 
     @property
     def failed_at(self) -> str:
-        """`file:line` of the user's at which the first of its processes that an exception ended was
-        at its end; "" where that is not known.
+        """The user's `file:line` at which an exception ended the first failed process; "" if
+        unknown.
         """
         return next((one.failed_at for one in self.processes if one.failed_at), "")
 
     def shown(self, path: str) -> str:
-        """Return a path of this run as a report names it: relative to the working directory where
-        it lies in it.
+        """Return a path of this run as a report shows it: relative to the working directory if it
+        lies there.
         """
         path = normpath(path)
         inside = f"{self.workdir.rstrip('/')}/"

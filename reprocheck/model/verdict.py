@@ -58,11 +58,11 @@ def is_rule(rule: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """One loss list of one rank of one run against run 1 in one of the two checks: a row of
-    `checks` in report.json.
+    """One loss list of one rank of one run against run 1 in the forward or the backward check: a
+    row of `checks` in report.json.
 
-    Numbers are those of the element with the largest difference against what is allowed. `passed`
-    is None where it could not be made. `detail` is made of `why`.
+    Numbers are those of the element with the largest difference relative to what is allowed.
+    `passed` is None if the comparison could not be made. `detail` is the text of `why`.
     """
 
     iteration: int
@@ -81,13 +81,13 @@ class Comparison:
 
     @property
     def limit(self) -> float:
-        """Return the largest difference that is allowed; infinite where no double holds it."""
+        """Return the largest allowed difference; infinite if no double can hold it."""
         return inf if self.allowed is None else self.allowed
 
     @property
     def excess(self) -> float:
-        """Return by how much the difference is larger than allowed; infinite where it is no
-        number.
+        """Return by how much the difference exceeds the allowed one; infinite if the difference is
+        no number.
         """
         if self.max_difference is None:
             return inf
@@ -102,8 +102,8 @@ class Comparison:
 
     @property
     def weight(self) -> tuple[float, float]:
-        """Return how far the difference is beyond what is allowed, and its share of that: rows are
-        ranked by it.
+        """Return the sort key of a row: how far the difference exceeds the allowed one, and their
+        ratio.
         """
         difference, limit = self.max_difference or 0.0, self.limit
         return max(difference - limit, 0.0), difference / limit if limit else difference
@@ -148,12 +148,12 @@ SeriesState = Literal["equal", "within tolerance", "differs", "clock"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeriesPlace:
-    """A value of a series in a run, beside that of run 1.
+    """A value of a series in a run, next to that of run 1.
 
-    number            which value of its series it is, from 1
-    iteration         of the training, that was under way when it was reported
-    step              on the tracker's own axis; None where it gave none
-    reference, value  of run 1 and of the run; None where it was not reported
+    number            the number of the value in its series, from 1
+    iteration         the iteration of the training that was under way when it was reported
+    step              the position on the tracker's own axis; None if not given
+    reference, value  the value in run 1 and in the run; None if not reported
     """
 
     number: int
@@ -190,26 +190,26 @@ class SeriesComparison:
 
     @property
     def first_difference(self) -> SeriesPlace | None:
-        """The first value outside the tolerance; where there is none, the first that is not equal
-        in every bit.
+        """The first value outside the tolerance; if there is none, the first value that is not
+        equal in every bit.
         """
         return self.first_outside or self.first_unequal
 
     @property
     def unequal_from(self) -> int:
-        """The iteration in which the first value was reported that is not equal in every bit; 0
-        where all are.
+        """The iteration in which the first value was reported that is not equal in every bit; 0 if
+        all values are equal.
         """
         return self.first_unequal.iteration if self.first_unequal else 0
 
     @property
     def compared(self) -> bool:
-        """Return whether it was compared: it was not taken for a clock's."""
+        """Return whether the series was compared, and not taken for clock time or resource use."""
         return self.state != "clock"
 
     @property
     def unequal(self) -> bool:
-        """Return whether it was compared, and is not equal in every bit."""
+        """Return whether the series was compared, and is not equal in every bit."""
         return self.state in ("differs", "within tolerance")
 
 
@@ -234,10 +234,10 @@ class LossStatistics:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OneIsLonger:
-    """Two runs whose losses are equal in every bit as far as both go.
+    """Two runs whose losses are equal in every bit up to the end of the shorter run.
 
     first, second  how many iterations run 1 and run 2 recorded
-    ended          the run that did not come to its planned end; 0 where both did
+    ended          the run that did not come to its planned end; 0 if both did
     """
 
     first: int
@@ -263,10 +263,10 @@ class Outcomes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """What the criterion says of the runs.
+    """The verdict of the criterion on the runs.
 
-    `title` is in the words of the documentation; `reason` is one sentence, made of `because`;
-    `caveats` are made of `cautions`.
+    `title` is in the words of the documentation; `reason` is one sentence, the text of `because`;
+    `caveats` are the texts of `cautions`.
     """
 
     verdict: VerdictName
@@ -289,22 +289,24 @@ class Verdict:
 
     @property
     def tone(self) -> Tone:
-        """Return how it looks: only what passes without a difference beside the checks is good."""
+        """Return how the verdict is coloured: good only if the checks pass and nothing else
+        differs.
+        """
         if self.passed and not self.plainly_passes:
             return "unsure"
         return TONES[self.exit_code]
 
     @property
     def fails_by_losses(self) -> bool:
-        """Return whether the exit code is 1, and losses differ: a series alone can make it 1,
-        too.
+        """Return whether the exit code is 1 because losses differ, and not only because a series
+        does.
         """
         return self.exit_code == EXIT_CODE["not_reproducible"] and self.bitwise.equal is not True
 
     @property
     def next_rule(self) -> str:
-        """The rule of `--fail-on` that makes a failure of what a pass does not cover; "" where
-        nothing is left.
+        """The rule of `--fail-on` that turns a difference which the pass does not cover into a
+        failure; "" if there is none.
         """
         if self.first_divergence is not None:
             return "any-iteration"
@@ -316,9 +318,7 @@ class Verdict:
 
     @property
     def plainly_passes(self) -> bool:
-        """Return whether the checks agree, and nothing that was recorded beside them says
-        otherwise.
-        """
+        """Return whether the checks agree, and nothing else that was recorded differs."""
         agrees = self.passed and self.first_divergence is None
         return agrees and not self.differing_series
 
@@ -329,7 +329,7 @@ class Verdict:
 
     def failing_series(self, fail_on: str) -> SeriesComparison | None:
         """Return the first series that makes the exit code 1 while all losses agree in every bit,
-        because a rule of `fail_on` names it; one that no run reported is none.
+        because a rule of `fail_on` names it; a series that no run reported does not count.
         """
         if self.exit_code != EXIT_CODE["not_reproducible"] or self.bitwise.equal is not True:
             return None
@@ -356,9 +356,7 @@ class Verdict:
 
     @property
     def largest(self) -> Comparison | None:
-        """The comparison with the largest difference against what is allowed; of those beyond it
-        the one that is furthest beyond.
-        """
+        """The comparison with the largest difference relative to the allowed one."""
         return max(
             (row for row in self.comparisons if row.max_difference is not None),
             key=lambda row: row.weight,

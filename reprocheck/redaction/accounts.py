@@ -23,7 +23,7 @@ _STORES = "s3|s3a|s3n|gs|gcs|abfs|abfss|wasb|wasbs|az|hdfs|oss|obs|cos|r2|swift|
 
 
 def _file_of(found: str) -> str:
-    """Return the name of the file alone, where there is one."""
+    """Return the name of the file without its path, if there is a file."""
     _, slash, name = found.rpartition("/")
     return f"<path>/{name}" if slash and name else "<path>"
 

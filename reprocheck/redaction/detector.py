@@ -39,12 +39,12 @@ _OF_A_KNOWN_VALUE = "value of an argument or a variable"
 
 
 class Detector:
-    """Takes out of texts what must not leave, and counts it by kind.
+    """Removes from texts what must not leave the machine, and counts the removals by kind.
 
     identity   home folder, user name and host name of the sender
-    known      values that are taken out wherever they stand
-    scanner    what looks for secrets beside the patterns
-    folders    those that the training ran in: paths in them are relative to them
+    known      values that are removed wherever they occur
+    scanner    a scanner for secrets, in addition to the patterns
+    folders    the folders that the training ran in: paths in them are made relative
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Detector:
         self._seen: dict[str, tuple[str, Counter[str]]] = {}
 
     def masked(self, text: str) -> str:
-        """Return the text without what must not leave; lines keep their number."""
+        """Return the text with sensitive parts masked; the number of lines stays the same."""
         if text not in self._seen:
             self._seen[text] = self._searched(text)
         shown, counts = self._seen[text]
@@ -110,7 +110,7 @@ def written(values: Iterable[str]) -> list[str]:
 
 
 def without(text: str, values: Iterable[str], shown: str) -> tuple[str, int]:
-    """Put a mark in place of each of these values, and count them."""
+    """Replace each of these values by a mark, and count the replacements."""
     number = 0
     for value in values:
         found = text.count(value)
@@ -121,8 +121,8 @@ def without(text: str, values: Iterable[str], shown: str) -> tuple[str, int]:
 
 
 def _to_find(value: str) -> Iterator[str]:
-    """Yield what is looked for: the value, also as `repr`, JSON, a URL and Base64 write it; of one
-    that other things are called, too, the value as our sentences name it.
+    """Yield the texts to search for: a value, also as `repr`, JSON, a URL and Base64 write it; a
+    value that is also a common word only as sentences of reprocheck name it.
     """
     if not is_telling(value):
         yield f"`{value}`"
@@ -146,7 +146,9 @@ def _replaced(text: str, pattern: Pattern, counts: Counter[str]) -> str:
 
 
 def is_telling(value: str) -> bool:
-    """Return whether a value is found again in a text without finding other things."""
+    """Return whether a value is specific enough to be searched for without matching other
+    things.
+    """
     is_word = value.isalpha() and value.islower()
     is_mark = value.startswith("<")
     # one word in small letters has to be longer: `transformer` is a module's name, too

@@ -37,7 +37,7 @@ Table = Mapping[str, Mapping[How, Sequence[str]]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fields:
-    """The tables, and what the ways in them mean."""
+    """The tables of fields, with the meaning of each way of redaction in them."""
 
     means: Mapping[How, str]
     check: Table
@@ -47,7 +47,7 @@ class Fields:
 
 
 def rows(table: Table) -> Iterator[tuple[tuple[str, str], How]]:
-    """Yield each class and field with the way in which it leaves."""
+    """Yield each class and field with the way in which the field is redacted."""
     for kind, ways in table.items():
         for how, names in ways.items():
             for name in names:

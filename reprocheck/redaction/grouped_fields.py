@@ -26,7 +26,7 @@ def _setting(setting: Setting, redaction: Redaction) -> Setting:
 
 
 def _difference(one: EnvironmentDifference, redaction: Redaction) -> EnvironmentDifference:
-    """Return a difference of the environment: that there is one is shown also where its values are
+    """Redact a difference of the environment: that it exists is shown even if its values are
     not.
     """
     shown = redaction.fact(one.key, one.reference), redaction.fact(one.key, one.value)
@@ -43,8 +43,8 @@ def _difference(one: EnvironmentDifference, redaction: Redaction) -> Environment
 
 
 def _replay(one: Replay, redaction: Redaction) -> Replay | None:
-    """Return an operation to run alone leaves whole or not at all: a part of it would be another
-    one.
+    """Return an operation to replay completely or not at all, because a part of it would be another
+    operation.
     """
     if redaction.strict and (one.constructor or _holds_text(one.arguments)):
         return None
@@ -55,7 +55,7 @@ def _replay(one: Replay, redaction: Redaction) -> Replay | None:
 
 
 def _holds_text(arguments: tuple[tuple[str, Argument], ...]) -> bool:
-    """Return whether an argument, or a part of one, is text."""
+    """Return whether an argument, or a part of the argument, is text."""
     values: list[Argument] = [value for _, value in arguments]
     while values:
         value = values.pop()

@@ -35,18 +35,19 @@ NOT_SHOWN, NOT_SET = "<set>", "not set"
 
 
 class Redaction:
-    """What may stand in what others read, and a count of what does not.
+    """What may be shown to others, and a count of what was removed.
 
-    level      for whom it is: `folder` takes names and secrets of known forms out of all text;
-               `paste` and `attachment` let only listed fields leave, arguments by their shape, and
-               look for more in the text of them
+    level      the audience: `folder` removes names and secrets of known forms from all text;
+               `paste` and `attachment` let only listed fields pass, arguments only by their shape,
+               and search the text of these fields more thoroughly
     identity   home folder, user name and host name of the sender
-    known      values that are taken out wherever they stand, such as those of arguments
-    quoted     what sentences quote of the log, taken out where no log leaves
-    scanner    what looks for secrets beside the patterns; without one an attachment is strict
-    folders    those that the training ran in: paths in them are relative to them
+    known      values that are removed wherever they occur, such as those of arguments
+    quoted     log lines that sentences quote, removed if no log is sent
+    scanner    a scanner for secrets, in addition to the patterns; without one an attachment is
+               strict
+    folders    the folders that the training ran in: paths in them are made relative
     strict     whether free text is left out
-    with_log   whether what the script printed leaves
+    with_log   whether the output of the script is sent
     """
 
     def __init__(
@@ -96,17 +97,17 @@ class Redaction:
         return self._detector.counts
 
     def shown(self, text: str, how: How) -> str:
-        """Return what leaves of a text of a field."""
+        """Return the text of a field as it may be shown."""
         if how == "as is":
             return text
         return self._ways[how](text)
 
     def checked(self, text: str) -> str:
-        """Return a text as the detector leaves it, in every level."""
+        """Return a text with sensitive parts masked, at every level."""
         return self._detector.masked(text)
 
     def text(self, text: str) -> str:
-        """Return what leaves of free text, or of a sentence that can hold parts of some."""
+        """Return free text, or a sentence that can quote free text, as it may be shown."""
         if not self.strict:
             return self.checked(text)
         if text.strip():
@@ -123,7 +124,7 @@ class Redaction:
         return self.text(text)
 
     def log(self, text: str) -> str:
-        """Return what the script printed."""
+        """Return the output of the script as it may be shown."""
         if self.with_log:
             return self.text(text)
         if text.strip():
@@ -157,7 +158,7 @@ class Redaction:
         return self._numbered("file", text) + shapes.suffix(text)
 
     def value(self, text: str) -> str:
-        """Return a value that code was given: its shape."""
+        """Return the shape of a value that code was given."""
         if self.level == "folder":
             return self.checked(text)
         found = shapes.shape(text)
@@ -166,7 +167,7 @@ class Redaction:
         return self.checked(found)
 
     def arguments(self, command: Iterable[str], *, started: bool = False) -> tuple[str, ...]:
-        """Return the words of a command; `started`: those behind its script."""
+        """Return the redacted words of a command; `started`: the words after its script."""
         command = tuple(command)
         if self.level == "folder":
             return self._masking.arguments(command)
@@ -186,7 +187,7 @@ class Redaction:
         return self.checked(f"{option}{word.between}{found}")
 
     def command(self, text: str, *, started: bool = False) -> str:
-        """Return a command as one types it in a shell; `started`: the words behind its script."""
+        """Return a redacted command as typed in a shell; `started`: the words after its script."""
         try:
             words = tuple(shlex.split(text))
         except ValueError:  # no shell has written it
@@ -195,7 +196,7 @@ class Redaction:
         return text if shown == words else shlex.join(shown)
 
     def person(self, name: str) -> str:
-        """Return the name of somebody who did something."""
+        """Return the redacted name of a person who did something."""
         return name if self.level == "folder" else ""
 
     def setting(self, name: str, value: str) -> str:
@@ -211,7 +212,7 @@ class Redaction:
         return self.value(value)
 
     def fact(self, key: str, value: object) -> tuple[str, object] | None:
-        """Return a fact of the environment with its key; None where it does not leave."""
+        """Return a fact of the environment with its key; None if it must not be shown."""
         if self.level == "folder":
             return self.checked(key), self._of_framework(value)
         if key in COMMANDS:

@@ -25,7 +25,7 @@ _LISTS = "node_?list|hosts|nodes"
 
 
 def _tells_a_host(found: str) -> bool:
-    """Return whether a name that stands where a host is named is one that tells something."""
+    """Return whether a name in the place of a host name identifies a host."""
     small = found.lower()
     is_number = small.replace(".", "").isdigit()
     return not is_number and small not in HOSTS and not small.endswith(LISTS.public_sites)

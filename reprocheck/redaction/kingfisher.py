@@ -26,7 +26,7 @@ Scanner = Callable[[str], list[Secret]]
 
 @cache
 def found_scanner() -> Scanner | None:
-    """Return the detector; None where the extra `bundle` is not installed."""
+    """Return the scanner for secrets; None if the extra `bundle` is not installed."""
     if find_spec("kingfisher_sdk") is None:
         return None
     from kingfisher_sdk import Rules, Scanner as Kingfisher
@@ -41,7 +41,7 @@ def found_scanner() -> Scanner | None:
 
 
 def _secret(data: bytes, finding: Any) -> Secret:
-    """Return a finding as the text that it covers: of one inside Base64, the Base64."""
+    """Return the text that a finding covers; for a finding inside Base64, the Base64 text."""
     place = finding.location
     covered = data[place["start_offset"] : place["end_offset"]].decode("utf-8", "replace")
     return Secret(kind=_kind(finding.rule_id), text=covered)

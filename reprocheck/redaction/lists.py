@@ -17,7 +17,7 @@ VARIABLE = "variable."
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lists:
-    """The lists; `lists.toml` says what each holds."""
+    """The lists of harmless words; `lists.toml` says what each list holds."""
 
     facts: frozenset[str]
     facts_of: tuple[str, ...]

@@ -76,7 +76,7 @@ def mask_stream(
 
 
 class _Log:
-    """One log, block by block. `names`, `known`: as Latin-1 shows them."""
+    """One log, read block by block. `names`, `known`: texts to mask, decoded as Latin-1."""
 
     def __init__(self, names: tuple[str, ...], known: tuple[str, ...]) -> None:
         found = needles(*names)
@@ -177,7 +177,7 @@ class _Log:
                     behind += 1
 
     def _holds_nothing(self, shape: bytes) -> bool:
-        """Return whether lines of a shape hold nothing, whatever their digits are."""
+        """Return whether lines of a shape hold no secret, whatever their digits are."""
         if shape in self._holding or len(self._empty) + len(self._holding) > _MOST_SHAPES:
             return False
         text, redactor = shape.decode("latin-1"), Redactor()
@@ -191,7 +191,7 @@ class _Log:
         return self._redactor.text(data.decode("latin-1")).encode("latin-1")
 
     def _without_names(self, data: bytes) -> bytes:
-        """Return the same as `masking.mask` does it, at once."""
+        """Return the result of `masking.mask` for a whole block at once."""
         text, credentials = _CREDENTIALS.subn(f"://{CREDENTIALS}", data.decode("latin-1"))
         self._credentials += credentials
         for name, shown in self._names:
@@ -220,8 +220,8 @@ def _in_path(home: str) -> re.Pattern[str]:
 
 
 def _whole_lines(data: bytes) -> int:
-    """Return the end of the last line that is there to its end and does not go on; within a line
-    where that is too long.
+    """Return the end of the last complete line that does not continue on the next one; if a line is
+    too long, a position within the line.
     """
     end = _line_end(data, len(data))
     complete = end
@@ -239,7 +239,7 @@ def _whole_lines(data: bytes) -> int:
 
 
 def _line_end(data: bytes, before: int) -> int:
-    """Return the end of the last line that ends before a place; 0 where none does."""
+    """Return the end of the last line that ends before a position; 0 if there is none."""
     return max(data.rfind(b"\n", 0, before), data.rfind(b"\r", 0, before)) + 1
 
 

@@ -34,12 +34,12 @@ class Masking:
         return self._redactor.text(mask(text, *self._identity))
 
     def path(self, path: str) -> str:
-        """Mask names and tokens in a path, and nothing else."""
+        """Mask only names and tokens in a path."""
         return self._redactor.path(mask(path, *self._identity))
 
     def arguments(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Mask the words of a command: what follows an option that is named as a secret, whatever
-        it looks like.
+        """Mask the words of a command, including any value after an option whose name suggests a
+        secret.
         """
         return tuple(self._redactor.arguments(mask(word, *self._identity) for word in words))
 

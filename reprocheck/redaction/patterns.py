@@ -37,9 +37,10 @@ _LIBRARY = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pattern:
-    """What is found by `regex` where `accepted` agrees, and `shown` instead of it.
+    """A regular expression, a test of its matches (`accepted`), and the text shown instead
+    (`shown`).
 
-    group   the part of what is found that is taken out; 0 for all of it
+    group   the group of the match that is removed; 0 for the whole match
     """
 
     kind: str

@@ -73,7 +73,9 @@ def words_of(command: Sequence[str], *, started: bool = False) -> Iterator[Word]
 
 
 def _word(text: str, before: str, *, first: bool, started: bool) -> Word:
-    """Read one word; `started`: the script or module stands before it, and what follows is its."""
+    """Parse one word of a command; `started`: the script or module comes before it, so that it is
+    an argument of the script.
+    """
     if any(map(str.isspace, text)):  # a command of `bash -c`, or text
         return Word(value=text)
     if before == "-m" and not started:
@@ -135,7 +137,7 @@ def shape(text: str) -> str:
 
 
 def suffix(path: str) -> str:
-    """Return the suffix of a file, where it is a usual one."""
+    """Return the suffix of a file, if it is a common one."""
     match = _SUFFIX.search(path)
     if match is None:
         return ""
@@ -189,5 +191,5 @@ def is_version_of(package: str, text: str) -> bool:
 
 
 def is_known_package(name: str) -> bool:
-    """Return whether a package is one that leaves in `strict`."""
+    """Return whether a package may be named in `strict`."""
     return name in LISTS.packages or _OF_NVIDIA.fullmatch(name) is not None

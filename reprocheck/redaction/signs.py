@@ -42,8 +42,8 @@ _EIGHTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in a text. `places`: bytes of the lines that may hold one of the words;
-    `named`: whether one of the names stands in it.
+    """The result of a search in a text. `places`: bytes of the lines that may hold one of the
+    words; `named`: whether the text holds one of the names.
     """
 
     places: Places
@@ -51,7 +51,9 @@ class Found:
 
 
 class Signs:
-    """Looks for words and names, and for what addresses and keys without a name are made of."""
+    """Searches for words and names, and for the characters that addresses and unnamed keys consist
+    of.
+    """
 
     def __init__(self, words: Iterable[str], names: Iterable[str]) -> None:
         words = set(words)
@@ -62,7 +64,7 @@ class Signs:
         self._of_names = _table(of_names, _SPREADS[0])
 
     def find(self, data: bytes) -> Found:
-        """Look for all of them in a text."""
+        """Search a text for all words, names and signs."""
         import numpy as np
 
         array = np.frombuffer(data, np.uint8)
@@ -138,8 +140,8 @@ def _bytes_of(letter: str) -> Iterable[int]:
 
 
 def _rarest(word: str) -> str:
-    """Return the part of a word that is looked for: the four letters that are rarest in texts; a
-    short word with any behind it.
+    """Return the part of a word to search for: its four letters that are rarest in texts; for a
+    short word, with any letters after it.
     """
     word = word.ljust(_WIDTH, "\0")
     windows = (word[start : start + _WIDTH] for start in range(len(word) - _WIDTH + 1))
@@ -147,13 +149,13 @@ def _rarest(word: str) -> str:
 
 
 def _frequency(window: str) -> float:
-    """Return how often it stands in ordinary text, more or less: the logarithm."""
+    """Return the logarithm of the approximate frequency of four letters in ordinary text."""
     places = (_OF_TEXT.find(letter) for letter in window)
     return sum(-math.log(2 + (place if place >= 0 else 1000)) for place in places)
 
 
 def _of_pair(small: Array, pair: bytes) -> Places:
-    """Return where two bytes follow each other."""
+    """Return the positions at which two bytes follow each other."""
     import numpy as np
 
     first, second = (letter | _SMALL_LETTER for letter in pair)
@@ -177,7 +179,7 @@ def _of_addresses(array: Array) -> Iterator[Places]:
 
 
 def _of_keys(array: Array) -> Places:
-    """Return where letters, digits, slashes and plus signs follow each other for long."""
+    """Return the positions of long sequences of letters, digits, slashes and plus signs."""
     import numpy as np
 
     in_key = (array | _SMALL_LETTER) - np.uint8(ord("a")) < 26

@@ -23,16 +23,16 @@ _EMPTY: tuple[tuple[type, Any], ...] = ((str, ""), (tuple, ()), (Mapping, {}))
 
 
 def redacted(thing: T, redaction: Redaction) -> T:
-    """Return the same check, resume or night with that alone which may stand in what is written.
+    """Return the check, resume or night with only the content that may be written.
 
-    In `strict` nothing stands in place of the sentences that are left out.
+    In `strict` the sentences that are left out are not replaced.
     """
     shown: T = _value(thing, None, redaction)
     return shown
 
 
 def _thing(thing: Any, redaction: Redaction) -> Any:
-    """Return a dataclass, each of its fields as the list says."""
+    """Return a dataclass, each of its fields redacted as the tables say."""
     special = WHOLE.get(type(thing))
     if special is not None:
         return _neutral(special(thing, redaction))
@@ -56,7 +56,7 @@ def _field(kind: str, name: str, value: Any, redaction: Redaction) -> Any:
 
 
 def _neutral(value: Any) -> Any:
-    """Return the same value without what steers a terminal, each of its texts on one line."""
+    """Return a value without terminal control codes, each of its texts on one line."""
     if isinstance(value, str):
         return _printable(value, "value")
     if isinstance(value, (tuple, list)):
@@ -70,7 +70,9 @@ def _neutral(value: Any) -> Any:
 
 
 def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
-    """Return a value of a field, whatever it is made of; `how`: None for a field without a row."""
+    """Return a redacted value of any type; `how`: the way of redaction, None for a field that is
+    not in the tables.
+    """
     if isinstance(value, str):
         return _text(value, how, redaction)
     if is_dataclass(value):
@@ -106,7 +108,7 @@ def _text(value: str, how: How | None, redaction: Redaction) -> str:
 
 
 def _printable(text: str, how: How | None) -> str:
-    """Take out what steers a terminal; a name and a path take one line."""
+    """Remove terminal control codes; put a name or a path on one line."""
     text = printable(text)
     if how in (None, "sentence", "text", "log"):
         return text
@@ -125,7 +127,7 @@ def _facts(redaction: Redaction, facts: Mapping[str, object]) -> dict[str, objec
 def _changes(
     redaction: Redaction, changes: Mapping[str, tuple[str, str]]
 ) -> dict[str, tuple[object, object]]:
-    """Return facts that are not what they were; of one that does not leave, that it is not."""
+    """Return facts that changed; if the values must not be shown, only that they changed."""
     shown: dict[str, tuple[object, object]] = {}
     for key, (then, now) in changes.items():
         was, be = redaction.fact(key, then), redaction.fact(key, now)

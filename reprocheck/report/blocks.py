@@ -25,8 +25,8 @@ class Block:
 class Text(Block):
     """A paragraph.
 
-    style   `lead` is the first paragraph of a section, `hint` one that explains a page to its
-            reader and stands on a page alone, `note` a remark
+    style   `lead`: the first paragraph of a section; `hint`: an explanation for the reader, shown
+            only on the HTML page; `note`: a remark
     """
 
     text: str
@@ -46,9 +46,9 @@ class FileLink(Block):
 class Table(Block):
     """Column heads and rows.
 
-    marked    rows that fail or differ; those that agree where `good`
-    strong    the column that is bold in marked rows
-    captioned  whether the title is shown: a section of one table has it as its heading
+    marked     indexes of rows that fail or differ; of rows that agree if `good`
+    strong     the column that is bold in marked rows
+    captioned  whether the title is shown; not if the section has only this table, under its heading
     """
 
     title: str
@@ -73,7 +73,7 @@ class Bullets(Block):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name, its value, and what is to be added to it; `code`: the value is code."""
+    """A name, its value, and an additional remark; `code`: the value is code."""
 
     name: str
     value: str
@@ -90,7 +90,7 @@ class Numbers(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Facts(Block):
-    """Names with their values; `heads_texts`: a text has them at its top already."""
+    """Names with their values; `heads_texts`: whether a text report has them at its top already."""
 
     facts: tuple[Fact, ...]
     heads_texts: bool = False
@@ -106,10 +106,10 @@ class Code(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Log(Block):
-    """The end of what a run printed, behind a title that opens it.
+    """The end of the output of a run, folded under a title.
 
-    short   whether short reports have it, too
-    open    whether it is open on a page
+    short   whether short reports show the log, too
+    open    whether it is unfolded on a page
     """
 
     title: str
@@ -120,7 +120,7 @@ class Log(Block):
 
 @dataclass(frozen=True, slots=True)
 class Source(Block):
-    """A line of the user's code with its place; `role`: what happens there."""
+    """A line of the user's code with its place; `role`: what happens on the line."""
 
     line: SourceLine
     role: str = ""
@@ -128,7 +128,7 @@ class Source(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fold(Block):
-    """Blocks behind a title that opens them; `detail`: on a page alone."""
+    """Blocks folded under a title; `detail`: shown only on the HTML page."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -138,14 +138,14 @@ class Fold(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chart(Block):
-    """A chart; on a page alone.
+    """A chart, shown only on the HTML page.
 
-    title   for those who cannot see it
-    svg     an element for the page
-    heading above it; `lead` explains it
-    ranks   those whose dashes a legend explains
-    notes   what it does not show
-    live    whether it can be zoomed: there is data for it
+    title   the description for readers who cannot see the chart
+    svg     the SVG element for the page
+    heading the heading above the chart; `lead` explains the chart
+    ranks   the ranks whose dash patterns a legend explains
+    notes   what the chart does not show
+    live    whether the chart can be zoomed, because there is data for it
     """
 
     id: str
@@ -160,9 +160,9 @@ class Chart(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repair(Block):
-    """What to do: a patch, code to paste, or a sentence.
+    """What to do about a cause: a patch, code to paste, or a sentence.
 
-    said   what is known of a patch
+    said   what is known of a patch, such as the result of runs with it
     """
 
     kind: Literal["patch", "code", "words"]
@@ -173,12 +173,12 @@ class Repair(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CausePanel(Block):
-    """A cause, its line, what to do, and what shows it.
+    """A cause, its line, the fix, and the evidence.
 
-    heading   before its code in a text: `Cause`
+    heading   the words before its code in a text report: `Cause`
     badge     the confidence in a word, `means` in a sentence
-    known     whether the page has the entry of its code
-    rung      the rung on which it shows first; "" where another cause is told for that
+    known     whether the page has the catalogue entry of its code
+    rung      the rung on which the cause shows first; "" if another cause is named for that rung
     """
 
     heading: str
@@ -196,12 +196,12 @@ class CausePanel(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RungRow:
-    """A rung of the ladder: what is printable in each column.
+    """A rung of the ladder: the printable text of each column.
 
-    kind    for programs: `equal`, `differs`, `not-recorded`, `not-compared`
+    kind    the status for programs: `equal`, `differs`, `not-recorded`, `not-compared`
     means   what the rung is about
-    facts   of a rung that differs
-    cause   what is told as the cause of its difference; "" for none
+    facts   facts of a rung that differs
+    cause   the cause named for the difference of the rung; "" for none
     """
 
     kind: str
@@ -221,7 +221,7 @@ class RungRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rungs(Block):
-    """The ladder; `title` for those who see it as a table."""
+    """The ladder; `title`: the caption if it is shown as a table."""
 
     title: str
     rows: tuple[RungRow, ...]
@@ -229,9 +229,9 @@ class Rungs(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleEntry(Block):
-    """What the catalogue says of a code; on a page alone.
+    """The catalogue entry of a code, shown only on the HTML page.
 
-    target   the section with its cause; rung: on which it shows first, "" without a ladder
+    target   the section with its cause; rung: the rung on which it shows first, "" without a ladder
     """
 
     code: str
@@ -244,7 +244,7 @@ class RuleEntry(Block):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Section:
-    """A heading and what stands below it; `detail`: on a page alone."""
+    """A heading and its blocks; `detail`: shown only on the HTML page."""
 
     id: str
     title: str
@@ -254,15 +254,15 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What a check says, in the order in which it is read.
+    """The content of a report, in the order of reading.
 
     title     the verdict
-    name      of what was checked, for the title of the window
-    lead      the one sentence of the difference; "" for none
-    reasons   behind it
-    answer    the sections before what to type next, `details` those behind it
-    rungs     of the ladder that the contents of a page begin with
-    preview   a small chart beside the verdict, as an element for a page
+    name      the name of the script, for the title of the window
+    lead      the one sentence on the difference; "" for none
+    reasons   the sentences that justify the verdict
+    answer    the sections before the next command, `details` those after it
+    rungs     the rungs of the ladder shown in the table of contents of a page
+    preview   a small chart next to the verdict, as an element for a page
     """
 
     title: str
@@ -287,7 +287,7 @@ class Report:
 def section(
     identifier: str, title: str, *blocks: Block | Iterable[Block] | None, detail: bool = False
 ) -> Section | None:
-    """Return a section of the blocks that are there; None where nothing is."""
+    """Return a section of the blocks that are not empty; None if all are."""
     present: list[Block] = []
     for block in blocks:
         if block is None:

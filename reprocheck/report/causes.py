@@ -18,8 +18,8 @@ CONFIDENCE: Mapping[Confidence, str] = {
 
 
 def cause_and_fix(check: Check) -> Section | None:
-    """Return the best cause, or all that are confirmed, with what to do; None where there is
-    neither a cause nor a search.
+    """Return the best cause, or all confirmed ones, with the fix; None if there is neither a cause
+    nor a search.
     """
     first = leading(check)
     titles = {0: tr("What was tried"), 1: tr("Cause and fix")}
@@ -28,7 +28,7 @@ def cause_and_fix(check: Check) -> Section | None:
 
 
 def leading(check: Check) -> tuple[Cause, ...]:
-    """Return the causes that are told first: those that are confirmed, else the best."""
+    """Return the causes that are named first: the confirmed ones, else the best."""
     confirmed = tuple(cause for cause in check.causes if cause.confidence == "confirmed")
     return confirmed or check.causes[:1]
 
@@ -51,7 +51,7 @@ def _answer(check: Check, first: Sequence[Cause]) -> Iterator[Block]:
 
 
 def others(check: Check) -> Section | None:
-    """Return the causes that are not told first; None where there are none."""
+    """Return the causes that are not named first; None if there are none."""
     first = leading(check)
     causes = [cause for cause in check.causes if cause not in first]
     title = tr("Another possible cause")
@@ -62,7 +62,7 @@ def others(check: Check) -> Section | None:
 
 
 def panel(check: Check, cause: Cause, repair: Repair | None, *, leads: bool) -> CausePanel:
-    """Return a cause as a block; `leads`: whether it is told first."""
+    """Return a cause as a block; `leads`: whether the cause is named first."""
     rung = check.leading
     heading = tr("Cause")
     if cause not in leading(check):
@@ -83,8 +83,8 @@ def panel(check: Check, cause: Cause, repair: Repair | None, *, leads: bool) -> 
 
 
 def best(check: Check) -> Repair | None:
-    """Return the one fix of a check: the patch that was tried where there is one, else what the
-    best cause advises; None where nothing is known.
+    """Return the fix of a check: the patch that was tried, else the advice of the best cause; None
+    if there is neither.
     """
     search = check.search
     if search is not None and search.patch:
@@ -96,14 +96,14 @@ def best(check: Check) -> Repair | None:
 
 
 def of(check: Check, cause: Cause) -> Repair | None:
-    """Return the fix that stands with a cause; None for a confirmed one where a patch was found."""
+    """Return the fix shown with a cause; None for a confirmed cause if a patch was found."""
     if cause.confidence == "confirmed" and check.search is not None and check.search.patch:
         return None
     return own_fix(cause)
 
 
 def own_fix(cause: Cause) -> Repair | None:
-    """Return what a cause itself advises; None where it advises nothing."""
+    """Return the advice of a cause itself; None if it has none."""
     text = fix(cause)
     if not text:
         return None
@@ -113,7 +113,7 @@ def own_fix(cause: Cause) -> Repair | None:
 
 
 def cause_title(cause: Cause) -> str:
-    """`R101 Dropout without a seed (observed)`."""
+    """Return the title of a cause: `R101 Dropout without a seed (observed)`."""
     return tr(
         "{code} {title} ({confidence})",
         code=line(cause.code),
@@ -123,12 +123,12 @@ def cause_title(cause: Cause) -> str:
 
 
 def fix(cause: Cause) -> str:
-    """Return the fix, printable, its line breaks and indents kept."""
+    """Return the text of a fix, printable, with its line breaks and indents."""
     return printable(cause.fix).expandtabs(4).strip("\n").rstrip()
 
 
 def is_code(text: str) -> bool:
-    """Return whether a fix is to be pasted, or is a sentence to be read."""
+    """Return whether a fix is code to paste, and not a sentence."""
     sentence = text.endswith("。") or (" " in text and text.endswith((".", "!")))
     return "\n" in text or not sentence
 

@@ -97,7 +97,7 @@ def loss_figure(curves: Curves) -> Figure:
 
 
 def preview_figure(curves: Curves) -> Figure:
-    """Return the losses of every run, small: to stand beside the verdict."""
+    """Return a small chart of the losses of every run, to be shown next to the verdict."""
     figure, axes = _figure("loss", _PREVIEW)
     figure.subplots_adjust(left=0.19, right=0.98, top=0.86, bottom=0.24)
     for curve in curves.losses:
@@ -111,7 +111,7 @@ def preview_figure(curves: Curves) -> Figure:
 
 
 def series_figure(curves: Curves, name: str, axis: str) -> Figure:
-    """Return a series of every run over its steps."""
+    """Return a chart of a series of every run over its steps."""
     figure, axes = _figure(name)
     axes.set_xlabel(axis)
     for curve in curves.losses:
@@ -125,7 +125,8 @@ def series_figure(curves: Curves, name: str, axis: str) -> Figure:
 
 
 def difference_figure(curves: Curves) -> Figure:
-    """|loss − loss of run 1| of every later run on a log scale, with what is allowed.
+    """Return a chart of |loss − loss of run 1| for every later run on a log scale, with the allowed
+    difference.
 
     Zero has a line of its own at the bottom.
     """
@@ -158,15 +159,17 @@ def difference_figure(curves: Curves) -> Figure:
 
 
 def label(curve: Curve, curves: Curves) -> str:
-    """`run 2`, or `run 2, rank 1` where several ranks are shown."""
+    """Return the legend label of a curve: `run 2`, or `run 2, rank 1` if several ranks are
+    shown.
+    """
     if curves.ranks_total > 1:
         return f"run {curve.run}, rank {curve.rank}"
     return f"run {curve.run}"
 
 
 def dash(curve: Curve, curves: Curves) -> int:
-    """Return which of `DASHES` a curve has: that of its rank where several are drawn, else that of
-    its run, solid for the first two.
+    """Return the index in `DASHES` for a curve: by its rank if several ranks are drawn, else by its
+    run, solid for the first two runs.
     """
     position = max(0, curve.run - 2)
     if len(curves.ranks) > 1:
@@ -189,8 +192,8 @@ def logarithmic(curves: Curves) -> bool:
 
 
 def floor(curves: Curves) -> float:
-    """Return where zero is drawn on the log scale: a decade below the smallest difference, and well
-    below what is allowed.
+    """Return the position of zero on the log scale: a decade below the smallest difference, and
+    well below the allowed difference.
     """
     import math
 
@@ -202,7 +205,7 @@ def floor(curves: Curves) -> float:
 
 
 def decade(exponent: int) -> str:
-    """`1e-3`, `0.1`, `1`, `10`, `1e2`."""
+    """Return the label of a power of ten: `1e-3`, `0.1`, `1`, `10`, `1e2`."""
     return {-1: "0.1", 0: "1", 1: "10"}.get(exponent, f"1e{exponent}")
 
 
@@ -282,8 +285,8 @@ def _figure(quantity: str, size: tuple[float, float] = _SIZE) -> tuple[Figure, A
 
 
 def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
-    """Run 1 is a broad line and the others thinner ones on it, so that equal curves are both
-    seen.
+    """Draw a curve: run 1 as a broad line and other runs thinner on top, so that equal curves stay
+    visible.
     """
     stroke = _STROKES[curve.run == 1]
     marker = None
@@ -305,7 +308,7 @@ def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
 
 
 def _mark(axes: Axes, curves: Curves) -> None:
-    """Draw a line at the first divergence, with its name beside it."""
+    """Draw a labelled vertical line at the first divergence."""
     where = curves.first_divergence
     if where is None:
         return
@@ -348,12 +351,12 @@ def _crosses(axes: Axes, curves: Curves) -> None:
 
 
 def _named_once(things: Iterable[T], name: str) -> Iterator[tuple[T, str | None]]:
-    """Return each thing, the first with the name that the legend shows for all of them."""
+    """Pair the first thing with a name for the legend, and all others with None."""
     return zip(things, chain([name], repeat(None)))  # noqa: B905, without end on purpose
 
 
 def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
-    """Names the line of zero, thins the decades to those that fit, and leaves room above."""
+    """Label the line of zero, keep only as many decades as fit, and leave room above."""
     import math
 
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
@@ -376,7 +379,7 @@ def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
 def _finish(
     axes: Axes, curves: Curves, *, empty: str, most_labels: int = 10, most_ticks: int = 9
 ) -> None:
-    """Add the legend, or say why nothing is drawn, and the ticks of whole iterations."""
+    """Add the legend and integer ticks, or say why nothing is drawn."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     handles, labels = axes.get_legend_handles_labels()
@@ -407,7 +410,7 @@ def _finish(
 
 
 def _positive(series: Iterable[Array]) -> list[float]:
-    """Return the least and largest value above zero of several arrays; empty where there is
+    """Return the smallest and largest value above zero of several arrays; empty if there is
     none.
     """
     import numpy as np

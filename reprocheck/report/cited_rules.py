@@ -24,12 +24,12 @@ def entries(check: Check) -> tuple[Entry, ...]:
 
 
 def codes(check: Check) -> frozenset[str]:
-    """Return the codes of those entries."""
+    """Return the codes of the catalogue entries that a check cites."""
     return frozenset(known.code for known in entries(check))
 
 
 def rules_of_causes(check: Check) -> Section | None:
-    """Return what the catalogue says of the causes; None where it has none of them."""
+    """Return the catalogue entries of the causes; None if there are none."""
     best = check.causes[0].code if check.causes else ""
     blocks = [
         RuleEntry(

@@ -34,7 +34,9 @@ def text(check: Check) -> str:
 
 
 def lines(known: Facts) -> Iterator[str]:
-    """Yield `name: value` for each field, in PyTorch's order, with its empty lines."""
+    """Yield `name: value` for each field, with the order and empty lines of PyTorch's
+    `collect_env`.
+    """
     for group in _GROUPS:
         for name, value in group:
             yield f"{name}: {value(known) or UNKNOWN}"
@@ -70,8 +72,8 @@ def _flag(key: str) -> Value:
 
 
 def _of_torch(value: Value, none: str = "") -> Value:
-    """Return what is said of a program that uses PyTorch; `none` where PyTorch has no such
-    thing.
+    """Return a function for a fact that only programs with PyTorch have; `none`: its text if
+    PyTorch lacks the fact.
     """
 
     def said(known: Facts) -> str:
@@ -84,7 +86,7 @@ def _of_torch(value: Value, none: str = "") -> Value:
 
 
 def _of_cuda(value: Value) -> Value:
-    """Return what is said of a machine with CUDA."""
+    """Return a function for a fact that only machines with CUDA have."""
 
     def said(known: Facts) -> str:
         return value(known) or {"False": "No CUDA"}.get(_is_cuda_available(known), "")
@@ -113,7 +115,7 @@ def _platform(known: Facts) -> str:
 
 
 def _is_cuda_available(known: Facts) -> str:
-    """Not known where PyTorch could use a device, and the training did not."""
+    """Return "True" or "False"; "" if PyTorch could use a device but the training did not."""
     if known.get("torch.cuda.devices"):
         return "True"
     if "torch.version" in known and {"torch.cuda_build", "torch.hip_build"}.isdisjoint(known):

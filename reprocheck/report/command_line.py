@@ -25,8 +25,8 @@ _SAID_ELSEWHERE = (
 
 
 def again(check: Check, options: str, command: str = "run", words: tuple[str, ...] = ()) -> str:
-    """`reprocheck run` with the options that were given on the command line, some replaced, and the
-    same entry point, or `words`.
+    """Return the `reprocheck run` command with the options given, some replaced, and the same entry
+    point, or `words`.
     """
     left_out = (*_SAID_ELSEWHERE, *{"explain": ("explain", "level")}.get(command, ()))
     given = _options(check, options, left_out)
@@ -35,7 +35,9 @@ def again(check: Check, options: str, command: str = "run", words: tuple[str, ..
 
 
 def compared_again(check: Check, options: str) -> str:
-    """`reprocheck compare` of the same two recordings, or against the same commit, likewise."""
+    """Return the `reprocheck compare` command for the same two recordings or the same commit, with
+    some options replaced.
+    """
     given = _options(check, options, _SAID_ELSEWHERE)
     sides = [in_shell(side.name) for side in check.record.compared]
     if check.record.setting("against") is not None:
@@ -44,10 +46,10 @@ def compared_again(check: Check, options: str) -> str:
 
 
 def without_files(check: Check, files: Sequence[str], options: str) -> str:
-    """`again`, where each run starts with these files removed; "" where that is no command of a
-    shell, or what was started already.
+    """Return the command of `again` with each run starting after the removal of these files; "" if
+    a shell cannot start it, or the user started it already.
 
-    `files` as the record has them: whole paths, masked.
+    `files` are absolute masked paths, as in the record.
     """
     entry = check.record.entry_point
     removal = f"rm -f {' '.join(map(in_shell, files))}"
@@ -64,16 +66,14 @@ def without_files(check: Check, files: Sequence[str], options: str) -> str:
 
 
 def in_shell(word: str) -> str:
-    """Return a word quoted for a shell, which still finds the home folder where `~` stands for
-    it.
-    """
+    """Return a word quoted for a shell, with a leading `~` kept expandable."""
     if word.startswith("~/"):
         return f"~/{shlex.quote(word[2:])}"
     return shlex.quote(word)
 
 
 def _options(check: Check, options: str, left_out: Sequence[str]) -> list[str]:
-    """Return new options, and those of the command line that are not replaced or left out."""
+    """Return the new options, and the given ones that are neither replaced nor left out."""
     new = options.split()
     kept: list[str] = []
     for setting in check.record.settings:

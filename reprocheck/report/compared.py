@@ -30,7 +30,7 @@ EXPECTS = {
 
 
 def sides(check: Check) -> tuple[tuple[str, str], ...]:
-    """(`run 1`, what it is) for both sides."""
+    """Return a pair for each of the two sides: `run 1`, and what the side is."""
     return tuple(
         (f"run {number}", _side(side)) for number, side in enumerate(check.record.compared, start=1)
     )
@@ -49,8 +49,8 @@ def _between(check: Check) -> Between:
 
 
 def drift(check: Check) -> tuple[tuple[str, str, str], ...]:
-    """Return a row for each class of differences of the environment: the class, what differs, what
-    is to be expected of it.
+    """Return a row for each class of environment differences: the class, the facts that differ, and
+    the effect that they can have.
     """
     return tuple(
         (one.title, _facts(one, check), f"{EXPECTS[one.expects]} {one.why}".rstrip())
@@ -67,7 +67,9 @@ def _facts(drift: Drift, check: Check) -> str:
 
 
 def _fact(one: EnvironmentDifference, check: Check) -> str:
-    """Return a fact on both sides; of a file of the user's, its first line that differs."""
+    """Return a fact with its values on both sides; for a file of the user's, its first line that
+    differs.
+    """
     known = {f"source.{source.file}": source for source in _between(check).sources}
     source = known.get(one.key)
     if source is not None:
@@ -88,7 +90,7 @@ def _of_source(source: SourceDifference) -> str:
 
 
 def diffs(check: Check) -> tuple[tuple[str, str], ...]:
-    """(file, unified diff) of the user's files that are not the same on both sides."""
+    """Return (file, unified diff) for each of the user's files that differs between the sides."""
     return tuple((line(one.file), printable(one.diff)) for one in _between(check).sources)
 
 
@@ -110,7 +112,9 @@ def _noise(check: Check, noise: Noise) -> str:
 
 
 def statement(check: Check) -> str:
-    """Return what the number of runs says; of two recordings, how often each was run."""
+    """Return a sentence on what the number of runs shows; of two recordings, on how often each was
+    run.
+    """
     if check.between is None:
         return check.verdict.outcomes.statement
     if _between(check).noise:
@@ -122,7 +126,7 @@ def statement(check: Check) -> str:
 
 
 def next_command(check: Check) -> tuple[str, str]:
-    """(why, command) to type next."""
+    """Return (why, command) for the command to type next."""
     if not _between(check).noise:
         words = check.record.compared[0].entry_point.words
         said = tr("Record each side several times to measure its own noise:")
@@ -138,8 +142,8 @@ def next_command(check: Check) -> tuple[str, str]:
 
 
 def what_was_compared(check: Check) -> Section | None:
-    """Return what each of two recordings is, and how their environments and sources differ; None
-    for runs that were made here.
+    """Return the section on two recordings and how their environments and sources differ; None if
+    this check made its runs itself.
     """
     if check.between is None:
         return None
@@ -168,9 +172,7 @@ def summary(check: Check) -> Iterator[str]:
 
 
 def document(check: Check) -> dict[str, object] | None:
-    """Return the part `compared` of report.json; None where the runs were made here, one after the
-    other.
-    """
+    """Return the part `compared` of report.json; None if this check made its runs itself."""
     between = check.between
     if between is None:
         return None

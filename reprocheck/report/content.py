@@ -54,7 +54,7 @@ DETAILS = (
 
 
 def report(check: Check, drawn: Drawings | None = None) -> Report:
-    """Return the report of a check; with charts where they are `drawn`."""
+    """Return the content of the report of a check; with charts if they are `drawn`."""
     lead = ladder.lead(check)
     meaning = words.meaning(check) if check.between is not None or not lead else ()
     charts = () if drawn is None else tuple(drawing.chart for drawing in drawn.series)

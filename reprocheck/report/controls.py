@@ -26,24 +26,24 @@ def any_shown(check: Check) -> bool:
 
 
 def names(controls: Iterable[str]) -> str:
-    """`seed + hash-seed`; `unmodified` for none."""
+    """Return the names of controls: `seed + hash-seed`; `unmodified` for none."""
     return " + ".join(map(line, controls)) or "unmodified"
 
 
 def control_class(name: str) -> str:
-    """Return what a control may change: `same numbers`, `same training` or `alters the training`;
-    empty for a name that is not known any more.
+    """Return the class of a control: `same numbers`, `same training` or `alters the training`;
+    empty for a name that no longer exists.
     """
     return next((entry.control_class for entry in _entries(name)), "")
 
 
 def does(name: str) -> str:
-    """Return what a control does, in one sentence."""
+    """Return a sentence on the effect of a control."""
     return next((entry.does for entry in _entries(name)), "")
 
 
 def _entries(name: str) -> list[Control]:
-    """Return the entry of a control in the table; nothing for a name that is not known any more."""
+    """Return the table entry of a control in a list; empty for a name that no longer exists."""
     from reprocheck.settings import controls
 
     return [entry for entry in controls.table() if entry.name == name]
@@ -55,7 +55,9 @@ _NOT_TRIED = Tried(controls=(), runs=0, agrees=None, bitwise=None, note="no runs
 
 
 def touches(check: Check) -> tuple[Touch, ...]:
-    """Return what the controls did in run 1; under the smallest set, where none was on."""
+    """Return what the controls intercepted or set in run 1; if none was on, under the smallest
+    set.
+    """
     if check.record.controls and check.runs:
         return check.runs[0].controls.touches
     return _search(check).touches
@@ -67,7 +69,7 @@ def overrides(check: Check) -> tuple[Override, ...]:
 
 
 def _search(check: Check) -> Search:
-    """Return the search; one that tried nothing where none was made."""
+    """Return the search; an empty one if none was made."""
     return check.search or Search(tried=())
 
 
@@ -83,7 +85,7 @@ def unavailable(check: Check) -> tuple[tuple[str, str], ...]:
 
 
 def conflict_sentence(conflict: Conflict) -> str:
-    """Return what stands against a control."""
+    """Return a sentence on a value of the script that contradicts a control."""
     kept = value(conflict.value)
     if conflict.source:
         kept = f"{kept} ({origin(conflict.source)})"
@@ -94,21 +96,23 @@ def conflict_sentence(conflict: Conflict) -> str:
 
 
 def value(held: object) -> str:
-    """Return a value as code has it."""
+    """Return a value as it is written in code."""
     if isinstance(held, bool):
         return str(held)
     return fact(held)
 
 
 def touched_value(touch: Touch) -> str:
-    """Return the value that a control set; empty where it set none."""
+    """Return the value that a control set; empty if it set none."""
     if touch.value is None:
         return ""
     return value(touch.value)
 
 
 def acted(check: Check, name: str) -> str:
-    """Return what a control did in a few words: `torch.manual_seed 2 times, random.seed once`."""
+    """Return the actions of a control in a few words: `torch.manual_seed 2 times, random.seed
+    once`.
+    """
     own = [touch for touch in touches(check) if touch.control == name]
     actions = [f"{line(touch.what)} {_times(touch.count)}" for touch in own[:4]]
     if len(own) > 4:
@@ -121,7 +125,7 @@ def _times(number: int) -> str:
 
 
 def outcome(tried: Tried) -> str:
-    """Return what the runs of an arm said, over all recorded iterations."""
+    """Return the result of the runs of an arm, over all recorded iterations."""
     if tried.agrees is None:
         return "not decided"
     if not tried.agrees:
@@ -136,7 +140,7 @@ def outcome(tried: Tried) -> str:
 
 
 def arm(tried: Tried) -> str:
-    """Return what an arm was made under."""
+    """Return the controls and patches of an arm in words."""
     if tried.fixes:
         patched = f"{line(listed(tried.fixes))} patched"
         return joined(" + ", *map(line, tried.controls), patched)
@@ -148,12 +152,12 @@ def arm(tried: Tried) -> str:
 
 
 def patch(search: Search) -> str:
-    """Return the patch, printable, its line breaks kept."""
+    """Return the text of the patch, printable, with its line breaks."""
     return printable(search.patch).rstrip("\n")
 
 
 def checked(search: Search) -> str:
-    """Return what is known of the patch; empty without one."""
+    """Return a sentence on whether the patch helped; empty without a patch."""
     if not search.patch:
         return ""
     row = search.with_patch or _NOT_TRIED
@@ -177,9 +181,7 @@ def checked(search: Search) -> str:
 
 
 def without_patch(search: Search | None) -> str:
-    """Return why there is no patch to write: none is known, or the one that was tried does not
-    help.
-    """
+    """Return why there is no patch to apply: none is known, or the tried one does not help."""
     row = None if search is None else search.with_patch
     if row is None:
         return "there is no patch, and the fix is what to do by hand"
@@ -192,7 +194,9 @@ def without_patch(search: Search | None) -> str:
 
 
 def summary(check: Check) -> list[str]:
-    """Plain lines: controls that were on, what the search found, and how sure that is."""
+    """Return plain lines: the controls that were on, the result of the search, and its
+    certainty.
+    """
     lines = []
     if check.record.controls:
         lines.append(f"controls: {names(check.record.controls)}")
@@ -204,7 +208,7 @@ def summary(check: Check) -> list[str]:
 
 
 def search_over_controls(check: Check) -> Section | None:
-    """Return what the search tried; None where none was made."""
+    """Return the section on the search; None if none was made."""
     if check.search is None:
         return None
     sentence = joined(" ", check.search.sentence, check.search.confidence)
@@ -227,8 +231,8 @@ def _tried_arms(search: Search) -> Table:
 
 
 def controls_in_runs(check: Check) -> Section | None:
-    """Return the controls that were on, what they touched and replaced, and those that could not
-    act; None where there is nothing to say of them.
+    """Return the section on the controls that were on, their actions, and those that could not act;
+    None if there is nothing to say.
     """
     if not any_shown(check):
         return None
@@ -255,7 +259,7 @@ def _controls_in_runs(check: Check) -> Iterator[Block]:
 
 
 def _controls_on(check: Check) -> Table:
-    """Return the class of each control that was on, and what it touched in run 1."""
+    """Return a table of the controls that were on: class, and actions in run 1."""
     rows = tuple(
         (line(name), control_class(name), acted(check, name)) for name in check.record.controls
     )
@@ -287,8 +291,8 @@ def _touched(check: Check) -> Table:
 
 
 def _overridden(check: Check) -> Table:
-    """Return values of the user's that controls replaced in the search, and those that stood
-    against a control.
+    """Return a table of the user's values that controls replaced in the search, and of those kept
+    despite a control.
     """
     replaced: list[tuple[Override | Conflict, str, str]] = [
         (one, value(one.old), value(one.new)) for one in overrides(check)
@@ -307,9 +311,7 @@ def _overridden(check: Check) -> Table:
 
 
 def document(check: Check) -> dict[str, object] | None:
-    """Return the part `controls` of report.json; None where no control was on and none was
-    tried.
-    """
+    """Return the part `controls` of report.json; None if no control was on or tried."""
     if not any_shown(check):
         return None
     search = _search(check)

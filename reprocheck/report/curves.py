@@ -30,9 +30,9 @@ _LARGEST = 1e300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
-    """One value for each iteration shown, NaN where there is none.
+    """One value for each iteration shown, NaN if there is none.
 
-    Losses: the sum of an iteration's list.
+    Of losses: the sum of the losses of an iteration.
     """
 
     run: int
@@ -110,8 +110,8 @@ def curves(check: Check) -> Curves:
 
 
 def sums(series: LossSeries, first: int, last: int) -> Array:
-    """Sum of the losses of the iterations first … last (from 1), NaN where an iteration was not
-    recorded or has no loss.
+    """Return the sum of losses for each iteration first … last (from 1), NaN if an iteration was
+    not recorded or has no loss.
     """
     import numpy as np
 
@@ -130,12 +130,13 @@ def sums(series: LossSeries, first: int, last: int) -> Array:
 def gaps(
     reference: Trace, other: Trace, tolerance: Tolerance, first: int, last: int
 ) -> tuple[Array, Array]:
-    """Return |a - b| and what is allowed, for the iterations first … last.
+    """Return |a - b| and the allowed difference, for the iterations first … last.
 
-    They are of the loss with the largest difference against what is allowed.
+    Of several losses in an iteration, the one with the largest difference relative to the allowed
+    one counts.
 
-    NaN where the iteration is missing in a run, or the numbers of losses differ, or no difference
-    is finite.
+    NaN if the iteration is missing in a run, or the numbers of losses differ, or no difference is
+    finite.
     """
     import numpy as np
 
@@ -174,8 +175,8 @@ def _window(series: LossSeries, first: int, last: int) -> tuple[Array, Whole]:
 
 
 def _ordered(a: Array, b: Array, iteration_of: Whole, unordered: set[int]) -> tuple[Array, Array]:
-    """Losses of several threads in one iteration have no order of their own: they are compared
-    sorted.
+    """Sort the losses of several threads in one iteration, because they have no order of their
+    own.
     """
     import numpy as np
 
@@ -201,14 +202,16 @@ def _worst(excess: Array, counts: Whole) -> Whole:
 
 
 def _finite(values: Array) -> Array:
-    """Leave out what cannot be drawn: Matplotlib multiplies the size of an axis."""
+    """Replace values that are too large to draw, because Matplotlib multiplies the size of an
+    axis.
+    """
     import numpy as np
 
     return np.where(np.abs(values) < _LARGEST, values, np.nan)
 
 
 def _ranks(check: Check) -> tuple[tuple[int, ...], int]:
-    """Return the ranks to draw, those that differ most first to be kept, and how many there are."""
+    """Return the ranks to draw, preferring those that differ most, and how many ranks there are."""
     ranks = sorted({trace.rank for run in check.runs for trace in run.traces})
     excess = dict.fromkeys(ranks, float("-inf"))
     for row in check.verdict.comparisons:
@@ -305,8 +308,8 @@ def _none_left_out(picks: Whole) -> bool:
 def _differences(
     check: Check, traces: list[tuple[int, Trace]], reference: dict[int, Trace], picks: Whole
 ) -> tuple[tuple[Curve, ...], tuple[Curve, ...]]:
-    """Difference of every later run from run 1, and what was allowed, one curve a rank (of the run
-    that is furthest beyond it).
+    """Return the difference of every later run from run 1, and the allowed difference, one curve
+    per rank (of the run that exceeds it most).
     """
     import numpy as np
 
@@ -343,8 +346,8 @@ def _gaps_at(base: Trace, trace: Trace, tolerance: Tolerance, picks: Whole) -> t
 def _bands(
     check: Check, losses: tuple[Curve, ...], reference: dict[int, Trace], picks: Whole
 ) -> tuple[Band, ...]:
-    """Return the tolerance around run 1: the sum of what is allowed of each loss in an iteration's
-    list.
+    """Return the tolerance around run 1: the sum of the allowed differences of the losses in an
+    iteration.
     """
     import numpy as np
 

@@ -30,7 +30,7 @@ class DiffLine:
 
 
 def lines(diff: str) -> Iterator[DiffLine]:
-    """Yield the lines of all hunks; what stands outside of a hunk is none."""
+    """Yield the lines of all hunks; lines outside of a hunk are left out."""
     head = file = ""
     before = after = end_before = end_after = 0
     for row in diff.splitlines():

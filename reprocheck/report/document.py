@@ -75,7 +75,7 @@ def to_json(check: Check) -> dict[str, Any]:
 
 
 def render(check: Check) -> bytes:
-    """report.json."""
+    """Return report.json."""
     text = json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()
 
@@ -164,8 +164,8 @@ def _cause(cause: Cause) -> dict[str, object]:
 
 
 def facts(check: Recorded, number: int = 1) -> dict[str, object]:
-    """Return facts of the environment: of the check, of a run, and of its first rank, later ones
-    winning.
+    """Return facts of the environment: of the check, of a run, and of its first rank; later ones
+    override earlier ones.
     """
     found = dict(check.record.environment)
     for run in check.runs[number - 1 : number]:
@@ -179,8 +179,8 @@ def facts(check: Recorded, number: int = 1) -> dict[str, object]:
 
 
 def not_recorded(check: Check) -> list[str]:
-    """List the facts that run 1 did not record itself: those of the launcher alone, and what the
-    script set.
+    """Return the names of facts that run 1 did not record itself: those of the parent process, and
+    those that the script set.
     """
     recorded: set[str] = set()
     for run in check.runs[:1]:
@@ -234,8 +234,8 @@ def _loss(series: LossSeries, index: int) -> dict[str, object]:
 
 
 def plain(value: Any) -> Any:
-    """`value` in JSON's types: non-finite numbers null, tuples lists, sentences English, keys and
-    other objects strings.
+    """Return a value in JSON's types: non-finite numbers as null, tuples as lists, sentences in
+    English, dictionary keys and other objects as strings.
     """
     if isinstance(value, str):
         return valid(english(value))

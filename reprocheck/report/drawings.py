@@ -23,7 +23,7 @@ DIFFERENCE_TITLE = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeriesDrawing:
-    """The chart of a series, its curves, and what its horizontal axis counts."""
+    """The chart of a series, its curves, and the label of its horizontal axis."""
 
     name: str
     chart: Chart
@@ -135,7 +135,7 @@ def _series(
 def _numbers(
     values: np.ndarray[tuple[int], np.dtype[np.float64]],
 ) -> list[float | None]:
-    """Return what is drawn of values, in the nine digits that tell any two float32 apart."""
+    """Return the values to draw, with the nine digits that distinguish any two float32 numbers."""
     return [
         float(f"{value:.9g}") if value == value and abs(value) != float("inf") else None
         for value in values.tolist()

@@ -12,7 +12,7 @@ from reprocheck.report.text import fact, line
 
 
 def environment(check: Check) -> Section | None:
-    """Return what differs between the environments of the runs, and all that is known of run 1."""
+    """Return the section on environment differences between the runs, with all facts of run 1."""
     return section("environment", tr("Environment"), _blocks(check))
 
 
@@ -54,7 +54,7 @@ def _known(check: Check) -> Table:
 
 
 def settings(check: Check) -> Section | None:
-    """Return each setting, its value and where it came from; None where there are none."""
+    """Return each setting, its value and its origin; None if there are none."""
     rows = tuple(
         (line(setting.name), fact(setting.value), line(setting.origin))
         for setting in check.record.settings

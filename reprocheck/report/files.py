@@ -52,7 +52,9 @@ OUTSIDE = (
 
 
 def sentences(check: Check) -> tuple[str, ...]:
-    """Return what the runs of the check did to files, and what was done after them."""
+    """Return the sentences on what the runs did to files, and on what was done with these files
+    afterwards.
+    """
     return (
         *_of_runs(check),
         *(sentence for after in check.record.files_after for sentence in _after(after)),
@@ -60,7 +62,7 @@ def sentences(check: Check) -> tuple[str, ...]:
 
 
 def changed_files(check: Check) -> Section | None:
-    """Return what became of files, as a section; None where nothing did."""
+    """Return the section on the user's files; None if nothing happened to any."""
     items = sentences(check)
     if not items:
         return None
@@ -105,7 +107,7 @@ def _of_runs(check: Check) -> Iterator[str]:
 
 
 def _after(after: FilesAfter) -> Iterator[str]:
-    """Yield what became of the user's files behind the runs."""
+    """Yield the sentences on what became of the user's files after the runs."""
     if after.replaced:
         yield (
             f"Put back after the runs: {named(after.replaced)}. What the runs had written there is"

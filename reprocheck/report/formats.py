@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 class Sheet:
-    """A check as the formats show it, with what several of them draw from it, computed once.
+    """A check as the report formats show it, with values that several formats need, computed once.
 
-    leaving   the check of which all may be sent away, where it was made before
+    leaving   the redacted check that may be sent away, if it was made before
     """
 
     def __init__(self, check: Check, *, leaving: Check | None = None) -> None:
@@ -45,7 +45,7 @@ class Sheet:
 
     @property
     def issue(self) -> str:
-        """The text that the page copies for an issue: of what may leave the machine alone."""
+        """The text that the page copies for an issue: only content that may leave the machine."""
         if self._leaving is not None:
             return issue.text(self._leaving)
         return issue.text(titled(redacted(self._whole, redaction_of(self._whole, "paste"))))
@@ -67,12 +67,12 @@ class Sheet:
 
     @cached_property
     def loss_svg(self) -> str:
-        """loss.svg."""
+        """The content of loss.svg."""
         return charts.svg(self.loss)
 
     @property
     def page(self) -> bytes:
-        """report.html."""
+        """The content of report.html."""
         difference = charts.svg(self.difference)
         drawn = drawings.drawings(self.check, self.curves, self.loss_svg, difference)
         report = content.report(self.check, drawn)
@@ -81,8 +81,8 @@ class Sheet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A report format: its name, the file it is written to, and how it is drawn, in pieces; which
-    checks have such a file.
+    """A report format: its name, its file, a function that renders it in pieces, and which checks
+    have such a file.
     """
 
     name: str
@@ -134,8 +134,8 @@ FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
 def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> None:
     """Write the formats (names in FORMATS, all by default) into an existing folder.
 
-    Nothing is replaced before everything is written. Raises ReportError where the folder cannot be
-    written or the disk is full.
+    No file is replaced before all are written. Raises ReportError if the folder cannot be written
+    or the disk is full.
     """
     sheet = Sheet(check)
     done: list[tuple[Path, Path]] = []

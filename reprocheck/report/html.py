@@ -31,8 +31,8 @@ DASHES = ("none", "8 4", "2 3", "8 3 2 3")
 def render(report: Report, issue: str, *, data: Mapping[str, Any] | None = None) -> bytes:
     """Return the page, in UTF-8.
 
-    issue   what its button copies
-    data    of the charts that can be zoomed; None where none can
+    issue   the text that its copy button copies
+    data    the data of the charts that can be zoomed; None if none can
     """
     from markupsafe import Markup
 
@@ -50,7 +50,7 @@ def render(report: Report, issue: str, *, data: Mapping[str, Any] | None = None)
 
 
 def _script_json(data: Mapping[str, Any]) -> str:
-    """Return JSON that cannot end the script element that it stands in."""
+    """Return JSON escaped so that it cannot end the script element around it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -129,7 +129,7 @@ def rung_id(name: str) -> str:
 
 
 def _prose(text: str) -> Markup:
-    """Return a sentence, escaped, with what stands between backticks as code."""
+    """Return a sentence escaped for HTML, with text between backticks as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(line(text)))))

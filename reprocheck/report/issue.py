@@ -54,7 +54,7 @@ def text(check: Check, *, source: bool = False) -> str:
 
 
 def _parts(check: Check, source: bool) -> Iterator[str]:
-    """Yield the sections, each whole, those that matter most first."""
+    """Yield the sections, each complete, the most important first."""
     for lines in (
         _verdict(check),
         section_lines(ladder.ladder(check)),
@@ -70,7 +70,7 @@ def _parts(check: Check, source: bool) -> Iterator[str]:
 
 
 def _shortened(line: str) -> str:
-    """Return a line that leaves room for others: a name or a message can be of any length."""
+    """Return a line cut to a length that leaves room for other lines."""
     if len(line) <= LONGEST_LINE:
         return line
     return f"{line[:LONGEST_LINE]}…"

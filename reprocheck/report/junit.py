@@ -18,7 +18,7 @@ COULD_NOT_RUN = ("script_failed", "timed_out")
 
 
 def render(check: Check) -> bytes:
-    """junit.xml, valid XML 1.0 whatever the script printed."""
+    """Return junit.xml, valid XML 1.0 whatever the script printed."""
     record = check.record
     suite = Element(
         "testsuite",
@@ -67,7 +67,7 @@ _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A test case: the element that says how it went (none where it passed), and what that says."""
+    """A test case: the element with its result (none if it passed), and the text of the element."""
 
     name: str
     outcome: str = ""

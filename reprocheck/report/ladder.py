@@ -36,14 +36,14 @@ MEANS: Mapping[RungName, str] = {
 
 
 def lead(check: Check) -> str:
-    """Return the one sentence that says where the runs diverge; empty without a ladder."""
+    """Return the one sentence that says at which point the runs diverge; empty without a ladder."""
     if check.lead is None:
         return ""
     return line(check.lead.sentence)
 
 
 def ladder(check: Check) -> Section | None:
-    """Return the section of the ladder; None without one."""
+    """Return the section of the ladder; None if the check has no ladder."""
     if check.ladder is None:
         return None
     return section("ladder", tr("Where the runs diverge"), _blocks(check, check.ladder))
@@ -69,7 +69,7 @@ def _blocks(check: Check, ladder: Ladder) -> Iterator[Block]:
 
 
 def rows_of(check: Check) -> tuple[RungRow, ...]:
-    """Return a row for each rung, the cause with the one that it explains; none without a
+    """Return a row for each rung, with the cause in the row that it explains; none without a
     ladder.
     """
     if check.ladder is None:
@@ -84,7 +84,7 @@ def rows_of(check: Check) -> tuple[RungRow, ...]:
 
 
 def replayed(check: Check) -> str:
-    """Return what `replay.py` runs, beside its name; empty where there is no such file."""
+    """Return the operation that `replay.py` runs, for its link; empty if there is no such file."""
     if check.ladder is None or check.ladder.replay is None:
         return ""
     inputs = "equal inputs"
@@ -120,8 +120,8 @@ def _row(rung: Rung, ladder: Ladder) -> RungRow:
 
 
 def where(rung: Rung) -> str:
-    """`block.drop, iteration 1, gross`; of several ranks with those on which it differs in that
-    iteration.
+    """Return the place of a difference: `block.drop, iteration 1, gross`; of several ranks, with
+    those that differ there.
     """
     iteration = f"iteration {rung.iteration:,}" if rung.iteration else ""
     size = SIZE.get(rung.size or "", "")
@@ -136,7 +136,7 @@ def _ranks(rung: Rung) -> str:
 
 
 def _facts(rung: Rung) -> Iterator[Fact]:
-    """Yield what is known of a rung that differs."""
+    """Yield the facts of a rung that differs."""
     size = SIZE.get(rung.size or "", "")
     relative = ""
     if rung.relative_difference is not None:
@@ -154,8 +154,8 @@ def _facts(rung: Rung) -> Iterator[Fact]:
 
 
 def evidence(check: Check) -> str:
-    """Return what the ladder was read from: `the runs of the check, recorded at level module, and
-    two more runs, recorded at level op`.
+    """Return which runs the ladder was made from: `the runs of the check, recorded at level module,
+    and two more runs, recorded at level op`.
     """
     two_sides = bool(check.record.compared)
     own_runs = "the runs of both sides" if two_sides else "the runs of the check"

@@ -35,7 +35,7 @@ def coverage(check: Check) -> Section | None:
 def _list(
     identifier: str, title: str, items: tuple[str, ...], lead: str = "", *, literal: bool = False
 ) -> Section | None:
-    """Return a section of one list; None where it is empty."""
+    """Return a section with one list; None if the list is empty."""
     if not items:
         return None
     first = Text(lead, "hint") if lead else None

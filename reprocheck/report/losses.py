@@ -54,7 +54,9 @@ def tables(run: int, trace: Trace) -> Iterator[list[tuple[object, ...]]]:
 
 
 def _steps(series: Series) -> NDArray[np.generic]:
-    """Return the place of each value on the tracker's axis: where it gave none, the iteration."""
+    """Return the position of each value on the tracker's axis; if the tracker gave none, the
+    iteration.
+    """
     import numpy as np
 
     steps = np.asarray(series.steps)
@@ -70,8 +72,8 @@ def _rows(
     steps: NDArray[np.generic],
     numbers: LossSeries,
 ) -> Iterator[list[tuple[object, ...]]]:
-    """Rows of one series, of which `head` is the same in all: `index` counts the values of one
-    iteration from 0.
+    """Return the CSV rows of one series; `head` is the same in all rows, `index` counts the values
+    of one iteration from 0.
     """
     import numpy as np
 
@@ -92,5 +94,5 @@ def _text(rows: Iterable[tuple[object, ...]]) -> bytes:
 
 
 def _name(dtype: str) -> str:
-    """Return what of a name needs no quotes in a CSV file, whatever a trace says."""
+    """Return a name reduced to characters that need no quotes in a CSV file."""
     return re.sub(r"[^A-Za-z0-9._]", "", dtype)

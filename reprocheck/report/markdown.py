@@ -42,11 +42,11 @@ _SPAN = re.compile(r"`([^`]*[^`\s][^`]*)`")
 
 
 class Markdown(str):
-    """A piece of Markdown, in which nothing from outside is read as more than text."""
+    """A piece of Markdown, in which text from outside is always escaped."""
 
 
 def document(lines: Iterable[str]) -> str:
-    """Put lines together; one that is no Markdown is text."""
+    """Join lines to Markdown; a line that is no Markdown is escaped."""
     return "\n".join(map(safe, lines)).rstrip("\n") + "\n"
 
 
@@ -56,7 +56,9 @@ def md(template: str, *values: object) -> Markdown:
 
 
 def say(message: str, /, **values: object) -> Markdown:
-    """Say a message with its named places filled, in the language that is spoken; likewise."""
+    """Return a translated message with its placeholders filled by Markdown; other values are
+    escaped.
+    """
     shown = {
         name: safe(value) if isinstance(value, str) else value for name, value in values.items()
     }
@@ -64,7 +66,7 @@ def say(message: str, /, **values: object) -> Markdown:
 
 
 def safe(value: object) -> Markdown:
-    """Return a value as Markdown: what is none is text."""
+    """Return a value as Markdown; escape it if it is not Markdown already."""
     return value if isinstance(value, Markdown) else prose(str(value))
 
 
@@ -74,15 +76,15 @@ def render(report: Report) -> bytes:
 
 
 def prose(text: str) -> Markdown:
-    """Return text in one line: what stands between backticks is code, all else is escaped that
-    Markdown, HTML or a forge would read as more.
+    """Return text in one line: text between backticks becomes code, and everything that Markdown,
+    HTML or a forge would interpret is escaped.
     """
     shown = "".join(_pieces(text, code, _escaped))
     return Markdown(_BLOCK.sub(lambda found: found[0][:-1] + "\\" + found[0][-1], shown))
 
 
 def cell(text: str) -> Markdown:
-    """`prose` within a table, where a pipe would end the cell even in code."""
+    """Return `prose` for a table cell, with pipes escaped even in code."""
     if isinstance(text, Markdown):
         return text
     pieces = _pieces(text, lambda inside: code(inside).replace("|", "\\|"), _escaped)
@@ -90,7 +92,7 @@ def cell(text: str) -> Markdown:
 
 
 def summary(text: str) -> Markdown:
-    """`prose` within an HTML element, where Markdown is not read."""
+    """Return `prose` for use in an HTML element, in which Markdown is not read."""
     pieces = _pieces(text, lambda inside: f"<code>{_as_html(inside)}</code>", _as_html)
     return Markdown("".join(pieces))
 
@@ -106,8 +108,8 @@ def _pieces(
 
 
 def _as_html(text: str) -> str:
-    """Entities and empty comments stand where a backslash would not help: before tags, mentions and
-    addresses.
+    """Escape tags, mentions and addresses with entities and empty comments, because a backslash
+    would not help.
     """
     html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     html = _CALLS.sub(r"\1<!-- -->", html)
@@ -158,7 +160,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def section_lines(section: Section | None) -> Iterator[str]:
-    """Yield a section under its heading; nothing where it has no part for a text."""
+    """Yield a section under its heading; nothing if no part of it is for a text report."""
     if section is None or section.detail:
         return
     lines = list(lines_of(section.blocks))
@@ -177,7 +179,7 @@ def lines_of(blocks: Iterable[Block]) -> Iterator[str]:
 
 @singledispatch
 def _drawn(part: Block) -> Iterable[str]:
-    """Return the lines of a block; none of a block that stands on a page alone."""
+    """Return the lines of a block; none for a block that only the HTML page shows."""
     return ()
 
 
@@ -297,7 +299,7 @@ def _rungs(part: Rungs) -> Iterable[str]:
 
 
 def pipe_table(table: Table) -> Iterator[str]:
-    """Yield a pipe table; rows that fail or differ are bold in one cell."""
+    """Yield a pipe table; rows that fail or differ have one bold cell."""
     if not table.rows:
         return
     # numbers stand to the right, all else as it comes
@@ -318,7 +320,7 @@ def row(texts: Iterable[str]) -> Markdown:
 
 
 def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines behind a title that opens them; nothing where there are none."""
+    """Yield lines folded under a title; nothing if there are none."""
     body = list(lines)
     while body and not body[-1]:
         body.pop()

@@ -20,7 +20,7 @@ MORE_TIME = 4
 
 
 def next_command(check: Check) -> Step:
-    """(why, command) to type next: the first step that applies."""
+    """Return (why, command) for the command to type next: the first step that applies."""
     if check.between is not None:
         return _stricter(check, compared_again) or compared.next_command(check)
     for step in _STEPS:
@@ -37,8 +37,8 @@ def command(check: Check) -> str:
 
 
 def _allowed_difference(check: Check) -> Step | None:
-    """Return the step for runs that pass the checks and differ later or in bits; None where the
-    cause is confirmed, or nothing is known of it.
+    """Return the next step if the checks pass but the runs differ later or in bits; None if the
+    cause is confirmed, or nothing is known of the difference.
     """
     verdict = check.verdict
     confirmed = any(cause.confidence == "confirmed" for cause in check.causes)
@@ -52,8 +52,8 @@ def _allowed_difference(check: Check) -> Step | None:
 
 
 def _stricter(check: Check, command: Callable[[Check, str], str]) -> Step | None:
-    """Return the command with the rule that makes the exit code 1, where a pass leaves something
-    out.
+    """Return the command with the rule that makes the exit code 1, if the pass ignores a
+    difference.
     """
     verdict = check.verdict
     if not verdict.passed or verdict.plainly_passes:
@@ -63,7 +63,7 @@ def _stricter(check: Check, command: Callable[[Check, str], str]) -> Step | None
 
 
 def _stricter_rule(check: Check) -> str:
-    """Return the option that fails the check; "" where it fails already."""
+    """Return the option that makes the check fail; "" if it fails already."""
     if not check.verdict.passed:
         return ""
     return f"--fail-on {shlex.quote(check.verdict.next_rule)}"
@@ -84,7 +84,7 @@ def _confirm(check: Check) -> Step | None:
 
 
 def _not_searched(check: Check) -> bool:
-    """Return whether the runs are as the user started them, and no control was tried yet."""
+    """Return whether no control was on or tried yet."""
     return check.search is None and not check.record.controls
 
 
@@ -160,7 +160,9 @@ _AFTER: Mapping[VerdictName, Callable[[Check], Step]] = {
 
 
 def _own_folders(check: Check) -> Step | None:
-    """Return where a file of run 1 was not the same for run 2."""
+    """Return the step `--workdir copy` if run 2 saw files of run 1 that run 1 had not seen
+    alike.
+    """
     left = (path for path in check.state_left if not is_elsewhere(path))
     if all(path in check.state_alike for path in left):
         return None
@@ -169,7 +171,7 @@ def _own_folders(check: Check) -> Step | None:
 
 
 def _where_and_why(check: Check) -> Step | None:
-    """Return where a check failed that was told not to explain."""
+    """Return the next step of a failed check that was told not to explain."""
     explained = check.ladder is not None or _setting(check, "explain") is not False
     if explained or check.verdict.exit_code != 1:
         return None

@@ -30,7 +30,7 @@ CHECK_ROWS = 32
 
 
 def in_numbers(check: Check) -> Section | None:
-    """Return how far the runs are apart, and what was checked where."""
+    """Return the section on how far the runs are apart, and which iterations were checked."""
     meaning: tuple[str, ...] = ()
     if ladder.lead(check) and check.between is None:
         meaning = words.meaning(check)
@@ -104,8 +104,8 @@ def _check_row(row: Comparison, ranked: bool, several_losses: bool) -> tuple[str
 
 
 def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
-    """Return the rows that weigh most (failures, what could not be made, the largest excess) and
-    the first of each check, in their order.
+    """Return the most important rows (failures, comparisons that could not be made, the largest
+    excess) and the first of each check, in their order.
     """
     if len(rows) <= CHECK_ROWS:
         return rows
@@ -127,8 +127,8 @@ def _left_out(check: Check, shown: int) -> str:
 
 
 def losses(check: Check, drawn: Drawings | None = None) -> Section | None:
-    """Return the losses of all runs, as charts where these are `drawn`, and the first ones as a
-    table for each rank; None where none was recorded.
+    """Return the section on the losses of all runs: charts if they are `drawn`, and a table of the
+    first losses for each rank; None if none was recorded.
     """
     charts = [] if drawn is None or not drawn.curves.total else list(_charts(check, drawn))
     return section("losses", tr("Losses"), charts, loss_tables(check))
@@ -170,8 +170,8 @@ def _charts(check: Check, drawn: Drawings) -> Iterator[Block]:
 
 
 def loss_tables(check: Check) -> tuple[Table, ...]:
-    """Return the first losses of all runs side by side and the diverging one, a table for each of
-    the first two ranks and the diverging rank.
+    """Return tables of the first losses of all runs and of the diverging iteration, for each of the
+    first two ranks and the diverging rank.
     """
     if not check.runs:
         return ()
@@ -224,21 +224,21 @@ def _losses_of(check: Check, rank: int) -> Table | None:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """A difference in one iteration, and what is allowed there; None where there is none."""
+    """The difference in one iteration, and the allowed difference; None if there is none."""
 
     difference: float | None = None
     allowed: float | None = None
 
     @property
     def beyond(self) -> float:
-        """Return how far the difference is beyond what is allowed."""
+        """Return by how much the difference exceeds the allowed one."""
         if self.difference is None or self.allowed is None:
             return -math.inf
         return self.difference - self.allowed
 
 
 def _worst(tolerance: Tolerance, traces: Sequence[Trace], iteration: int) -> _Gap:
-    """Return the difference from the first trace that is furthest beyond what is allowed."""
+    """Return the difference from the first trace that exceeds the allowed difference most."""
     candidates = [_Gap()]
     for trace in traces[1:]:
         difference, allowed = gaps(traces[0], trace, tolerance, iteration, iteration)

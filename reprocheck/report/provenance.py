@@ -20,9 +20,9 @@ DEVICES = ("torch.cuda.devices", "torch.npu.devices")
 
 
 def rows(check: Check) -> tuple[Fact, ...]:
-    """Return what was checked, those that are not known left out.
+    """Return facts of what was checked; unknown ones are left out.
 
-    Of two recordings: what they have in common.
+    Of two recordings: the facts that they have in common.
     """
     known = facts(check)
     rows_known = [Fact("command", command(check), code=True)]
@@ -37,8 +37,8 @@ def rows(check: Check) -> tuple[Fact, ...]:
 
 
 def command(check: Check) -> str:
-    """Return the command as one would type it: without the place of the interpreter where
-    reprocheck chose that.
+    """Return the command as one would type it: without the path of the interpreter if reprocheck
+    chose it.
     """
     entry = check.record.entry_point
     first, *rest = entry.command
@@ -48,7 +48,7 @@ def command(check: Check) -> str:
 
 
 def machine(known: Mapping[str, object]) -> str:
-    """`Linux x86_64, 2 × AMD EPYC, NVIDIA H100`."""
+    """Return the machine in words: `Linux x86_64, 2 × AMD EPYC, NVIDIA H100`."""
     system = " ".join(_known(known, "platform.system", "platform.machine"))
     model = _known(known, "cpu.model")
     processors = ""
@@ -58,13 +58,13 @@ def machine(known: Mapping[str, object]) -> str:
 
 
 def software(check: Check) -> str:
-    """`Python 3.11.7, torch 2.13.0`."""
+    """Return the main software: `Python 3.11.7, torch 2.13.0`."""
     python = [f"Python {version}" for version in _known(facts(check), "python.version")]
     return joined(", ", *python, words.frameworks(check))
 
 
 def versions(known: Mapping[str, object], reprocheck_version: str) -> str:
-    """`torch 2.13.0, Python 3.11.7, reprocheck 0.1.0, Linux x86_64`."""
+    """Return the versions in use: `torch 2.13.0, Python 3.11.7, reprocheck 0.1.0, Linux x86_64`."""
     software = {**{name: name for name in FRAMEWORKS}, "python": "Python"}
     told = [
         f"{title} {version}"
@@ -76,7 +76,9 @@ def versions(known: Mapping[str, object], reprocheck_version: str) -> str:
 
 
 def commit(known: Mapping[str, object]) -> str:
-    """`5f2c9e10ab12, with changes that are not committed`; empty outside of a repository."""
+    """Return the git commit: `5f2c9e10ab12, with changes that are not committed`; empty outside of
+    a repository.
+    """
     commits = _known(known, "git.commit")
     if not commits:
         return ""

@@ -15,7 +15,9 @@ MOST_STATISTICS = 20
 
 
 def how_it_ended(check: Check) -> Section | None:
-    """Return how the runs ended and the log of one that failed; None where none has one."""
+    """Return the section on how the runs ended, with the log of one that failed; None if there is
+    none.
+    """
     opened = [log for log in _logs(check) if log.open]
     if not opened:
         return None
@@ -125,7 +127,7 @@ def _statistics(check: Check) -> Table:
 
 
 def _logs(check: Check) -> Iterator[Log]:
-    """Yield the end of what each run printed; open where it is the error of one that failed."""
+    """Yield the end of the output of each run; unfolded if it is the error of a failed run."""
     most_lines = max(40, 200 // max(1, len(check.runs)))
     for run in check.runs:
         failed = run.record.ended_badly

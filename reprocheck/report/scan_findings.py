@@ -24,7 +24,9 @@ MEANS = "A finding can make runs differ; only the runs show whether it does."
 
 
 def what_the_source_shows(check: Check) -> Section | None:
-    """Return what the scan finds, a row for each place; None where nothing was scanned."""
+    """Return the section on the findings of the scan, a row for each place; None if nothing was
+    scanned.
+    """
     scan = check.scan
     if scan is None:
         return None
@@ -89,7 +91,7 @@ def rows(scan: StaticScan) -> tuple[tuple[str, str, str, str], ...]:
 
 
 def document(scan: StaticScan | None) -> dict[str, object] | None:
-    """Return the part `scan` of report.json; None where nothing was scanned."""
+    """Return the part `scan` of report.json; None if nothing was scanned."""
     if scan is None:
         return None
     names = ("code", "name", "severity", "message", "fix", "executed", "precedes")

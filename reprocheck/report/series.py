@@ -39,8 +39,8 @@ HEADS = (
 
 
 def reported_series(check: Check, charts: Sequence[Chart] = ()) -> Section | None:
-    """Return the series beside the losses, and their charts in the order of `rows`; None where
-    none was reported.
+    """Return the section on the series besides the losses, with their charts in the order of
+    `rows`; None if none was reported.
     """
     if not check.verdict.series:
         return None
@@ -63,7 +63,7 @@ def _blocks(check: Check, charts: Sequence[Chart]) -> Iterator[Block]:
 
 
 def table(check: Check) -> Table:
-    """Return a row for each series; of very many those that differ first."""
+    """Return a table with a row for each series; of very many series, those that differ first."""
     every = rows(check)
     shown = every[:SERIES_ROWS]
     hidden = more(len(every) - len(shown), "report.json", "more series", "more series")
@@ -105,7 +105,7 @@ def cells(row: SeriesComparison) -> tuple[str, ...]:
 
 
 def summary(check: Check) -> tuple[str, str]:
-    """(headline, detail) of all series that were compared; empty where none was reported."""
+    """Return (headline, detail) on all series that were compared; empty if none was reported."""
     compared = list(filter(attrgetter("compared"), check.verdict.series))
     if not compared:
         return "", ""
@@ -120,7 +120,7 @@ def summary(check: Check) -> tuple[str, str]:
 
 
 def _named(row: SeriesComparison) -> str:
-    """`val_loss from step 100 (0.25 against 0.26)`."""
+    """Return the first difference of a series: `val_loss from step 100 (0.25 against 0.26)`."""
     place = row.first_difference
     assert place is not None, "a series that is not equal differs somewhere"
     where, sizes = english(numbers.where(place)), english(numbers.sizes(place))
@@ -128,7 +128,7 @@ def _named(row: SeriesComparison) -> str:
 
 
 def clocks(check: Check) -> str:
-    """Return what is said of series that were taken for a clock's; "" where none were."""
+    """Return a sentence on series that were taken for clock times; "" if there are none."""
     names = [line(one.name) for one in check.verdict.series if one.state == "clock"]
     if not names:
         return ""
@@ -140,7 +140,7 @@ def clocks(check: Check) -> str:
 
 
 def document(check: Check) -> list[dict[str, object]]:
-    """`series` in report.json."""
+    """Return the part `series` of report.json."""
     return [_row(row) for row in check.verdict.series]
 
 
@@ -161,7 +161,7 @@ def _place(place: SeriesPlace | None) -> dict[str, object] | None:
 
 
 def drawn(check: Check) -> Iterator[tuple[SeriesComparison, Curves, str]]:
-    """Yield the series that are drawn, each with its curves and the name of its axis."""
+    """Yield the series to draw, each with its curves and the label of its axis."""
     for row in rows(check)[:MOST_CHARTS]:
         place = row.first_difference
         rank = 0 if place is None else place.rank
@@ -199,7 +199,7 @@ def _curves(of_runs: list[tuple[int, Series]], rank: int) -> tuple[Curves, str]:
 
 
 def _values(series: Series, picks: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the values at these places; NaN where there is none, or none that can be drawn."""
+    """Return the values at these positions; NaN if there is none, or none that can be drawn."""
     import numpy as np
 
     values = np.full(len(picks), np.nan)

@@ -29,8 +29,8 @@ How far and how deep it goes is decided here.
 
 
 def command(check: Check) -> str:
-    """`reprocheck run --level module --steps 2 train.py`; of two recordings, what makes both, and
-    the comparison, a line each.
+    """Return the shortest command that shows the difference: `reprocheck run --level module --steps
+    2 train.py`; of two recordings, the commands that make and compare them, one per line.
     """
     options = [*_options(check)]
     sides = check.record.compared
@@ -76,15 +76,13 @@ def _matters(setting: Setting) -> bool:
 
 
 def _second_run_shows_it(check: Check) -> bool:
-    """Return whether run 2 is one of those that are not as run 1."""
+    """Return whether run 2 is one of the runs that differ from run 1."""
     groups = check.verdict.outcomes.groups
     return not any({1, 2} <= set(group.runs) for group in groups)
 
 
 def _steps(check: Check) -> str:
-    """Return how many iterations it takes to reach the first difference that the verdict is
-    about.
-    """
+    """Return how many iterations are needed to reach the first difference of the verdict."""
     verdict = check.verdict
     if verdict.verdict not in ("not_reproducible", "reproducible"):
         return str(check.record.setting("steps", 10))

@@ -28,9 +28,7 @@ def joined(separator: str, *parts: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, for differences and what is allowed; an en dash where there is
-    none.
-    """
+    """Return a number with four significant digits; an en dash for None."""
     return _digits(value, "{:.4g}".format)
 
 
@@ -69,7 +67,9 @@ _INFINITY = {True: "infinity", False: "−infinity"}
 
 
 def ulps(number: int | None) -> str:
-    """`3`, `16,777`; `3.2e+15` where the digits say nothing; an en dash where there is none."""
+    """Return a distance in units in the last place: `3`, `16,777`, `3.2e+15`; an en dash for
+    None.
+    """
     if number is None:
         return UNKNOWN
     if number >= 10_000_000:
@@ -78,7 +78,7 @@ def ulps(number: int | None) -> str:
 
 
 def seconds(value: float) -> str:
-    """`0.42 s`, `12.3 s`, `4 min 5 s`, `2 h 3 min`."""
+    """Return a duration: `0.42 s`, `12.3 s`, `4 min 5 s`, `2 h 3 min`."""
     if value < 10:
         return f"{value:.2f} s"
     if value < 60:
@@ -91,7 +91,7 @@ def seconds(value: float) -> str:
 
 
 def moment(started: str) -> str:
-    """Return an ISO time as `2026-05-04 10:11:12 UTC`; what is not one, as it stands."""
+    """Return an ISO time as `2026-05-04 10:11:12 UTC`; other text unchanged."""
     try:
         when = datetime.fromisoformat(started)
     except ValueError:
@@ -113,14 +113,16 @@ def fact(value: object) -> str:
 
 
 def more(number: int, file: str, noun: str, nouns: str = "") -> str:
-    """`3 more rows in report.json.`; empty where nothing is left out."""
+    """Return a sentence on left out rows: `3 more rows in report.json.`; empty if none is left
+    out.
+    """
     if number <= 0:
         return ""
     return f"{count(number, noun, nouns)} in {file}."
 
 
 def origin(source: SourceLine | None) -> str:
-    """`train.py:12`; empty where there is none."""
+    """Return the place of a line: `train.py:12`; empty if there is none."""
     if source is None:
         return ""
     return f"{line(source.file)}:{source.line}"

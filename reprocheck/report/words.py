@@ -24,7 +24,7 @@ KIND_MEANS: Mapping[str, str] = {
 
 
 def subtitle(check: Check) -> str:
-    """`2 runs of 10 iterations on 4 ranks`."""
+    """Return the subtitle of a report: `2 runs of 10 iterations on 4 ranks`."""
     runs = count(len(check.runs), "run")
     if not check.traces:
         return f"{runs}, no iteration recorded"
@@ -34,7 +34,7 @@ def subtitle(check: Check) -> str:
 
 
 def _iterations(traces: Sequence[Trace]) -> str:
-    """`10 iterations`, `8 to 10 iterations`."""
+    """Return the number of iterations in words: `10 iterations`, `8 to 10 iterations`."""
     lengths = [len(trace.losses) for trace in traces]
     least, most = min(lengths), max(lengths)
     if least != most:
@@ -43,7 +43,7 @@ def _iterations(traces: Sequence[Trace]) -> str:
 
 
 def meaning(check: Check) -> tuple[str, ...]:
-    """Return what the verdict says and what it does not, in a few sentences."""
+    """Return a few sentences on what the verdict says and what it does not say."""
     name = check.verdict.verdict
     if check.between is not None and name in ("reproducible", "not_reproducible"):
         return (check.between.sentence, *compared.noise(check))
@@ -98,7 +98,7 @@ _MEANS: Mapping[VerdictName, Callable[[Check], tuple[str, ...]]] = {
 
 
 def criterion(check: Check) -> str:
-    """Return the criterion with its numbers."""
+    """Return the criterion of the check with its numbers."""
     tolerance = check.record.tolerance
     return f"|loss − loss of run 1| ≤ {tolerance.atol:g} + {tolerance.rtol:g} · |loss of run 1|"
 
@@ -107,7 +107,7 @@ _NOTHING_COMPARED = ("not known", "there was nothing to compare")
 
 
 def bitwise(check: Check) -> tuple[str, str]:
-    """(headline, detail) of the bitwise comparison."""
+    """Return (headline, detail) of the bitwise comparison."""
     result = check.verdict.bitwise
     if result.equal is None:
         return _NOTHING_COMPARED
@@ -125,7 +125,7 @@ def bitwise(check: Check) -> tuple[str, str]:
 
 
 def divergence(check: Check) -> tuple[str, str]:
-    """(headline, detail) of the first divergence."""
+    """Return (headline, detail) of the first divergence."""
     first = check.verdict.first_divergence
     if first is None:
         if all(row.passed is None for row in check.verdict.comparisons):
@@ -137,7 +137,7 @@ def divergence(check: Check) -> tuple[str, str]:
 
 
 def largest(check: Check) -> tuple[str, str]:
-    """(headline, detail) of the largest difference in the two checks."""
+    """Return (headline, detail) of the largest difference in the forward and the backward check."""
     row = check.verdict.largest
     if row is None:
         return "not known", "neither check could be made"
@@ -148,7 +148,7 @@ def largest(check: Check) -> tuple[str, str]:
 
 
 def result(row: Comparison) -> str:
-    """`pass`, `fail` or `not made`."""
+    """Return the result of a comparison: `pass`, `fail` or `not made`."""
     return _RESULTS[row.passed]
 
 
@@ -156,7 +156,7 @@ _RESULTS = {True: "pass", False: "fail", None: "not made"}
 
 
 def moved(check: Check) -> str:
-    """Return where the second check looked, if that was not iteration 2."""
+    """Return which iteration the backward check used, if it was not iteration 2."""
     for trace in check.runs[0].traces if check.runs else ():
         reason = _moved(trace)
         if trace.backward and reason:
@@ -185,7 +185,7 @@ def rank_count(check: Check) -> int:
 def ending(run: Run) -> str:
     """Return how a run ended, such as `failed with exit status 1`.
 
-    Another one is `stopped by reprocheck after iteration 10`.
+    Another example is `stopped by reprocheck after iteration 10`.
     """
     match run.record.ended:
         case "stopped":
@@ -215,14 +215,14 @@ def _failed_run(run: Run) -> str:
 
 
 def exit_status(run: Run) -> str:
-    """Return the return code, or an en dash where the process could not be waited for."""
+    """Return the return code, or an en dash if the process could not be waited for."""
     if run.record.exit_status is None:
         return UNKNOWN
     return str(run.record.exit_status)
 
 
 def iterations(run: Run) -> str:
-    """Return the number of iterations of a run, a range where the ranks differ."""
+    """Return the number of iterations of a run, a range if the ranks differ."""
     if not run.traces:
         return "0"
     lengths = [len(trace.losses) for trace in run.traces]
@@ -238,7 +238,7 @@ def caveats(check: Check) -> tuple[str, ...]:
 
 
 def frameworks(check: Check) -> str:
-    """`torch 2.13.0, lightning 2.5`, of all ranks of run 1."""
+    """Return the frameworks of all ranks of run 1: `torch 2.13.0, lightning 2.5`."""
     found: dict[str, str] = {}
     for run in check.runs[:1]:
         for trace in run.traces:
@@ -247,7 +247,9 @@ def frameworks(check: Check) -> str:
 
 
 def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
-    """(name, headline, detail) of the numbers of a verdict; of the series, where there are some."""
+    """Return (name, headline, detail) for the numbers of a verdict, and of the series if there are
+    some.
+    """
     rows = (
         ("largest difference", *largest(check)),
         ("bitwise", *bitwise(check)),

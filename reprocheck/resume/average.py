@@ -25,7 +25,7 @@ def have_other_ranks(one: Run, other: Run) -> bool:
 def over_ranks(run: Run) -> Run:
     """Return a run of one rank with the mean of the losses of all ranks in each iteration.
 
-    That is the loss of the whole batch, where each has an equal part of it.
+    The mean is the loss of the whole batch if each rank has an equal part of the batch.
     """
     if not run.traces:
         return run

@@ -51,7 +51,7 @@ class Recording:
         return UserCode(self, self.folder)
 
     def sides(self, place: model.Place | None) -> Sides | None:
-        """Return both runs of a place; None where one was not made."""
+        """Return the continued and the resumed run of a place; None if either run was not made."""
         if place is None or place.checkpoint is None:
             return None
         continued, resumed = self.run(place.continued), self.run(place.run)
@@ -64,7 +64,7 @@ class Recording:
 
 
 def recording(folder: Path) -> Recording:
-    """Return what is recorded in a folder. Raises ReportError."""
+    """Read the recording in a folder. Raises ReportError."""
     from reprocheck.trace import read_run
 
     record = check_records.read(folder)
@@ -73,7 +73,7 @@ def recording(folder: Path) -> Recording:
 
 
 def load(folder: Path) -> model.ResumeCheck:
-    """Return the check of a resume that is recorded in `folder`; nothing is run.
+    """Load the check of a resume that is recorded in `folder`, without running anything.
 
     Raises ReportError.
     """
@@ -137,14 +137,14 @@ def _outcome(recorded: Recording, place: model.Place) -> model.Outcome:
 
 
 def _compared(recorded: Recording, place: model.Place, sides: Sides) -> model.Outcome:
-    """Return what two other runs of a place say."""
+    """Compare the two runs of a place that were made with a patch."""
     assert place.checkpoint is not None
     outcome = judged(place, place.checkpoint, sides)
     return with_ladder(outcome, _explained(recorded, outcome, sides))
 
 
 def _withheld(outcome: model.Outcome, sides: Sides, interrupted: Run | None) -> str:
-    """Return why a difference says nothing of the resume; "" where it does."""
+    """Return why a difference says nothing about the resume; "" if it does."""
     if not outcome.exit_code or outcome.place.checkpoint is None:
         return ""
     beyond = beyond_snapshots(sides.continued, sides.resumed, outcome.place.checkpoint)
@@ -157,7 +157,7 @@ def _withheld(outcome: model.Outcome, sides: Sides, interrupted: Run | None) -> 
 
 
 def _explained(recorded: Recording, outcome: model.Outcome, sides: Sides) -> model.Explained:
-    """Return the ladder across the gap, where both runs went on."""
+    """Return the ladder across the gap, if both runs went on after the checkpoint."""
     ended_badly = sides.resumed.record.ended_badly and not outcome.compared
     if outcome.offset is None or outcome.verdict == "inconclusive" or ended_badly:
         return model.Explained()
@@ -183,7 +183,7 @@ def _explained(recorded: Recording, outcome: model.Outcome, sides: Sides) -> mod
 def _without_place(
     recorded: Recording, continued: Run | None, found: tuple[str, ...]
 ) -> model.Outcome:
-    """Return what is said where there is nothing to resume from."""
+    """Return the outcome if there is no checkpoint to resume from."""
     place = model.Place(name="first")
     if continued is None:
         reason = sentences.INTERRUPTED.format(run="first")

@@ -21,9 +21,9 @@ from reprocheck.files.summary import summary
 
 
 def absolute(pattern: str, cwd: Path) -> str:
-    """Return a pattern that leads out of the working directory as a whole path.
+    """Return a pattern that leads out of the working directory as an absolute path.
 
-    Any other is returned as it is.
+    Any other pattern is returned relative to the working directory.
     """
     if not pattern:
         return ""
@@ -35,8 +35,8 @@ def absolute(pattern: str, cwd: Path) -> str:
 
 
 class Elsewhere:
-    """The files outside of the working directory that match a pattern; none, where the pattern is
-    of the working directory.
+    """The files outside of the working directory that match a checkpoint pattern; none if the
+    pattern lies in the working directory.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -47,7 +47,7 @@ class Elsewhere:
         """Those of the user, which stay although nothing is in them."""
 
     def refuse(self) -> None:
-        """UsageError where files of the user match."""
+        """Raise UsageError if files of the user match the pattern."""
         files = self.files()
         if files:
             raise UsageError(
@@ -57,27 +57,27 @@ class Elsewhere:
             )
 
     def files(self) -> list[str]:
-        """Return what matches now, as whole paths."""
+        """Return the files that match the pattern now, as sorted absolute paths."""
         return sorted(self.matching())
 
     def matching(self) -> Iterator[str]:
-        """Return what matches now, one after the other."""
+        """Yield the files that match the pattern now, as absolute paths."""
         files = (str(path) for path in _below(self.pattern) if _is_file(path))
         return (path for path in files if fnmatch(path, self.pattern))
 
     def keep(self, store: Path) -> None:
-        """Copy what matches now into `store`. Raises OSError."""
+        """Copy the files that match the pattern now into `store`. Raises OSError."""
         for path in self.files():
             _copy(Path(path), store / path.lstrip("/"))
 
     def put_back(self, store: Path) -> None:
-        """Make what matches what was kept in `store`. Raises OSError."""
+        """Replace the files that match the pattern by those kept in `store`. Raises OSError."""
         self.remove()
         for path in filter(_is_file, sorted(store.rglob("*"))):
             _copy(path, Path("/", path.relative_to(store)))
 
     def remove(self) -> None:
-        """Remove what the runs wrote there, and the folders that they made."""
+        """Remove the files that match the pattern, and the folders that the runs made for them."""
         for path in self.files():
             Path(path).unlink(missing_ok=True)
         for made in sorted(self._all_folders() - self._folders, reverse=True):
@@ -87,13 +87,15 @@ class Elsewhere:
             _remove_empty(folder)
 
     def _all_folders(self) -> set[Path]:
-        """Return those in which files may lie that match."""
+        """Return the folders in which matching files may lie."""
         below = _below(self.pattern)
         return {path for path in below if path.is_dir() and not path.is_symlink()}
 
 
 def _below(pattern: str) -> Iterator[Path]:
-    """Everything that begins as a pattern does, and what is below it; nothing for none."""
+    """Yield the paths that begin as a pattern does, and all below them; nothing for an empty
+    pattern.
+    """
     if not pattern:
         return
     folder, start = _start(pattern)
@@ -110,7 +112,7 @@ def _start(pattern: str) -> tuple[Path, str]:
 
 
 def _is_file(path: Path) -> bool:
-    """Return a link, too, wherever it leads to, which a run may have made and moved."""
+    """Return whether a path is a file or a link; a link counts wherever it leads."""
     return path.is_symlink() or path.is_file()
 
 

@@ -15,10 +15,10 @@ from reprocheck.resume.request import SIGNALS
 
 
 class Interruption:
-    """Attends to the run, and sends the signal once.
+    """Attends to a run, and sends a signal to it once.
 
-    A scheduler's TERM goes to the process that the command started, which tells its own; KILL ends
-    all processes of the run.
+    TERM, as from a scheduler, goes to the process that the command started, which tells its child
+    processes; KILL ends all processes of the run.
     """
 
     def __init__(self, trace: Path, name: str) -> None:
@@ -26,7 +26,7 @@ class Interruption:
         self._signal = SIGNALS[name]
 
     def attend(self, process: GuardedProcess) -> None:
-        """Send the signal once the run waits for it; to be called again and again."""
+        """Send the signal once the run waits for it; called again and again."""
         wanted = (self._trace / marks.SIGNAL).exists() and not (self._trace / marks.SENT).exists()
         if not wanted:
             return

@@ -15,12 +15,12 @@ PROGRAMS = (MODULE, "--module", "python", "python3", "--")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launcher:
-    """How a launcher is told the number of ranks.
+    """How a launcher such as `torchrun` is told the number of ranks.
 
-    options  all names of the option; the first is added where none is given
-    behind   the subcommand that the option stands behind
-    nodes    options for the number of machines: only one of them is understood
-    further  options that say the same number once more, and are replaced where they are given
+    options  all names of the option; the first is added if none is given
+    behind   the subcommand after which the option stands
+    nodes    options for the number of machines: reprocheck supports only one machine
+    further  options that repeat the number of ranks, and are replaced if given
     """
 
     options: tuple[str, ...]

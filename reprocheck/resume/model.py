@@ -66,22 +66,24 @@ class Offset:
     k: int
 
     def continued(self, iteration: int) -> int:
-        """Return the iteration of the continued run that one of the resumed run stands against."""
+        """Return the iteration of the continued run that corresponds to one of the resumed run."""
         return iteration + self.k
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checkpoint:
-    """What the continued run wrote between two updates and kept.
+    """A checkpoint that the continued run wrote between two updates and kept.
 
-    iteration  k: closed iterations when it was written
-    by         the function that saved it, such as `torch.save`; "" where none is known by name
-    line       the user's line that saved it, `file:line`; "" where that is not known
-    paths      its files, from the working directory on, whole and masked for those elsewhere
-    beside     files that were written with it, such as a copy
-    target     what a script is told that resumes from it: its file, its folder, or how the names of
-               its files begin; "" where that is not known
-    size       bytes of all its files together
+    iteration  k: closed iterations when the checkpoint was written
+    by         the function that saved the checkpoint, such as `torch.save`; "" if none is known by
+               name
+    line       the user's line that saved it, `file:line`; "" if unknown
+    paths      the files of the checkpoint, relative to the working directory; absolute and masked
+               if outside of it
+    beside     files that were written with the checkpoint, such as a copy
+    target     what a script that resumes is told: the file, the folder, or the prefix of the names
+               of the files; "" if unknown
+    size       bytes of all files of the checkpoint together
     """
 
     iteration: int
@@ -99,16 +101,17 @@ class Checkpoint:
 
     @property
     def name(self) -> str:
-        """Return what a report calls it."""
+        """Return the name of the checkpoint in a report."""
         return self.target or min(self.paths, default="")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Arm:
-    """Another resumed run, which was given back a part of what the continued run held.
+    """A further resumed run, which was given back a part of the state of the continued run.
 
-    run     its number in the record
-    rungs   of the ladder across the gap: what was put back before its first forward pass
+    run     the number of the run in the record
+    rungs   the rungs of the ladder across the gap whose state was put back before the first forward
+            pass
     """
 
     run: int
@@ -119,13 +122,13 @@ class Arm:
 class Place:
     """A point at which the training is stopped and resumed.
 
-    name        what was asked for: `first`, `epoch-end`, `second-epoch`, `twice` or a number
+    name        the requested point: `first`, `epoch-end`, `second-epoch`, `twice` or a number
     continued   number of the run that wrote the checkpoint and went on
-    run         number of the resumed run in the record; None where there is none
-    checkpoint  what it was resumed from; None where the continued run wrote none there
-    command     how the resumed run was started, masked
-    interrupted number of the run that a signal ended; None where none did
-    arms        runs that a part of the state was put back in
+    run         number of the resumed run in the record; None if there is none
+    checkpoint  the checkpoint that was resumed from; None if the continued run wrote none there
+    command     the command that started the resumed run, masked
+    interrupted number of the run that a signal ended; None if none did
+    arms        runs in which a part of the state was put back
     """
 
     name: str
@@ -139,11 +142,11 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """Runs with a patch of the script: another continued run, and one that resumes from it.
+    """Two runs with a patch of the script: another continued run, and one that resumes from it.
 
-    of         which of the places the patch is for, from 0
-    patch      a unified difference
-    place      where the other one goes on; None where no checkpoint was written there
+    of         index, from 0, of the place that the patch is for
+    patch      a unified diff
+    place      the place at which the patched runs stop and go on; None if no checkpoint was written
     """
 
     of: int
@@ -153,19 +156,19 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResumeRecord:
-    """`resume.json` beside `record.json`: what makes a folder of runs a check of a resume.
+    """`resume.json` beside `record.json`: marks a folder of runs as a check of a resume.
 
     Run 1 of the record is the continued run, the others are the resumed runs of `places`.
 
-    go_on    m: how many iterations of both sides are compared
-    at       the places that were asked for; empty: all that the run comes to
-    within   how many iterations the continued run was given to write a checkpoint
-    interrupt  `term` or `kill` where another run was ended by that signal, and resumed from what
-               it had left; "" where the resumed runs start from a snapshot of the continued run
-    explain  whether what is lost is put back in further runs, to confirm it
-    ranks    with how many the resumed runs were started; 0: with those of the command
-    trial    the patch that was tried
-    missed   names of places that were asked for, and that no checkpoint was written at
+    go_on      m: how many iterations of both sides are compared
+    at         the requested places; empty: all places that the run reaches
+    within     how many iterations the continued run was given to write a checkpoint
+    interrupt  `term` or `kill` if another run was ended by that signal, and resumed from the files
+               that it had left; "" if the resumed runs start from a snapshot of the continued run
+    explain    whether lost state is put back in further runs, to confirm the loss
+    ranks      the number of ranks of the resumed runs; 0: the number of the command
+    trial      the patch that was tried
+    missed     names of requested places at which no checkpoint was written
     """
 
     places: tuple[Place, ...]
@@ -184,15 +187,16 @@ class ResumeRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateRung:
-    """One rung of the ladder across the gap: the state after update k against what the resumed run
-    starts from.
+    """One rung of the ladder across the gap: the state after update k against the state that the
+    resumed run starts from.
 
-    name       which rung
-    status     whether both sides have the same
-    iteration  of the resumed run (from 1) where it first differs; None for what is of none
-    rank       the first one that differs; `ranks`: all that do
+    name       the name of the rung
+    status     whether both sides have the same state
+    iteration  the iteration of the resumed run (from 1) in which the state first differs; None if
+               it belongs to no iteration
+    rank       the first rank that differs; `ranks`: all that do
     place      parameter, generator, loader or module that differs first
-    detail     one sentence, made last of what was recorded
+    detail     one sentence, made last from the recorded values
     """
 
     name: StateRungName
@@ -206,8 +210,8 @@ class StateRung:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Frame:
-    """A function of the user's under way: its line (`file:line`), and the expression by which the
-    code there reaches each part of the training.
+    """A function of the user's that was executing: its line (`file:line`), and the expression by
+    which its code reaches each part of the training.
     """
 
     line: str
@@ -216,8 +220,8 @@ class Frame:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One value in a file: the subscripts that lead to it, what it is, and of which part; of a
-    number its value.
+    """One value in a checkpoint: the subscripts that lead to it, its kind, and the part that it
+    belongs to; of a number its value.
     """
 
     key: str
@@ -227,14 +231,14 @@ class Entry:
 
     @property
     def parts(self) -> frozenset[str]:
-        """The names of the weights that it holds."""
+        """The names of the weights that the entry holds."""
         return frozenset(str(self.name).split(", "))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Load:
-    """A part of the training that was given what was loaded; `key`: where that stood in the file,
-    "" where it is not known.
+    """A part of the training that was given a loaded value; `key`: the key of the value in the
+    checkpoint, "" if unknown.
     """
 
     part: str
@@ -244,11 +248,11 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Archive:
-    """What was saved and loaded.
+    """What a checkpoint holds, and what was loaded of it.
 
-    saving   functions of the user's under way where it was saved, from the innermost out
-    reading  those where the resumed run read the file
-    training those where it went on
+    saving   functions of the user's executing when the checkpoint was saved, from the innermost out
+    reading  functions executing when the resumed run read the checkpoint
+    training functions executing when the resumed run went on to train
     opened   the lines on which the resumed run opened files
     """
 
@@ -271,7 +275,7 @@ class Archive:
 
     @property
     def is_known(self) -> bool:
-        """Return whether the file is one whose parts are known by what they are."""
+        """Return whether the parts of the checkpoint could be identified."""
         return any(entry.kind in ("optimizer", *OF_WEIGHTS) for entry in self.entries)
 
     def held(self, names: Iterable[str], *kinds: str) -> list[Entry]:
@@ -284,9 +288,10 @@ class Archive:
 class LostPart:
     """A part of the training that a resume has lost.
 
-    part    what it is called among the names of frames; of the script's own the expression
-    key     the subscripts under which the file holds it; "" where it does not
-    loaded  whether it was loaded, and changed behind that
+    part    the name of the part among the names of frames; for objects of the script, the
+            expression
+    key     the subscripts under which the checkpoint holds the part; "" if it does not
+    loaded  whether the part was loaded, and changed after that
     """
 
     rung: StateRungName
@@ -298,7 +303,7 @@ class LostPart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
-    """A line of the script, and what happens there."""
+    """A line of the script, and what happens on the line."""
 
     role: Role
     source: SourceLine
@@ -306,10 +311,9 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mechanism:
-    """Why a resumed run is not the continued one: an entry of the catalogue with what speaks for
-    it.
+    """Why a resumed run differs from the continued run: a catalogue entry with the evidence for it.
 
-    marks  the lines that it is about; the first leads
+    marks  the lines that the mechanism is about; the first leads
     fix    code to paste or one sentence
     """
 
@@ -327,10 +331,10 @@ class Mechanism:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherRanks:
-    """A resumed run with another number of ranks than the continued run; that one stands first.
+    """The numbers of ranks of the continued run, then of the resumed run, which differ.
 
-    samples   of all ranks in one iteration
-    drawn_by  what draws from a generator, of which each rank has one; "" where nothing does
+    samples   the samples of all ranks together in one iteration
+    drawn_by  what draws from a generator of which each rank has its own; "" if nothing does
     """
 
     ranks: tuple[int, int]
@@ -347,16 +351,16 @@ class OtherRanks:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explained:
-    """What the ladder across the gap says of one place.
+    """The ladder across the gap of one place, with the conclusions from it.
 
-    starts_over  nothing of the model is what it was at the checkpoint
-    steps        how many steps the rungs from the forward pass on were compared in; None: all
-    mechanisms   of each rung that differs, where it has one
-    ranks        that were compared
-    beside       names of what is put back although no `state_dict` has it
-    other_ranks  where the resumed run has another number of them
+    starts_over  whether the whole model is as it was before the first update
+    steps        how many steps were compared on the rungs from the forward pass on; None: all
+    mechanisms   the mechanism of each rung that differs, if it has one
+    ranks        the ranks that were compared
+    beside       names of state that is put back although no `state_dict` has it
+    other_ranks  set if the resumed run has another number of ranks
     archive      what the checkpoint holds, and what was loaded of it
-    lost         the parts of the training that were
+    lost         the parts of the training that were lost
     """
 
     rungs: tuple[StateRung, ...] = ()
@@ -379,12 +383,13 @@ class Explained:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Losses:
-    """What the losses of both sides say, with the numbers of the resumed run.
+    """The comparison of the losses of both sides, with the iteration numbers of the resumed run.
 
-    bitwise    whether all are equal in every bit; else the first iteration that is not
-    outside    the first loss outside the tolerance
-    continued, resumed  the first losses that are not equal; None where one side has none
-    ranks      those whose losses are not equal in the first iteration in which any are not
+    bitwise             whether all losses are equal in every bit; else the first iteration that
+                        differs
+    outside             the first loss outside the tolerance
+    continued, resumed  the first losses that are not equal; None if one side has none
+    ranks               the ranks whose losses differ in the first iteration in which any do
     """
 
     bitwise: Bitwise
@@ -396,11 +401,11 @@ class Losses:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """A resumed run in which some rungs were put back.
+    """A resumed run in which the state of some rungs was put back.
 
-    agrees  whether it goes on exactly as the continued run; None where it could not be compared
-    acted   rungs of which something had another value before
-    names   what that was
+    agrees  whether the run goes on exactly as the continued run; None if they could not be compared
+    acted   rungs of which a value was different before it was put back
+    names   the names of these values
     differs the first iteration of the resumed run whose losses still differ
     """
 
@@ -415,10 +420,10 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Confirmation:
-    """What runs with parts of the state put back have shown.
+    """The result of runs with parts of the state put back.
 
-    rungs       the smallest set of them that makes the losses agree; empty where none was found
-    mechanisms  those of these rungs
+    rungs       the smallest set of rungs that makes the losses agree; empty if none was found
+    mechanisms  the mechanisms of these rungs
     sentence    what was done, and what came of it
     """
 
@@ -429,13 +434,15 @@ class Confirmation:
 
     @property
     def confirmed(self) -> bool:
-        """Return whether what was put back is what was lost."""
+        """Return whether putting state back made the losses agree, so that this state was lost."""
         return bool(self.rungs)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repair:
-    """A patch that was tried, "" where it did not help, and what a training with it does."""
+    """The result of a patch that was tried: the patch, "" if it did not help, and a sentence on the
+    runs with it.
+    """
 
     patch: str
     sentence: str
@@ -443,8 +450,8 @@ class Repair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReportedPair:
-    """What both runs report behind an iteration of the resumed run; None where a side reports fewer
-    values there.
+    """The values that both runs report after an iteration of the resumed run; None if a side
+    reports fewer values there.
     """
 
     iteration: int
@@ -453,16 +460,16 @@ class ReportedPair:
 
     @property
     def equal(self) -> bool:
-        """Return whether both are the same in every bit."""
+        """Return whether the two values are equal in every bit."""
         return repr(self.continued) == repr(self.resumed)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reported:
-    """A series that both runs report beside their losses, such as `val_loss`, behind the
+    """A series that both runs report besides their losses, such as `val_loss`, after the
     checkpoint.
 
-    by     who was given it: `tensorboard`, `keras`…; "" for `reprocheck.log`
+    by     the tracker or framework: `tensorboard`, `keras`…; "" for `reprocheck.log`
     """
 
     name: str
@@ -478,8 +485,8 @@ class Reported:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Option:
-    """An option by which a script is told to resume: the words that are added to its command, and
-    the line that makes it.
+    """An option that tells a script to resume: the words to add to its command, and the line that
+    defines the option.
     """
 
     words: str
@@ -488,18 +495,19 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What one place says.
+    """The outcome of one place.
 
-    reason     one sentence without its full stop
-    compared   iterations that both sides have
-    losses     the continued run from k + 1 on against the resumed run
-    continued, resumed  the two sides of that comparison, both with the numbers of the resumed run
-    before     the continued run up to the checkpoint
-    read       files of the checkpoint that the resumed run opened before its first loss
-    failed_at  `file:line` of the user's that raised what ended the resumed run
-    option     the one that the script has to be given, where it was not told to resume
-    confirmation  None where that was not asked for
-    repair     None where no patch is known that was seen to help
+    reason              one sentence without its full stop
+    compared            number of iterations that both sides have
+    losses              the continued run from k + 1 on against the resumed run
+    continued, resumed  the two sides of that comparison, both with the iteration numbers of the
+                        resumed run
+    before              the continued run up to the checkpoint
+    read                files of the checkpoint that the resumed run opened before its first loss
+    failed_at           the user's `file:line` that raised the exception which ended the resumed run
+    option              the option that would tell the script to resume, if it was not told to
+    confirmation        the result of runs that put state back; None if none was asked for
+    repair              the patch that was seen to help; None if there is none
     """
 
     place: Place
@@ -526,7 +534,9 @@ class Outcome:
 
     @property
     def rank(self) -> int:
-        """The rank whose losses a report shows: the one that differs first, else the first."""
+        """The rank whose losses a report shows: the first rank that differs, else the first
+        rank.
+        """
         differing = self.losses.ranks if self.losses else ()
         return next(iter((*differing, *self.ranks)), 0)
 
@@ -542,7 +552,9 @@ class Outcome:
 
     @property
     def causes(self) -> tuple[Mechanism, ...]:
-        """The mechanisms that are confirmed, each once; else the one of the first rung."""
+        """The confirmed mechanisms, each once; if there are none, the mechanism of the first
+        rung.
+        """
         confirmed = self.confirmation.mechanisms if self.confirmation else ()
         named = confirmed or filter(None, [self.explained.mechanism])
         return tuple({one.code: one for one in reversed(tuple(named))}.values())[::-1]

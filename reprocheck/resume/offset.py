@@ -16,7 +16,7 @@ KINDS: tuple[CheckKind, CheckKind] = ("forward", "backward")
 def shifted(run: Run, k: int, count: int) -> Run:
     """Return at most `count` iterations of a run from k + 1 on, numbered from 1.
 
-    With k = 0 it is only cut.
+    With k = 0 the run is only cut.
     """
     return replace(run, traces=tuple(_shifted(trace, k, count) for trace in run.traces))
 

@@ -48,7 +48,9 @@ _LEAST_SURE = len(_NAMES) - 1
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An option of a script as it is typed (`--resume`, `resume=`), what it takes, its line."""
+    """An option of a script as typed (`--resume`, `resume=`), the kind of its value, and its
+    line.
+    """
 
     name: str
     form: str
@@ -56,12 +58,12 @@ class _Candidate:
 
     @property
     def plain(self) -> str:
-        """`resume_from` of `--resume-from`."""
+        """The name without dashes: `resume_from` of `--resume-from`."""
         return self.name.strip("-=").replace("-", "_").lower()
 
     @property
     def rank(self) -> int | None:
-        """Return how sure its name says that it resumes; None where it does not."""
+        """Return how surely the name of the option says that it resumes; None if it does not."""
         for rank, names in enumerate(_NAMES):
             if self.plain in names:
                 return rank
@@ -72,7 +74,7 @@ class _Candidate:
 
     @property
     def words(self) -> str:
-        """Return the option as it is added to the command."""
+        """Return the words to add to the command for this option."""
         if self.form == _FLAG:
             return self.name
         value = CHECKPOINT if self.form == _VALUE else self.form
@@ -80,9 +82,9 @@ class _Candidate:
 
 
 def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
-    """Return the option that a script has to be given to resume, if its source has one.
+    """Return the option that tells a script to resume, if its source has one.
 
-    given  the words of its command, which may have it already
+    given  the words of its command, which may have the option already
     """
     ranked: list[tuple[int, Option]] = []
     source = " ".join(map(ast.unparse, trees.values()))
@@ -133,7 +135,9 @@ def _texts(nodes: Sequence[ast.expr]) -> list[str]:
 
 
 def _taken(call: ast.Call, trees: Trees, name: str) -> str:
-    """Return what an option of argparse, click or typer takes; "" of a number."""
+    """Return the kind of value that an option of argparse, click or typer takes; "" for a
+    number.
+    """
     keywords = {str(one.arg): ast.unparse(one.value) for one in call.keywords}
     action, kind = keywords.get("action", ""), keywords.get("type", "")
     is_flag = "/" in name or keywords.get("is_flag") == "True" or "const" in keywords
@@ -161,7 +165,9 @@ def _compared(name: str, trees: Trees) -> str:
 
 
 def _last(node: ast.expr) -> str:
-    """`resume` of `args.resume`, `cfg["resume"]` and `resume`."""
+    """Return the last name of an expression: `resume` of `args.resume`, `cfg["resume"]` and
+    `resume`.
+    """
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return str(node.slice.value)
     return getattr(node, "attr", getattr(node, "id", ""))
@@ -194,7 +200,7 @@ def _of_typer(tree: ast.Module) -> Iterator[_Candidate]:
 
 
 def _of_classes(tree: ast.Module, source: str) -> Iterator[_Candidate]:
-    """Yield fields of dataclasses, where a library makes options of them.
+    """Yield fields of dataclasses, if a library makes command line options of them.
 
     source  all files of the script
     """
@@ -212,9 +218,9 @@ def _of_classes(tree: ast.Module, source: str) -> Iterator[_Candidate]:
 
 
 def _of_hydra(tree: ast.Module) -> Iterator[_Candidate]:
-    """Yield what a script asks its configuration for.
+    """Yield the keys that a script asks its configuration for.
 
-    As far as Hydra or OmegaConf reads the command line into that.
+    Only if Hydra or OmegaConf reads the command line into the configuration.
     """
     holders: set[str] = set()
     for function in within([tree], ast.FunctionDef):
@@ -237,7 +243,7 @@ def _of_hydra(tree: ast.Module) -> Iterator[_Candidate]:
 
 
 def _of_argv(tree: ast.Module, source: str) -> Iterator[_Candidate]:
-    """`"--resume" in sys.argv`, `sys.argv[1] == "resume"`."""
+    """Yield options read from `sys.argv`: `"--resume" in sys.argv`, `sys.argv[1] == "resume"`."""
     for node in within([tree], ast.Compare):
         if "argv" not in ast.unparse(node):
             continue
@@ -248,7 +254,9 @@ def _of_argv(tree: ast.Module, source: str) -> Iterator[_Candidate]:
 
 
 def _of_configurator(tree: ast.Module) -> Iterator[_Candidate]:
-    """Variables of a script that executes another one which sets them from the command line."""
+    """Yield variables of a script that executes another script which sets them from the command
+    line.
+    """
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             name = ast.unparse(node.targets[0])
@@ -259,7 +267,7 @@ def _of_configurator(tree: ast.Module) -> Iterator[_Candidate]:
 
 
 def _is_read(candidate: _Candidate, trees: Trees) -> bool:
-    """Return whether what an option holds is handed to something that reads or trains."""
+    """Return whether the value of an option is passed to something that reads files or trains."""
     variable = candidate.plain.rpartition(".")[2]
     for call in within([*trees.values()], ast.Call):
         if any(name in word(call).lower() for name in _READS):

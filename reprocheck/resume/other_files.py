@@ -17,13 +17,13 @@ from reprocheck.trace import events
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unkept:
-    """Files that a continued run wrote between two iterations.
+    """Files that a continued run wrote between two iterations and that are no kept checkpoint.
 
-    ignored   taken for no checkpoint
-    removed   written by a saver, and gone before the next iteration
-    temporary  written where temporary files go, which no snapshot holds
-    passed    checkpoints that were written at no place that was asked for
-    epochs    how many epochs are known to have begun
+    ignored    not taken for a checkpoint
+    removed    written by a saver, and gone before the next iteration
+    temporary  written to the folder for temporary files, which no snapshot holds
+    passed     checkpoints that were written at no requested place
+    epochs     how many epochs are known to have begun
     """
 
     ignored: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Unkept:
 
 
 def unkept(folder: Path, run: Run) -> Unkept:
-    """Return what the traces of a run say of them."""
+    """Return the files that a run wrote, by its traces, and that are no kept checkpoint."""
     unkept_files = _events(folder, run.record, events.Unkept)
 
     def each_once(paths: Iterable[Sequence[str]]) -> tuple[str, ...]:
@@ -86,9 +86,10 @@ def _events(folder: Path, record: RunRecord, kind: type[Kind]) -> list[Kind]:
 
 
 def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tuple[str, ...]:
-    """Return files that the resumed run read as the continued run left them at its end.
+    """Return files that the resumed run read in the state that the continued run left at its end.
 
-    They lie outside of the working directory, and were read before the first loss.
+    They lie outside of the working directory, so that no snapshot holds them, and were read before
+    the first loss.
     """
     read = {*read_early(resumed), *resumed.record.files.read}
     left = continued.record.files.elsewhere
@@ -98,7 +99,7 @@ def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tu
 def found_before(run: Run) -> tuple[str, ...]:
     """Return files that a continued run read before its first loss and wrote later.
 
-    It did not start from scratch then, but from what an earlier training left.
+    Such a run did not start from scratch, but from files of an earlier training.
     """
     early = read_early(run)
     return tuple(path for path in run.record.files.changed if path in early)

@@ -26,7 +26,9 @@ from reprocheck.settings import Settings
 def checked(
     entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
 ) -> ResumeCheck:
-    """Record both sides in `folder` and say what they say. Raises what `recorded` raises."""
+    """Record the continued and the resumed runs in `folder` and return the check. Raises what
+    `recorded` raises.
+    """
     then = partial(_explained, folder, teller) if asked.explain else None
     recorded(entry, settings, folder, teller, asked, then)
     _tell(teller, "comparing the runs")

@@ -23,7 +23,7 @@ def is_one(folder: Path) -> bool:
 
 
 def write(folder: Path, resume: ResumeRecord) -> None:
-    """Write it in one step. Raises ReportError."""
+    """Write the record in one step. Raises ReportError."""
     import msgspec
 
     plain = msgspec.to_builtins(resume, enc_hook=str)
@@ -31,7 +31,7 @@ def write(folder: Path, resume: ResumeRecord) -> None:
 
 
 def read(folder: Path) -> ResumeRecord:
-    """Read it. Raises ReportError where it is missing, broken or of a newer reprocheck."""
+    """Read the record. Raises ReportError if it is missing, broken or of a newer reprocheck."""
     import msgspec
 
     path = folder / NAME
@@ -59,7 +59,7 @@ def read(folder: Path) -> ResumeRecord:
 
 
 def _impossible(resume: ResumeRecord) -> str:
-    """Return why a record is none that reprocheck has written; "" where it may be."""
+    """Return why reprocheck cannot have written a record; "" if it can."""
     arms = sum(len(place.arms) for place in resume.places)
     if len(resume.places) + arms > MOST_PLACES:
         return f"it holds {len(resume.places):,} places and {arms:,} further runs"

@@ -67,12 +67,7 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
     for touch in of_control:
         is_kernel = touch.what.startswith(_KERNEL)
         drawing = {one.source for one in touch.lines if one.draws}
-        # line -> how a call of it takes a seed: the first that does, of several on one line
-        takers: dict[SourceLine, str] = {}
-        for one in touch.lines:
-            if one.takes != IMPORTED:
-                takers[one.source] = takers.get(one.source) or one.takes
-        for source, takes in takers.items():
+        for source, takes in seed_takers(touch).items():
             line = code.with_text(source)
             if name in _SET_AT_IMPORT and source not in drawing:
                 continue
@@ -87,6 +82,18 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
                 draws=source in drawing,
                 seed=code.seed_made_of(line) if name in _READ else None,
             )
+
+
+def seed_takers(touch: Touch) -> dict[SourceLine, str]:
+    """Return line -> how a call of the line takes a seed.
+
+    Of several calls on one line the first that takes a seed counts.
+    """
+    takers: dict[SourceLine, str] = {}
+    for touched in touch.lines:
+        if touched.takes != IMPORTED:
+            takers[touched.source] = takers.get(touched.source) or touched.takes
+    return takers
 
 
 def _advice(name: str, code: UserCode, line: SourceLine, takes: str, what: str) -> Advice:

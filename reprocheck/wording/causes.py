@@ -137,7 +137,7 @@ _FILES = {
 
 @say.register
 def line_does(statement: statements.LineDoes) -> str:
-    """Return what a line of the user's does that fits."""
+    """Say what a line of the user's code does that fits the cause."""
     line, does, name = statement.source, tr(_DOES[statement.kind]), statement.call
     return tr("{line} fits: {what} (`{name}`).", line=line, what=does, name=name)
 
@@ -150,19 +150,19 @@ def circumstance(statement: statements.Circumstance) -> str:
 
 @say.register
 def ranks(statement: statements.Ranks) -> str:
-    """Return how many ranks there are, and what they add up."""
+    """Say how many ranks there are, and what the ranks sum up."""
     return tr(_RANKS[statement.add], ranks=statement.number)
 
 
 @say.register
 def operation_there(statement: statements.OperationThere) -> str:
-    """Return what an operation has to do with the difference."""
+    """Say how an operation is related to the difference."""
     return tr(_OPERATIONS[statement.kind], name=statement.name)
 
 
 @say.register
 def listed_operator(statement: Operator) -> str:
-    """Return what a list says of an operator, with its source."""
+    """Say what a list of nondeterministic operators says of an operator, with its source."""
     return tr(
         "{name} ({when}) is on the list of {list} ({source}, {version}).",
         name=statement.name,
@@ -275,7 +275,7 @@ def seeded_by_worker(statement: statements.SeededByWorker) -> str:
 
 @say.register
 def files_of_run_1(statement: statements.FilesOfRun1) -> str:
-    """Return what a later run read."""
+    """Say which files of run 1 a later run read."""
     if statement.first:
         return tr("A later run read {path}, which run 1 wrote.", path=statement.first)
     return form(
@@ -300,7 +300,7 @@ def other_number_of_weights(statement: statements.OtherNumberOfWeights) -> str:
 
 @say.register
 def loaded_file(statement: statements.LoadedFile) -> str:
-    """Return what a file with weights has to do with the difference."""
+    """Say how a file of weights is related to the difference."""
     return tr(_FILES[statement.kind], file=code(statement.file))
 
 
@@ -319,7 +319,7 @@ def other_line(statement: statements.OtherLine) -> str:
 
 @say.register
 def made_at_start(statement: statements.MadeAtStart) -> str:
-    """Return what makes something of what differs at each start."""
+    """Say what makes the differing value at each start."""
     who = "The command"
     if statement.file:
         who = f"Line {statement.line} of `{statement.file}`"
@@ -337,7 +337,7 @@ def ended_with(statement: statements.EndedWith) -> str:
 
 @say.register
 def refused_operator(statement: statements.RefusedOperator) -> str:
-    """Return the operator of an error, and its line."""
+    """Say which operator an error names, and its line."""
     called = f", called by {statement.source}" if statement.source else ""
     return tr("The operator is `{operator}`{where}.", operator=statement.operator, where=called)
 
@@ -360,6 +360,6 @@ def found_by_scan(statement: statements.FoundByScan) -> str:
 
 @say.register
 def makes_seed(statement: statements.MakesSeed) -> str:
-    """Return what a line makes."""
+    """Say what number a line makes."""
     line = statement.source
     return tr("The scan: the number that {at} sets as a seed is made in this line.", at=line)

@@ -46,7 +46,7 @@ def nothing_of_run(of: statements.NothingOfRun) -> str:
 
 @say.register
 def each_rank(of: statements.EachRank) -> str:
-    """Say what holds of each of these ranks."""
+    """Say a statement that holds for each of these ranks."""
     each = ", each" if len(of.ranks) > 1 else ""
     return f"{capital(named(of.ranks))}{each}: {say(of.statement)}"
 
@@ -73,13 +73,13 @@ def not_deep(level: statements.NotDeep) -> str:
 
 @say.register
 def no_fingerprints(_: statements.NoFingerprints) -> str:
-    """Say what is not known without the fingerprints of weights."""
+    """Say what is unknown without the fingerprints of weights."""
     return "weights were not fingerprinted, so whether the first update changed them is not known."
 
 
 @say.register
 def cut_trace(trace: statements.CutTrace) -> str:
-    """Say that the end of a trace is missing."""
+    """Say that the end of a trace file is missing."""
     return (
         f"Run {trace.run}, {named(trace.ranks)}: the last line of the trace is incomplete; the"
         " lines before it were kept."
@@ -98,7 +98,7 @@ def values_masked(masked: statements.ValuesMasked) -> str:
 
 @say.register
 def pair_ended(pair: statements.PairEnded) -> str:
-    """Say how the runs at a deeper level ended, where that is not as they should."""
+    """Say how the runs at a deeper level of recording ended, if not as planned."""
     if not pair.ended:
         return f"The two runs at level {pair.level} ended early, so they were not compared."
     ending = "was ended by the timeout"
@@ -126,7 +126,7 @@ def undetermined(part: statements.Undetermined) -> str:
 
 @say.register
 def others_differ(others: statements.OthersDiffer) -> str:
-    """Say what differs beside losses that are equal."""
+    """Say what else differs although the losses are equal."""
     return f"All losses are equal, and not all that the runs made beside them. {say(others.first)}"
 
 

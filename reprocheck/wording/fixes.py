@@ -33,13 +33,13 @@ def in_names(remedy: statements.InNames) -> str:
 
 @say.register
 def parts(remedy: statements.Parts) -> str:
-    """Return the parts of a fix, one behind another."""
+    """Return the parts of a fix, one after the other."""
     return "".join(map(say, remedy.parts))
 
 
 @say.register
 def left_in_folder(remedy: statements.LeftInFolder) -> str:
-    """Return a comment that says where the files are named."""
+    """Return a comment that says where the left files are listed."""
     numbers = [(remedy.files, "file"), (remedy.folders, "folder")]
     counted = " and ".join(count(number, name) for number, name in numbers if number)
     return f"# {counted}: see Files in the report\n"
@@ -68,7 +68,7 @@ _SEEDS = {
 
 @say.register
 def seed_call(remedy: statements.SeedCall) -> str:
-    """Return where a seed has to go."""
+    """Say which call needs a seed."""
     return tr(_SEEDS[remedy.kind], call=remedy.call, owner=remedy.owner)
 
 
@@ -80,7 +80,7 @@ def keep_order(remedy: statements.KeepOrder) -> str:
 
 @say.register
 def give_alike(remedy: statements.GiveAlike) -> str:
-    """Return what to give all runs."""
+    """Say which argument, variable or file to give to all runs alike."""
     given = remedy.given
     if given.of_one_run:
         return tr(
@@ -107,7 +107,7 @@ def give_alike(remedy: statements.GiveAlike) -> str:
 
 @say.register
 def fix_value(remedy: statements.FixValue) -> str:
-    """Return where a value has to be fixed."""
+    """Say where a value has to be fixed."""
     if not remedy.file:
         return tr("Give a fixed value in the command in place of `{by}`.", by=remedy.by)
     return tr(

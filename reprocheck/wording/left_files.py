@@ -17,7 +17,7 @@ _KEPT_FROM = {False: "`--workdir copy` gives each run its own folder.", True: OU
 
 @say.register
 def read_left(left: ReadLeft) -> str:
-    """Say that a later run read what run 1 wrote, and how to keep it from that."""
+    """Say that a later run read files that run 1 wrote, and how to prevent that."""
     sentence = (
         f"State left by run 1: a later run read {summary(left.paths, _MOST_READ)},"
         " written by run 1."
@@ -29,7 +29,9 @@ def read_left(left: ReadLeft) -> str:
 
 @say.register
 def visible_left(left: VisibleLeft) -> str:
-    """Say that later runs could see what run 1 wrote, and what rules out that they read it."""
+    """Say that later runs could see files that run 1 wrote, and what would rule out that they read
+    them.
+    """
     return (
         "The runs after run 1 could see what was written while it ran:"
         f" {summary(left.paths)}. None was seen to read it, but not every read is seen:"

@@ -22,8 +22,8 @@ def waits_for_another_check() -> str:
 
 
 def cost(least: int, named: int, most: int, seconds: float) -> str:
-    """Return what the search may cost: the runs that it takes at least, with what is named, and at
-    most.
+    """Say how many runs the search takes: `least` if one control removes the difference, `named` if
+    all named controls together do, `most` if none does.
     """
     runs = f"{least}"
     if named > least:
@@ -35,7 +35,7 @@ def cost(least: int, named: int, most: int, seconds: float) -> str:
 
 
 def arm(under: Sequence[str]) -> str:
-    """Return what the next runs are made under."""
+    """Say under which controls and patches the next runs are made."""
     names, fixes = controls_in(under), fixes_in(under)
     parts = [" + ".join(names) if len(names) <= _MOST_NAMED else count(len(names), "control")]
     if len(fixes) == 1:
@@ -65,7 +65,7 @@ def patched(reason: Reason, files: Iterable[str]) -> str:
 
 
 def edited(files: Iterable[str]) -> str:
-    """Return which files somebody has changed meanwhile."""
+    """Say which files somebody has edited during the runs."""
     edited = ", ".join(files)
     return f"Changed while the patch was tried, which is for the text before: {edited}."
 
@@ -76,17 +76,17 @@ def useless() -> str:
 
 
 def comparing() -> str:
-    """Return what is done once the runs have ended."""
+    """Say what reprocheck does after the runs have ended."""
     return "comparing the runs"
 
 
 def looking() -> str:
-    """Return what is done once the runs at a deeper level have ended."""
+    """Say what reprocheck does after the runs at a deeper level of recording have ended."""
     return "looking for the first difference"
 
 
 def recording(operator: str) -> str:
-    """Return what a run for the values of tensors is for."""
+    """Say why a run records the values of tensors."""
     return f"recording what {operator} is given"
 
 
@@ -111,7 +111,7 @@ def nothing_to_explain() -> str:
 
 
 def longer(first: int | None) -> str:
-    """Return that one run goes on where another ended, from this iteration on."""
+    """Say that one run goes on after the other has ended, from this iteration on."""
     return (
         "No loss that both runs recorded differs, but one run is longer: iteration"
         f" {first:,} is missing in the other."

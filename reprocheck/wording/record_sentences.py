@@ -68,7 +68,7 @@ def told(record: CheckRecord) -> CheckRecord:
 
 @say.register
 def advice_reason(reason: AdviceReason) -> str:
-    """Return what went wrong and what is to be done: a sentence that leads to the command."""
+    """Return a sentence that says what went wrong and leads to the advised command."""
     files = summary(reason.names, others=reason.others)
     return tr(
         _ADVISED[reason.kind],

@@ -16,7 +16,7 @@ _MOST_NOISE = 4
 
 @say.register
 def remaining(remains: Remains) -> str:
-    """Return what remains where no control makes the runs agree: one or more sentences."""
+    """Say in one or more sentences which difference remains if no control makes the runs agree."""
     tried = f"No control makes the runs agree, alone or together with others{_left_out(remains)}"
     match remains.kind:
         case "idle":
@@ -54,7 +54,7 @@ def _left_out(remains: Remains) -> str:
 
 
 def _idle(names: Sequence[str]) -> str:
-    """Say that runs agreed under controls that did nothing that shows."""
+    """Say that runs agreed under controls that had no visible effect."""
     if len(names) > _MOST_QUOTED:
         agree = f"{len(names)} controls at once, but those that acted do not suffice"
     else:
@@ -64,7 +64,7 @@ def _idle(names: Sequence[str]) -> str:
 
 
 def _made_by(remains: Remains) -> str:
-    """Say which operator makes noise, and where it is first seen."""
+    """Say which operator makes noise, and at which place it shows first."""
     place = f"`{remains.place}`" if remains.place else "the loss"
     seen = f"first seen at {place} on the rung `{remains.rung}`"
     operator = say(remains.culprit)
@@ -76,7 +76,7 @@ def _made_by(remains: Remains) -> str:
 
 
 def _unreached(remains: Remains, tried: str) -> Iterator[str]:
-    """Yield what is known of a difference that is no noise, and that no control reaches."""
+    """Yield sentences on a difference that is no noise, and that no control removes."""
     suspect, culprit = remains.suspect, say(remains.culprit)
     if suspect is None:
         yield (

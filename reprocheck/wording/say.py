@@ -10,19 +10,19 @@ from reprocheck.model.statement import Statement
 
 @singledispatch
 def say(statement: Statement | str) -> str:
-    """Return what was found out as a sentence: in the language that is spoken where it is of the
-    verdict, the lead, a cause, a fix or the next step, else in English.
+    """Return the sentence of a statement: in the user's language if it belongs to the verdict, the
+    lead, a cause, a fix or the next step, else in English.
     """
     raise TypeError(f"nothing says {type(statement).__name__}")
 
 
 @say.register
 def _(statement: str) -> str:
-    """Return a text that a recording holds as it stands."""
+    """Return a text from a recording unchanged."""
     return statement
 
 
 def in_english(statement: Statement | str) -> str:
-    """Return what was found out as a sentence, in English whatever is spoken."""
+    """Return the sentence of a statement in English, whatever the user's language is."""
     with spoken("en"):
         return say(statement)

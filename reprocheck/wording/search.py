@@ -87,7 +87,7 @@ def why(reason: Reason | str) -> str:
 
 @say.register
 def next_to_try(statement: statements.NextToTry) -> str:
-    """Return what a search that was broken off would do next."""
+    """Say what a search that was broken off would do next."""
     if not statement.names:
         return f"Next to try: {why(statement.why)}."
     return f"Next to try: {named(statement.names)} ({why(statement.why)})."
@@ -108,7 +108,7 @@ def named(names: Sequence[str]) -> str:
 
 @say.register
 def note(arm: statements.ArmNote) -> str:
-    """Return why the runs of an arm were made, or what stood in the way."""
+    """Say why the runs of an arm were made, or why they failed."""
     return _NOTES[arm.hindrance].format(
         why=why(arm.why),
         what=arm.what,
@@ -145,7 +145,7 @@ def _ended(arm: statements.ArmNote) -> str:
 
 @say.register
 def remark(statement: statements.SearchRemark) -> str:
-    """Return what is said of a search without any value."""
+    """Return the sentence of a remark about the search that has no values."""
     return _REMARKS[statement.kind]
 
 
@@ -166,7 +166,7 @@ _REMARKS = {
 
 @say.register
 def removes(statement: statements.Removes) -> str:
-    """Return that a set of controls removes the difference, and what that confirms."""
+    """Say that a set of controls removes the difference, and what that confirms."""
     by, agreeing = capital(named(statement.names)), _agreeing(statement.under)
     if not statement.shown:
         return (
@@ -196,7 +196,7 @@ def _how(under: statements.Agreement) -> str:
 
 @say.register
 def another_remains(statement: statements.AnotherRemains) -> str:
-    """Return that runs under the smallest set differ later, and what looks for that."""
+    """Say that runs under the smallest set differ later, and which command looks for the reason."""
     if not statement.further:
         return (
             f"Another difference remains, from iteration {statement.iteration} on: apply the"
@@ -211,7 +211,7 @@ def another_remains(statement: statements.AnotherRemains) -> str:
 
 @say.register
 def moved(statement: statements.Moved) -> str:
-    """Return what controls remove that do not remove all."""
+    """Say which part of the difference controls remove that do not remove all of it."""
     remove, them = ("removes", "it") if len(statement.names) == 1 else ("remove", "them")
     return (
         f"{capital(named(statement.names))} {remove} a part of the difference: under {them} the"
@@ -230,7 +230,7 @@ def patches_in_vain(statement: statements.PatchesInVain) -> str:
 
 @say.register
 def agreement(under: statements.Agreement) -> str:
-    """Return what confirms the causes that a set of controls removes."""
+    """Say why the agreement under a set of controls confirms causes."""
     patched = mark("With {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
     under_controls = mark("Under {named} {runs} runs agree {how} ({arms}); {of_unmodified}")
     return tr(
@@ -245,8 +245,8 @@ def agreement(under: statements.Agreement) -> str:
 
 @say.register
 def of_differing(seen: statements.Sample) -> str:
-    """Return what is known of the runs that differ: those as they are, and those under controls
-    that do not suffice.
+    """Say how the differing runs differ: the unmodified ones, and those under controls that do not
+    suffice.
     """
     if not seen.insufficient:
         return _of_unmodified(seen)
@@ -289,7 +289,7 @@ def _of_unmodified(seen: statements.Sample) -> str:
 
 
 def _of_pairs(seen: statements.Sample) -> str:
-    """Return what pairs of unmodified runs have in common, where a run follows from the one before
+    """Say what pairs of unmodified runs have in common, if each run follows from the one before
     it.
     """
     message = mark(
@@ -307,8 +307,8 @@ def _of_pairs(seen: statements.Sample) -> str:
 
 @say.register
 def certainty(statement: statements.Certainty) -> str:
-    """Return how sure it is that a set of controls removes the difference, or how many runs it
-    takes where too few agree.
+    """Say how sure it is that a set of controls removes the difference, or how many runs are needed
+    if too few agree.
     """
     under, bound = statement.under, f"{statement.bound:.0%}"
     if not statement.wanted:
@@ -333,7 +333,7 @@ def certainty(statement: statements.Certainty) -> str:
 
 @say.register
 def differs_without(statement: statements.DiffersWithout) -> str:
-    """Return what shows that a control has to act at a place, or that a patch is needed."""
+    """Say which runs show that a control has to act at a place, or that a patch is needed."""
     if not statement.place:
         return tr("Runs without the patch of {fix} differ.", fix=statement.name)
     return tr(
@@ -345,7 +345,7 @@ def differs_without(statement: statements.DiffersWithout) -> str:
 
 @say.register
 def acted_at(statement: statements.ActedAt) -> str:
-    """Return where a control acted."""
+    """Say at which place a control acted."""
     acted = tr(
         "`{control}` {acted} at {place}{what}.",
         control=statement.control,
@@ -364,7 +364,9 @@ def acted_at(statement: statements.ActedAt) -> str:
 
 @say.register
 def seen_under(statement: statements.SeenUnder) -> str:
-    """Return where an error of deterministic mode was seen."""
+    """Say under which controls an error of deterministic mode was seen, and that the search went on
+    without these controls.
+    """
     return form(
         len(statement.names),
         "This was seen under {named}; the search continued without it.",

@@ -45,7 +45,7 @@ class Edit:
 
 
 def with_keyword(node: cst.CSTNode, name: str, value: str) -> cst.CSTNode:
-    """Return a call with one more argument at its end, spaced and broken as the last one is."""
+    """Return a call with one more argument at its end, formatted like the last one."""
     call = cst.ensure_type(node, cst.Call)
     added = cst.Arg(
         keyword=cst.Name(name),
@@ -100,14 +100,16 @@ def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
 
 
 def in_place_of(node: cst.BaseExpression, text: str) -> tuple[cst.CSTNode, Change]:
-    """Return an expression, and its replacement, which keeps the parentheses around it."""
+    """Return an expression and its replacement, which keeps the parentheses around the
+    expression.
+    """
     value = cst.parse_expression(text).with_changes(lpar=node.lpar, rpar=node.rpar)
     return node, lambda _: value
 
 
 def with_items(node: cst.CSTNode, items: Sequence[str], indentation: str | None) -> cst.CSTNode:
-    """Return a dict with more items at its end: each on a line of its own with an indentation, else
-    on the line of the last one.
+    """Return a dict with more items at its end: each on an indented line of its own if an
+    indentation is given, else on the line of the last item.
     """
     display = cst.ensure_type(node, cst.Dict)
     between: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
@@ -155,7 +157,9 @@ def beginning_with(line: str) -> Change:
 
 
 def _as_block(body: cst.BaseSuite) -> cst.IndentedBlock:
-    """Return the body of a function, that of one line as a block of its own."""
+    """Return the body of a function as an indented block, even if it was on the line of the
+    `def`.
+    """
     if isinstance(body, cst.IndentedBlock):
         return body
     suite = cst.ensure_type(body, cst.SimpleStatementSuite)
@@ -164,7 +168,9 @@ def _as_block(body: cst.BaseSuite) -> cst.IndentedBlock:
 
 
 class _Changing(cst.CSTTransformer):
-    """Changes nodes, and goes only where there are some: `around` holds the nodes on the way."""
+    """Changes nodes, and visits only nodes that contain changes: `around` holds the nodes on the
+    way.
+    """
 
     def __init__(
         self, changes: Mapping[cst.CSTNode, Collection[Change]], around: Collection[cst.CSTNode]

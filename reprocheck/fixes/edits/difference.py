@@ -18,11 +18,11 @@ from reprocheck.scan.source import decode, encoding
 def difference(
     changed: Mapping[Path, str], given: Mapping[Path, bytes] = MappingProxyType({})
 ) -> str:
-    """Return a unified difference of all files, which `patch -p1` and `git apply` take in the
-    working directory.
+    """Return a unified diff of all files, which `patch -p1` and `git apply` accept in the working
+    directory.
 
-    Where a file lies outside of it, the first line says in which folder they take it. `given` is
-    the content of files that is not that of the disk.
+    If a file lies outside of it, the first line of the diff says in which folder to apply it.
+    `given` is the content of files that differs from the content on disk.
     """
     folder = patch_folder(changed)
     rows: list[str] = []
@@ -51,8 +51,8 @@ def unified(name: str, before: str, after: str, *, context: int = 3) -> str:
 
 
 def patch_folder(paths: Iterable[Path]) -> Path:
-    """Return the folder that the names in a patch are relative to: the working directory, or that
-    which all files outside of it share.
+    """Return the folder that the names in a patch are relative to: the working directory, or the
+    common parent of all files outside of it.
     """
     files = [_absolute(path) for path in paths]
     here = Path.cwd()
@@ -62,9 +62,9 @@ def patch_folder(paths: Iterable[Path]) -> Path:
 
 
 def _absolute(path: Path) -> Path:
-    """Return the whole path, without `..`, by which the file was named.
+    """Return the absolute path, without `..`, of a file.
 
-    A file that is a link itself is where the link leads: `patch` changes no link.
+    A file that is itself a link is resolved, because `patch` changes no link.
     """
     place = Path(os.path.normpath(Path.cwd() / path))
     if place.is_symlink():
@@ -89,14 +89,14 @@ def write(changed: Mapping[Path, str]) -> None:
 def encoded(path: Path, text: str) -> bytes:
     """Return the new text of a file in the encoding of the file.
 
-    Raises OSError, and UnicodeEncodeError where it has characters beyond that.
+    Raises OSError, and UnicodeEncodeError if the encoding lacks a character.
     """
     return text.encode(encoding(path.read_bytes()))
 
 
 def dirty(paths: Iterable[Path]) -> str | None:
-    """Return a file with changes that are not committed, in a git tree that one of these files lies
-    in; None where there is none.
+    """Return a file with uncommitted changes in a git tree that contains one of these files; None
+    if there is none.
     """
     for folder in {path.resolve().parent for path in paths}:
         try:

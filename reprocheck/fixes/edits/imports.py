@@ -18,7 +18,7 @@ AnyNode = TypeVar("AnyNode", bound=cst.CSTNode)
 
 def can_bind(tree: Tree, module: str) -> bool:
     """Return whether a module can be used at the top: it is imported there, or its name is free and
-    it may be imported there.
+    an import there is allowed.
     """
     if bound_as(tree.module.body, module) is not None:
         return True
@@ -72,7 +72,9 @@ def imported(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[s
 
 
 def _of_module(imported: cst.ImportAlias) -> tuple[str, str]:
-    """`import numpy.random` brings `numpy`, and `import numpy.random as npr` what it says."""
+    """Return the module and the bound name of an import: `import numpy.random` binds `numpy`,
+    `import numpy.random as npr` binds `npr`.
+    """
     if imported.evaluated_alias:
         return imported.evaluated_name, imported.evaluated_alias
     root = imported.evaluated_name.partition(".")[0]
@@ -136,8 +138,8 @@ def headed(
 
 
 def _import(head: list[Statement], name: str) -> None:
-    """Import a module below the last import of its kind; as a block of its own above the others,
-    where it is the first of the standard library, else below them all.
+    """Import a module below the last import of its kind, such as standard library; a first import
+    of the standard library goes in a block above the others, else below them all.
     """
     kinds = list(map(_kinds, head))
     index = max((number for number, one in enumerate(kinds, 1) if _kind(name) in one), default=0)
@@ -168,7 +170,7 @@ def _kinds(statement: cst.CSTNode) -> set[str]:
 
 
 def _kind(package: str) -> str:
-    """Return which block of imports a package belongs to; empty where that is not known."""
+    """Return the block of imports that a package belongs to; empty if unknown."""
     if package == "__future__":
         return "future"
     if package in sys.stdlib_module_names:
@@ -181,7 +183,7 @@ def _line(text: str) -> cst.SimpleStatementLine:
 
 
 def _apart(statements: list[AnyNode], above: Sequence[cst.CSTNode]) -> list[AnyNode]:
-    """Statements with an empty line above the first, where there is something above that."""
+    """Return statements with an empty line above the first, if other statements stand above."""
     if not (statements and above):
         return statements
     first, *others = statements

@@ -63,7 +63,7 @@ def parsed(text: str) -> cst.Module:
 
 
 def _places(text: str, data: bytes) -> list[_Place]:
-    """Return the long tables of a text, in their order; none where it cannot be parsed."""
+    """Return the long tables of a text, in their order; none if it cannot be parsed."""
     if text.count("\n") < SHORTEST:
         return []
     try:

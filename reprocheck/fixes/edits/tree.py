@@ -67,7 +67,7 @@ class Tree:
     def at(self, finding: Finding, kind: type[Node]) -> Node | None:
         """Return the node of this kind that a finding underlines.
 
-        None where the text is not that of the finding.
+        None if the finding is about another text.
         """
         line = self.lines.get(finding.line)
         if line is None or finding.text not in ("", line):
@@ -81,15 +81,15 @@ class Tree:
         return next(of_kind(found, kind), None)
 
     def expression(self, node: ast.expr) -> cst.BaseExpression | None:
-        """Return the expression that stands where a node of `ast` does."""
+        """Return the expression at the position of an `ast` node."""
         last = node.end_lineno or node.lineno
         end = self._column(last, node.end_col_offset or 0)
         span = (node.lineno, self._column(node.lineno, node.col_offset), last, end)
         return self.node(span, cst.BaseExpression)  # type: ignore[type-abstract]
 
     def statement(self, node: ast.stmt) -> Statement | None:
-        """Return the statement that begins where a node of `ast` does; None for one behind another
-        on its line.
+        """Return the statement at the position of an `ast` node; None if another one precedes it on
+        its line.
         """
         column = self._column(node.lineno, node.col_offset)
         for one in self.every(*_STATEMENTS):
@@ -103,7 +103,9 @@ class Tree:
         return len(self.lines[line].encode()[:offset].decode()) + 1
 
     def call_at(self, finding: Finding) -> cst.Call | None:
-        """Return the call that a finding underlines, where it hides no argument."""
+        """Return the call that a finding underlines, if all of its arguments are visible (no
+        `*args` or `**kwargs`).
+        """
         call = self.at(finding, cst.Call)
         if call is None or is_open(call):
             return None
@@ -149,7 +151,7 @@ class Tree:
         return names.pop()
 
     def function(self, node: cst.CSTNode | None) -> str:
-        """Return the dotted name of the function that an expression calls; empty where it is no
+        """Return the dotted name of the function that an expression calls; empty if it is no
         call.
         """
         if not isinstance(node, cst.Call):
@@ -175,9 +177,7 @@ class Tree:
         return grouped((node.value, node) for node in self.every(cst.Name) if self._is_bound(node))
 
     def value_of(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
-        """Return what a variable holds, where the text gives it a value once, by a plain
-        assignment.
-        """
+        """Return the value of a variable, if the text assigns it once, by a plain assignment."""
         bound = self.binds(written(node))
         if len(bound) != 1:
             return None
@@ -218,8 +218,8 @@ class Tree:
         return nearest.name.value in _ONCE or self._is_called_once(nearest)
 
     def is_repeated(self, node: cst.CSTNode) -> bool:
-        """Return whether the text shows that the place is executed often: in a loop, or in a
-        function that is called in one.
+        """Return whether the text shows that a node is executed often: in a loop, or in a function
+        that is called in one.
         """
         if self.nearest(node, *_LOOPS) is not None:
             return True
@@ -229,8 +229,8 @@ class Tree:
         return any(map(self._is_in_loop, calls))
 
     def _is_in_loop(self, call: cst.Call) -> bool:
-        """Return whether a loop makes a call each time it goes round: not to find what it goes
-        over.
+        """Return whether a loop makes a call in each iteration, and not only to get its
+        iterable.
         """
         loops = of_kind(self.around(call), cst.For, cst.While)
         each_time = (loop.body if isinstance(loop, cst.For) else loop for loop in loops)
@@ -257,7 +257,7 @@ def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def written(node: cst.CSTNode | None) -> str:
-    """Return a dotted name as it stands; empty where it is something else."""
+    """Return a dotted name as written; empty if the node is something else."""
     if isinstance(node, cst.Name):
         return node.value
     if not isinstance(node, cst.Attribute):
@@ -297,5 +297,5 @@ def only(call: cst.Call) -> cst.BaseExpression | None:
 
 
 def argument(call: cst.Call, *names: str, index: int = 0) -> cst.Arg | None:
-    """Return the argument that is given under one of these names, else the one at an index."""
+    """Return the argument given under one of these names, else the argument at an index."""
     return keyword(call, *names) or next(iter(positional(call)[index:]), None)

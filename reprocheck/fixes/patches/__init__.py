@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 
 def _in_one_place(fix: Fixer) -> Fixer:
-    """Return a fixer of places that run once in one process: elsewhere its number would make
-    streams alike that differ.
+    """Return a fixer for places that run once in one process: elsewhere its fixed number would make
+    different random streams alike.
     """
 
     @wraps(fix)
@@ -75,7 +75,7 @@ CODES = frozenset(_FIXERS)
 
 
 def patch(text: str, findings: Sequence[Finding]) -> str:
-    """Return the text with these findings fixed. As it was where it cannot be parsed."""
+    """Return the text with these findings fixed; unchanged if it cannot be parsed."""
     plan = _plan(text, findings)
     if plan is None or not plan.edits:
         return text
@@ -84,10 +84,10 @@ def patch(text: str, findings: Sequence[Finding]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """What a patch does for one finding.
+    """The effect of a patch on one finding.
 
-    number   that of the finding among those that were given
-    changes  what it does; empty where that takes more than a line to say
+    number   the number of the finding among those given
+    changes  the changes in words; empty if they take more than one line
     """
 
     number: int
@@ -95,7 +95,7 @@ class Mended:
 
 
 def fixes(file: Patched) -> list[Mended]:
-    """Return what fixes each of the findings in a file, of those that a patch fixes."""
+    """Return the edit for each finding in a file that a patch can fix."""
     plan = _plan(file.text, file.findings)
     if plan is None:
         return []
@@ -108,14 +108,14 @@ def fixes(file: Patched) -> list[Mended]:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A text as a tree, and what fixes each finding in it, by the number of the finding."""
+    """A parsed text, and the edit for each finding in it, by the number of the finding."""
 
     tree: Tree
     edits: dict[int, Edit]
 
 
 def _plan(text: str, findings: Sequence[Finding]) -> _Plan | None:
-    """None where there is nothing to fix or the text cannot be parsed."""
+    """Return the plan; None if there is nothing to fix or the text cannot be parsed."""
     numbered = enumerate(findings)
     fixable = [(n, one) for n, one in numbered if one.code in CODES and one.cell is None]
     if not fixable:
@@ -151,7 +151,7 @@ def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
 
 
 def _edits(tree: Tree, findings: Sequence[tuple[int, Finding]]) -> dict[int, Edit]:
-    """Return what fixes each finding, by its number: those left out that no patch fits."""
+    """Return the edit for each finding, by its number; findings that no patch fits are left out."""
     counts: Counter[Fixer] = Counter()
     edits: dict[int, Edit] = {}
     ordered = sorted(findings, key=lambda pair: (pair[1].line, pair[1].column))

@@ -16,7 +16,7 @@ from reprocheck.scan.finding import Finding
 
 
 def spelt_right(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`cudnn.enable = False` as `cudnn.enabled = False`."""
+    """Correct a misspelt flag: `cudnn.enable = False` becomes `cudnn.enabled = False`."""
     node, meant = tree.at(finding, cst.Attribute), finding.evidence.get("meant", "")
     if node is None or not meant.isidentifier():
         return None
@@ -24,7 +24,7 @@ def spelt_right(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def switched_off(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`cudnn.benchmark = True` as `= False`."""
+    """Switch a flag off: `cudnn.benchmark = True` becomes `cudnn.benchmark = False`."""
     assign = _assignment(tree, finding)
     if assign is None or written(assign.value) != "True":
         return None
@@ -32,8 +32,8 @@ def switched_off(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`numpy.random.seed = 0` as `numpy.random.seed(0)`, and `torch.manual_seed` alone as
-    `torch.manual_seed(0)`.
+    """Call a seeding function: `numpy.random.seed = 0` becomes `numpy.random.seed(0)`, and a bare
+    `torch.manual_seed` becomes `torch.manual_seed(0)`.
     """
     match _assignment(tree, finding):
         case cst.Assign(targets=[seed], value=cst.Integer() as constant) as assign if tree.once(
@@ -66,7 +66,7 @@ def _settled(tree: Tree, function: cst.BaseExpression) -> frozenset[str]:
 
 @on_call
 def made_deterministic(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """`deterministic=True` for fused attention."""
+    """Add `deterministic=True` to a call of fused attention."""
     if keyword(call, "deterministic") is not None:
         return None
     return Edit(changes=((call, lambda node: with_keyword(node, "deterministic", "True")),))

@@ -101,8 +101,8 @@ def _for_each_sample(tree: Tree, call: cst.Call, edit: Edit) -> Edit | None:
 
 
 def _attribute(tree: Tree, call: cst.Call) -> str:
-    """Return the attribute of an object that a call alone is assigned to, in a method or in the
-    body of its class; empty where there is none.
+    """Return the attribute of an object to which only a call is assigned, in a method or in the
+    body of its class; empty if there is none.
     """
     match tree.parent(call):
         case cst.Assign(targets=[cst.AssignTarget(target=target)]):
@@ -152,8 +152,8 @@ def _methods_with(
 
 @on_call
 def fixed_split(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """`random_state=0` for a split of scikit-learn, a generator for one of PyTorch; a seed at the
-    top for one of another library.
+    """Fix a random split: `random_state=0` for scikit-learn, a generator for PyTorch; a seed at the
+    top for another library.
     """
     if tree.function(call).startswith("torch."):
         return with_generator(tree, call)
@@ -162,7 +162,9 @@ def fixed_split(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
 
 @on_call
 def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """`StandardNormal()` of MindSpore as `StandardNormal(seed=1)`, the next as `seed=2`."""
+    """Give each operator of MindSpore a seed: `StandardNormal()` becomes `StandardNormal(seed=1)`,
+    the next `seed=2`.
+    """
     word, index = PRIMITIVES.get(last_part(tree.function(call)), ("seed", 0))
     value = str(number + 1)
     given = argument(call, word, index=index)

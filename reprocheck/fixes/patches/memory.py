@@ -12,7 +12,7 @@ from reprocheck.scan.finding import Finding
 
 @on_call
 def zeroed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """`torch.empty(64)` as `torch.zeros(64)`."""
+    """Initialize memory: `torch.empty(64)` becomes `torch.zeros(64)`."""
     if not isinstance(call.func, cst.Attribute):
         return None
     filled = {"empty": "zeros", "empty_like": "zeros_like"}.get(call.func.attr.value)

@@ -28,8 +28,8 @@ _KEEP_ORDER = _TAKERS | {"builtins.zip", "builtins.map"}
 
 
 def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`os.listdir(".")` as `sorted(os.listdir("."))`, `list(folder.glob("*"))` as
-    `sorted(folder.glob("*"))`.
+    """Sort a list of files: `os.listdir(".")` becomes `sorted(os.listdir("."))`,
+    `list(folder.glob("*"))` becomes `sorted(folder.glob("*"))`.
     """
     call = tree.at(finding, cst.Call)
     if call is None or tree.binds("sorted"):
@@ -50,8 +50,8 @@ def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`enumerate(set(names))` as `enumerate(sorted(set(names)))`, and the same for loops over
-    sets.
+    """Sort a set before iteration: `enumerate(set(names))` becomes `enumerate(sorted(set(names)))`,
+    likewise in loops.
     """
     node = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if node is None:
@@ -67,7 +67,9 @@ def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
-    """`hash(name)` as `zlib.crc32(name.encode())`, which is the same number in each process."""
+    """Replace `hash(name)` by `zlib.crc32(name.encode())`, which is the same number in each
+    process.
+    """
     hashed = only(call)
     if hashed is None or not can_bind(tree, "zlib"):
         return None
@@ -124,7 +126,7 @@ def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
-    """Return the futures themselves, where they are in an order of their own."""
+    """Return the futures without `as_completed`, if they have an order of their own."""
     futures = only(call)
     if futures is None or not _is_gone_over(tree, call):
         return None
@@ -176,7 +178,7 @@ def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
 
 
 def _is_gone_over(tree: Tree, node: cst.CSTNode) -> bool:
-    """Return whether a loop or comprehension goes over it."""
+    """Return whether a loop or comprehension iterates over an expression."""
     parent = tree.parent(node)
     return isinstance(parent, cst.For | cst.CompFor) and parent.iter is node
 
@@ -191,7 +193,7 @@ def _taker(tree: Tree, node: cst.CSTNode) -> cst.Call | None:
 
 
 def _sorted_instead(call: cst.Call | None) -> Edit:
-    """`sorted(...)` for a call of `list`."""
+    """Replace a call of `list` by `sorted(...)`."""
     return Edit(changes=((cst.ensure_type(call, cst.Call).func, lambda _: cst.Name("sorted")),))
 
 

@@ -19,8 +19,8 @@ from reprocheck.scan.index import of_kind
 
 
 def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """Return a seed for a stream: below the call by which the program seeds another one, with the
-    same number, else at its top.
+    """Return a seed for a random stream: below the call that seeds another stream, with the same
+    number, else at the top of the program.
     """
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
@@ -44,7 +44,7 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _stream(tree: Tree, title: str) -> Stream | None:
-    """Return how a stream is seeded in a program, by its title."""
+    """Return how a random stream is seeded in a program, by its title."""
     is_bound = bound_as(tree.module.body, "keras") is not None
     bindings = imported(tree.every(cst.Import, cst.ImportFrom))
     roots = {thing.partition(".")[0] for thing, _ in bindings}
@@ -55,7 +55,7 @@ def _stream(tree: Tree, title: str) -> Stream | None:
 
 
 def with_seed(call: cst.Call | None, word: str) -> Edit | None:
-    """`random_state=0` for a call that takes one under this keyword."""
+    """Add `random_state=0` to a call that takes a seed under this keyword."""
     if call is None:
         return None
     return filled(call, keyword(call, word), word, "0")
@@ -81,8 +81,8 @@ def is_seeding(tree: Tree, call: cst.Call) -> bool:
 
 
 def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
-    """Return the number that a seeding call is given; None where it is not in plain sight, or where
-    it must not be written down a second time.
+    """Return the number that a seeding call is given; None if it is not visible, or must not be
+    written a second time.
     """
     known = tables.seeds().get(canonical(tree.function(call)))
     if known is None or is_open(call):
@@ -98,7 +98,7 @@ def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
 
 
 def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
-    """`generator=torch.Generator().manual_seed(0)` for a loader."""
+    """Add `generator=torch.Generator().manual_seed(0)` to a loader."""
     if is_open(call) or not can_bind(tree, "torch"):
         return None
     value = TORCH_GENERATOR.format(torch=name_of(tree, "torch"))

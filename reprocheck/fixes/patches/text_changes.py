@@ -21,8 +21,8 @@ IMPORTS = ("import ", "from ")
 
 
 def changes_of(before: str, after: str) -> tuple[TextChange, ...]:
-    """Return the changes by which a text becomes another one, imports last; none where they take
-    more than a line to tell.
+    """Return the changes that turn a text into another one, imports last; none if they take more
+    than a line to tell.
     """
     old, new = before.splitlines(), after.splitlines()
     tree = ast.parse(after)
@@ -83,7 +83,7 @@ def _cut(tree: ast.Module, first: int, last: int) -> ast.stmt | None:
 
 
 def _end_of_head(statement: ast.stmt) -> int:
-    """Return the last line of a statement, of one with a body that of its head."""
+    """Return the last line of a statement; of a compound statement, the last line of its head."""
     match getattr(statement, "body", None):
         case [ast.stmt() as inner, *_] if inner.lineno > statement.lineno:
             return inner.lineno - 1

@@ -92,7 +92,7 @@ def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit
 
 
 def _zero(tree: Tree, number: cst.CSTNode, line: int = 0) -> Edit | None:
-    """0 for a number; nothing for one below which an attribute is asked for."""
+    """Return 0 for a number; nothing for a call of which an attribute is used."""
     if isinstance(tree.parent(number), cst.Attribute):
         return None
     return Edit(changes=((number, lambda _: cst.Integer("0")),), line=line)
@@ -216,8 +216,8 @@ def _changes(tree: Tree, call: cst.Call) -> bool:
 
 
 def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:
-    """Return whether a number stands for something: `hash(name)` is another one for each name, and
-    one constant for all would change that.
+    """Return whether a number depends on a variable: `hash(name)` differs for each name, which one
+    constant for all would change.
     """
     if tree.function(source) not in _OF_OBJECTS:
         return False

@@ -12,11 +12,11 @@ from reprocheck.model.statement import Statement
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotCompared(Statement):
-    """Why nothing of a rung was compared, or not all of it.
+    """Why nothing of a rung was compared, or only a part.
 
-    names  the two hash algorithms; what shows a forward pass that a compiled function hides; the
-           weights that were not seen before their first update; the generators that those may have
-           been drawn from
+    names  depends on the reason: the two hash algorithms; the module whose forward pass a compiled
+           function hides; the weights that were not seen before their first update; the generators
+           that such weights may have been drawn from
     """
 
     why: Literal[
@@ -29,8 +29,8 @@ class NotCompared(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WithoutEffect(Statement):
-    """Generators that differed when the weights were made, and others that differ and nobody draws
-    from.
+    """Generators whose states differ without an effect: those that differed when the weights were
+    made, and those that differ but that nothing draws from.
     """
 
     at_weights: tuple[str, ...]

@@ -51,7 +51,7 @@ class BehindBackward(FirstDifference):
 
     @property
     def blames(self) -> bool:
-        """Return whether nothing before it differs."""
+        """Return whether nothing before this difference differs, so that it may be blamed."""
         match self.evidence:
             case ChangedAfterBackward():
                 return True

@@ -49,11 +49,11 @@ Doing = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LineDoes(Statement):
-    """A line of the user's fits.
+    """A line of the user's code fits a cause.
 
-    kind    by what it does
-    call    the full name of what it calls
-    source  `file:line`
+    kind    what the line does
+    call    the full name of the function that the line calls
+    source  the line as `file:line`
     """
 
     kind: Doing
@@ -63,7 +63,7 @@ class LineDoes(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Circumstance(Statement):
-    """What is so in the runs, beside the place that differs."""
+    """A fact about the runs that speaks for a cause, besides the place that differs."""
 
     kind: Literal[
         "repeated runs agree",
@@ -84,7 +84,9 @@ class Circumstance(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ranks(Statement):
-    """The run has several ranks; `add`: what they add up, "" where that is not what differs."""
+    """The run has several ranks; `add`: what the ranks sum up, "" if the sum is not what
+    differs.
+    """
 
     number: int
     add: Literal["", "gradients", "equal gradients"] = ""
@@ -103,7 +105,7 @@ class OperationThere(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EnvironmentFact(Statement):
-    """A fact of the environment is another one in a run."""
+    """A fact of the environment of a run differs from that of run 1."""
 
     key: str
     reference: str
@@ -120,10 +122,10 @@ class Unseeded(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededAfterwards(Statement):
-    """A generator was seeded only after the first draw, with which number.
+    """A generator was seeded only after the first draw, with a known number.
 
-    by     the package that seeded it; "" where the script did
-    line   the line (`file:line`) that did
+    by     the package that seeded the generator; "" if the script did
+    line   the line (`file:line`) that seeded the generator
     """
 
     generator: str
@@ -134,7 +136,9 @@ class SeededAfterwards(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnBeforeSeed(Statement):
-    """The same where the number is not known; `seed`: the line, "" where that is not, either."""
+    """A generator was seeded with an unknown number only after the first draw; `seed`: the line
+    that seeded the generator, "" if unknown.
+    """
 
     generator: str
     seed: str
@@ -142,7 +146,9 @@ class DrawnBeforeSeed(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededUnequally(Statement):
-    """A generator was given another number in each run; `folded`: into its key."""
+    """A generator was given another number in each run; `folded`: the number was folded into its
+    key.
+    """
 
     generator: str
     seeds: tuple[str, str]
@@ -151,7 +157,9 @@ class SeededUnequally(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededEqually(Statement):
-    """Generators were given the same numbers, and stand otherwise; `key`: one stands for keys."""
+    """Generators were seeded with the same numbers, but their states differ; `key`: the generator
+    stands for JAX PRNG keys.
+    """
 
     generators: tuple[str, ...]
     key: bool
@@ -166,7 +174,9 @@ class MadeByWorkers(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededByWorker(Statement):
-    """A worker seeded a generator by itself; `seeds`: None where the system gave them."""
+    """A worker process seeded a generator by itself; `seeds`: None if the numbers came from OS
+    entropy.
+    """
 
     worker: int | None
     generator: str
@@ -175,10 +185,10 @@ class SeededByWorker(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilesOfRun1(Statement):
-    """A later run read what run 1 had written.
+    """A later run read files that run 1 had written.
 
-    first   the first of the files, where that is all that is known
-    number  how many it read before it wrote there itself
+    first   the first of the files, if no other is known
+    number  how many of the files the later run read before it wrote to them itself
     """
 
     number: int = 0
@@ -201,7 +211,9 @@ class OtherNumberOfWeights(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedFile(Statement):
-    """A file with weights that differ: who may have drawn them, or that it differs."""
+    """A file of weights differs between the runs: who may have drawn the weights, or only that the
+    file differs.
+    """
 
     file: str
     kind: Literal["written by each run", "not the same", "drawn by its writer"]
@@ -218,7 +230,9 @@ class OtherLine(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MadeAtStart(Statement):
-    """The command, or a line of a file that it starts, makes what differs of something (`by`)."""
+    """The command, or a line of a file that the command starts, makes the differing value from
+    something (`by`).
+    """
 
     by: str
     file: str = ""
@@ -235,7 +249,9 @@ class EndedWith(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RefusedOperator(Statement):
-    """The operator that an error speaks of; `source`: the line that calls it, or ""."""
+    """The operator that an error message names; `source`: the line that calls the operator, or
+    "".
+    """
 
     operator: str
     source: str = ""
@@ -243,7 +259,7 @@ class RefusedOperator(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnlyLine(Statement):
-    """One line alone makes a layer of a class."""
+    """Only one line of the user's code makes a layer of this class."""
 
     source: str
     kind: str
@@ -259,6 +275,6 @@ class FoundByScan(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MakesSeed(Statement):
-    """The line makes the number that another one (`source`) sets as a seed."""
+    """A line makes the number that another line (`source`) sets as a seed."""
 
     source: str

@@ -41,8 +41,8 @@ class LossesRecorded(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotDeep(Statement):
-    """Level `auto` recorded so many iterations at level `module` and no more. `because` is empty
-    where it records none of such a training.
+    """Level `auto` recorded only this many iterations at level `module`. `because` is empty if
+    `auto` records no iteration of such a training at that level.
     """
 
     iterations: int
@@ -72,7 +72,9 @@ class ValuesMasked(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PairEnded(Statement):
-    """The runs at a deeper level were not both whole; where they were, how one of them ended."""
+    """One or both runs at a deeper level were not recorded completely; `ended`, if both were, is
+    how one of the runs ended.
+    """
 
     level: str
     run: int = 0
@@ -82,7 +84,7 @@ class PairEnded(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FromTheStart(Statement):
-    """Operators had to be recorded from the start, although the difference lies behind it."""
+    """Operators had to be recorded from the start, although the difference appears later."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,8 +97,8 @@ class Undetermined(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unfinished(Statement):
-    """Further runs were ended by an error: a pair or one run at a level, those of the search, or
-    the one that records values.
+    """Further runs were ended by an error: a pair or a single run at a deeper level, the runs of
+    the search, or the run that records values.
     """
 
     what: Literal["pair", "half", "search", "values"]
@@ -114,7 +116,9 @@ class NoValues(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValuesMissing(Statement):
-    """Of the tensors that an operator is given, those at `paths` went over the limit in MB."""
+    """The values of some tensors of an operator (`paths`) were not recorded, because they exceed
+    the limit in MB.
+    """
 
     operator: str
     most: int
@@ -123,7 +127,7 @@ class ValuesMissing(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OthersDiffer(Statement):
-    """All losses are equal, and something beside them differs: what the ladder says first."""
+    """All losses are equal, but something else differs: what the ladder names first."""
 
     first: Statement | str
 
@@ -145,8 +149,8 @@ class LeftAlive(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopReached(Statement):
-    """A run came to its stop in this iteration, and was ended there or not; each run where `run` is
-    0.
+    """A run reached its stop in this iteration, and was ended there or not; `run` is 0 if every run
+    did.
     """
 
     run: int
@@ -164,8 +168,8 @@ class ReadLeft(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VisibleLeft(Statement):
-    """Later runs could see these files, which run 1 wrote; `made`: all of them are elsewhere, and
-    nothing stood there before.
+    """Later runs could see these files, which run 1 wrote; `made`: all of the files lie outside of
+    the working directory and did not exist before.
     """
 
     paths: tuple[str, ...]
@@ -174,8 +178,8 @@ class VisibleLeft(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftByEarlier(Statement):
-    """Each run reads these files, which the runs of an earlier check made; `others`: what else such
-    checks left.
+    """Each run reads these files, which the runs of an earlier check made; `others`: further files
+    that such checks left.
     """
 
     paths: tuple[str, ...]
@@ -187,10 +191,10 @@ class LeftByEarlier(Statement):
 class AdviceReason(Statement):
     """Why another command line is advised after a script failed.
 
-    place   the folder of the library, the interpreter, or the word behind the options
-    names   the module, the options, or the files that are named
-    others  how many more files there are
-    run     the one that failed
+    place   the folder of the library, the interpreter, or the word after the options
+    names   the names of the module, of the options, or of the files
+    others  how many further files there are
+    run     the number of the run that failed
     """
 
     kind: Literal[

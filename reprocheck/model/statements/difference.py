@@ -13,13 +13,13 @@ THE_MODEL = "the model"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
-    """What is named of a recorded fact.
+    """A recorded fact, as a sentence names it.
 
-    kind       as the trace has it: `call`, `batch`, `weights`
-    iteration  from 1; 0 before the first
-    call       how often the same came before in the iteration
-    buffer     of a weight: it is no parameter
-    only_in    the run that has it, where the other has not
+    kind       the kind of the fact in the trace: `call`, `batch`, `weights`
+    iteration  the iteration, from 1; 0 before the first
+    call       how often the same fact was recorded before in the iteration
+    buffer     whether the weight is a buffer and no parameter
+    only_in    the run that has the fact, if the other run does not
     """
 
     kind: str
@@ -32,18 +32,18 @@ class Fact:
 
 
 class FirstDifference(Statement):
-    """Base of what was found out of the first difference on a rung."""
+    """Base class of the statements about the first difference on a rung."""
 
     __slots__ = ()
 
     @property
     def blames(self) -> bool:
-        """Return whether it names what makes the difference."""
+        """Return whether the statement names the operation that makes the difference."""
         return True
 
 
 class Unexplained(FirstDifference):
-    """Base of what is known of a difference, where nothing names what makes it."""
+    """Base class of the statements about a difference of which nothing names the cause."""
 
     __slots__ = ()
 
@@ -55,6 +55,8 @@ class Unexplained(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Culprit(Statement):
-    """What makes a difference: the operation between the last place that agrees and its own."""
+    """The operation that makes a difference: between the last place that agrees and the first that
+    differs.
+    """
 
     difference: FirstDifference

@@ -20,13 +20,13 @@ class Noise:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SidesCompared(Statement):
-    """Whether what was seen is what the differences of the environment let one expect.
+    """Whether the observed difference is one that the differences of the environment can cause.
 
-    equal     whether the losses are, in every bit; None where none were compared
-    beside    series beside the losses that differ
-    acting    the titles of the classes of differences that may change numbers
-    noise     within the sides
-    quiet     how many runs of each side agree, where that is known of both
+    equal     whether the losses are equal in every bit; None if no losses were compared
+    beside    the reported series that differ besides the losses
+    acting    the titles of the classes of environment differences that may change numbers
+    noise     the differences among the runs of each side
+    quiet     how many runs of each side agree with each other, if that is known of both sides
     anything  whether one of the classes can cause any difference
     rounding  whether the first difference is of rounding level
     """

@@ -11,8 +11,8 @@ from reprocheck.model.statements.given import Given
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogueFix(Statement):
-    """The fix of an entry of the catalogue for the first of these frameworks and devices that has
-    one of its own, else for all.
+    """The fix of a catalogue entry: for the first of these frameworks and devices with a fix of its
+    own, else the general fix.
     """
 
     code: str
@@ -21,7 +21,7 @@ class CatalogueFix(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControlFix(Statement):
-    """What does in the script what a control does from outside, for a framework or a device."""
+    """The change of the script that has the effect of a control, for a framework or a device."""
 
     control: str
     key: str
@@ -37,14 +37,14 @@ class InNames(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parts(Statement):
-    """Code and statements, one behind another."""
+    """A sequence of code and statements."""
 
     parts: tuple[Statement | str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftInFolder(Statement):
-    """How many files and new folders the runs left, where these are too many to be named."""
+    """How many files and new folders the runs left, if they are too many to be named."""
 
     files: int
     folders: int
@@ -52,17 +52,17 @@ class LeftInFolder(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AtLines(Statement):
-    """What to do in other lines than that of the cause: (`file:line`, the fix)."""
+    """The changes in lines other than that of the cause, as pairs (`file:line`, fix)."""
 
     fixes: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeedCall(Statement):
-    """Where a call (`call`) needs a seed that cannot be written for the user.
+    """A call (`call`) needs a seed that reprocheck cannot write for the user.
 
-    kind  it makes a generator over and over; it is a method of what has got a generator elsewhere
-          (`owner`); it makes a generator
+    kind  the call makes generators repeatedly; the call is a method of an object (`owner`) that got
+          its generator elsewhere; the call makes one generator
     """
 
     kind: Literal["each time", "where its owner is made", "by an argument"]
@@ -79,14 +79,14 @@ class KeepOrder(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GiveAlike(Statement):
-    """Something is to be given to all runs alike."""
+    """All runs are to be given the same argument, variable or file."""
 
     given: Given
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FixValue(Statement):
-    """A value is to be fixed: in the command in place of something (`by`), or in a line of a file,
+    """A value is to be fixed: in the command, in place of something (`by`), or in a line of a file,
     written as `fixed`.
     """
 

@@ -22,7 +22,7 @@ class OtherOutput(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherInputs(FirstDifference):
-    """A module is given something else, and nothing that was recorded makes the difference."""
+    """The inputs of a module differ, and nothing that was recorded makes the difference."""
 
     call: Fact
     enters: Fact
@@ -43,7 +43,7 @@ class Agreed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherLabels(FirstDifference):
-    """The module of a loss is given other labels."""
+    """The module of a loss is given other labels in each run."""
 
     call: Fact
     agreed: Agreed
@@ -65,10 +65,10 @@ class OtherLossInput(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherLoss(FirstDifference):
-    """A loss that nothing recorded explains.
+    """The loss differs, and nothing that was recorded explains why.
 
-    compiled       what shows the forward pass that a compiled function hides; "" where none does
-    first_weights  whether first weights were not recorded
+    compiled       the module whose forward pass a compiled function hides; "" if there is none
+    first_weights  whether the weights before the first update were not recorded
     """
 
     iteration: int
@@ -80,6 +80,6 @@ class OtherLoss(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherPath(FirstDifference):
-    """Only one run does something."""
+    """Only one of the two runs does something."""
 
     fact: Fact

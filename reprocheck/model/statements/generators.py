@@ -10,12 +10,12 @@ from reprocheck.model.statements.difference import Fact, FirstDifference
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seeding:
-    """One time that a generator was seeded: with which values in the two runs (None: only one run
-    did), where, and by whom.
+    """One seeding of a generator: the values in the two runs (None: the run did not seed), the
+    place, and the author.
 
-    by         the package that seeded it, empty where the script did
-    by_system  whether it was given no number, and took one from the operating system
-    folded     whether the number was folded into a key, which was made before
+    by         the package that seeded the generator, empty if the script did
+    by_system  whether no number was given, so that the generator used OS entropy
+    folded     whether the number was folded into an existing JAX PRNG key
     """
 
     generator: str
@@ -33,14 +33,14 @@ class Seeding:
 
     @property
     def unequal_seeds(self) -> tuple[object, object] | None:
-        """The seeds of both runs, where they are not the same."""
+        """The seeds of both runs, if they differ."""
         if self.equal:
             return None
         return self.first, self.second
 
     @property
     def how(self) -> SeededAs:
-        """Return what that says of the generator."""
+        """Return how the generator was seeded."""
         if self.by_system:
             return "by the system"
         if self.equal:
@@ -49,7 +49,7 @@ class Seeding:
 
 
 def is_key(generator: str) -> bool:
-    """Return whether what is called a generator stands for the keys that one line makes."""
+    """Return whether the name of a generator stands for the JAX PRNG keys that one line makes."""
     # What the names of generators begin with that stand for keys. A key has no state that draws
     # would move: others are derived from it.
     return generator.partition(" ")[0] == "jax"

@@ -16,8 +16,8 @@ BY_NUMBER = "argument "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileState:
-    """What tells a file from the one of the other run: its size, else its hash and the time of its
-    last change, as far as they are known.
+    """What distinguishes a file from that of the other run: the size, else the hash and the time of
+    the last change, if known.
     """
 
     size: int
@@ -27,12 +27,12 @@ class FileState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Given(Statement):
-    """One thing that the runs were not given alike.
+    """An argument, variable or file that differs between the runs.
 
-    first, second: None where that run was not given it. names_the_run: it says what the run is
-    called or where its results go, which changes no number by itself. made: a file that a program
-    of each run makes anew. line: the user's, `file:line`, that opened the file, `written` the one
-    that wrote it; "" where it is not known.
+    first, second: None if that run was not given it. names_the_run: the value only says how the run
+    is called or where its results go, which changes no number by itself. made: a file that a
+    program of each run makes anew. line: the user's line, `file:line`, that opened the file,
+    `written`: the line that wrote the file; "" if unknown.
     """
 
     kind: FromOutside
@@ -46,7 +46,7 @@ class Given(Statement):
 
     @property
     def of_one_run(self) -> bool:
-        """Return whether the other run was not given it at all."""
+        """Return whether only one of the runs was given the argument, variable or file."""
         return None in (self.first, self.second)
 
 
@@ -67,7 +67,7 @@ class OtherEnvironment(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundState:
-    """The line in which a run speaks of a state that it found, as far as it is cited."""
+    """The log line in which a run says that it found a state, as far as the line is cited."""
 
     run: int
     line: str
@@ -75,7 +75,7 @@ class FoundState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftFiles(FirstDifference):
-    """Run 2 reads files that run 1 left; `says`: what its log says of them."""
+    """Run 2 reads files that run 1 left; `says`: what the log of run 2 says of the files."""
 
     paths: tuple[str, ...]
     says: FoundState | None
@@ -83,8 +83,8 @@ class LeftFiles(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftWithoutEffect(Statement):
-    """Run 2 reads files of run 1, which explain nothing; `alike`: run 1 read the same from there,
-    else they were read after the first difference.
+    """Run 2 reads files of run 1 that do not explain the difference; `alike`: run 1 read the same
+    files, else run 2 read them only after the first difference.
     """
 
     paths: tuple[str, ...]

@@ -13,8 +13,8 @@ from reprocheck.model.statements.given import LeftFiles, NotGivenAlike
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Consequence(Unexplained):
-    """A difference that can follow from the first; `rank`: that of the first, where it is another
-    one.
+    """A difference that can follow from the first one; `rank`: the rank of the first difference, if
+    it is another rank.
     """
 
     place: str
@@ -24,8 +24,8 @@ class Consequence(Unexplained):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaterLosses(Statement):
-    """Losses differ behind the iterations that were recorded deeply; `agreeing`: how many those
-    are, where nothing differs in them.
+    """Losses differ after the iterations that were recorded deeply; `agreeing`: the number of those
+    iterations, if nothing differs in them.
     """
 
     iteration: int
@@ -34,7 +34,7 @@ class LaterLosses(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Follows:
-    """The first difference of the training, behind what the runs were given."""
+    """The first difference of the training, after differences in what the runs were given."""
 
     rung: RungName
     place: str
@@ -42,7 +42,7 @@ class Follows:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StartedUnequally(Statement):
-    """The runs first diverge in what they were given, or found."""
+    """The runs first diverge in an argument, variable or file that they were given or found."""
 
     given: NotGivenAlike | LeftFiles
     follows: Follows | None
@@ -50,7 +50,7 @@ class StartedUnequally(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diverged(Statement):
-    """The runs first diverge in a difference; `ranks` have it, `of` so many."""
+    """The runs first diverge in a difference that the ranks `ranks` of `of` ranks have."""
 
     difference: Statement
     ranks: tuple[int, ...] = ()
@@ -61,9 +61,9 @@ class Diverged(Statement):
 class NotDiverged(Statement):
     """The runs that were recorded again do not diverge.
 
-    series      the one that alone differs, and nothing that was recorded deeply
-    iterations  so many agree, where the difference did not come back
-    although    what differs nevertheless
+    series      the series that differs, if nothing that was recorded deeply does
+    iterations  how many iterations agree, if the difference did not come back
+    although    the losses or series that differ nevertheless
     """
 
     why: Literal["nothing recorded", "equal", "hidden", "intermittent"]
@@ -74,7 +74,7 @@ class NotDiverged(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InIteration(Statement):
-    """A difference, and the iteration that it comes in."""
+    """A difference, and the iteration in which it appears."""
 
     iteration: int
     difference: Statement
@@ -89,7 +89,9 @@ class OfOneRun(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotRecorded(Statement):
-    """What could not be recorded, as a trace says it; `ranks`: where there are several."""
+    """The statement of a trace that something could not be recorded; `ranks`: its ranks, if there
+    are several.
+    """
 
     line: Statement | str
     ranks: tuple[int, ...] = ()
@@ -110,7 +112,7 @@ Missing = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoReplay(Statement):
-    """An operation that makes the difference cannot be replayed: `of` it, and why."""
+    """The operation (`of`) that makes the difference cannot be replayed, and why."""
 
     of: str
     missing: Missing

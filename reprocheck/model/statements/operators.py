@@ -11,7 +11,9 @@ from reprocheck.model.statements.difference import Fact, FirstDifference
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnequalInput:
-    """The first input of an operator that differs; `values` in both runs, where it is no tensor."""
+    """The first input of an operator that differs; `values`: the input in both runs, if it is no
+    tensor.
+    """
 
     path: str
     values: tuple[object, object] | None
@@ -21,9 +23,10 @@ class UnequalInput:
 class FirstOperator(FirstDifference):
     """The first operator that differs.
 
-    node, module, line  the autograd node that it belongs to, the module and the line that call it
-    drawn    the generators that it draws from
-    unequal  those of them whose states differ
+    node, module, line  the autograd node that the operator belongs to, the module and the line that
+                        call it
+    drawn               the generators that the operator draws from
+    unequal             those of `drawn` whose states differ
     """
 
     evidence: OperatorDiffers
@@ -37,20 +40,22 @@ class FirstOperator(FirstDifference):
 
     @property
     def blames(self) -> bool:
-        """Return whether it makes the difference itself."""
+        """Return whether the operator itself makes the difference."""
         return not self.evidence.inputs_differ
 
     @property
     def tells(self) -> bool:
-        """Return whether it says more than that something not recorded made the difference."""
+        """Return whether the operator says more than that something not recorded made the
+        difference.
+        """
         return self.unequal_input is None or self.unequal_input.values is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refined(FirstDifference):
-    """A difference, with what the runs that recorded the operators say of it.
+    """A difference, refined by the runs that recorded the operators.
 
-    elsewhere  the iteration of the operator, where it is not that of the difference
+    elsewhere  the iteration of the operator, if it is not that of the difference
     """
 
     difference: FirstDifference
@@ -59,6 +64,6 @@ class Refined(FirstDifference):
 
     @property
     def blames(self) -> bool:
-        """Return whether either of the two names what makes the difference."""
+        """Return whether the difference or the operator names what makes the difference."""
         by_operator = isinstance(self.operator, FirstOperator) and self.operator.blames
         return by_operator or self.difference.blames

@@ -17,16 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample(Statement):
-    """Runs that differ: how many, and how many of them do not have the most frequent outcome.
+    """A sample of runs that differ: their number, and how many do not have the most frequent
+    outcome.
 
-    insufficient how many of them were made under controls that do not suffice: others are as they
-            are
-    blind   how many have an outcome that says nothing of agreement: each counts as one of its own
-    unlike  whether all of them differ from each other, and from the runs that agree under the
-            control that is asked about, which could not make that difference by itself
-    pairs   how many pairs they are, where each run follows from the one before it; 0 elsewhere.
-            `second`: whether the second of each pair gives the same, too, and not the first alone
-    carried whether files that a run leaves are what makes them so
+    insufficient  how many of the runs were made under controls that do not suffice; the other runs
+                  were made without controls
+    blind         how many runs have an outcome that says nothing of agreement; each counts as an
+                  outcome of its own
+    unlike        whether all runs differ from each other and from the runs that agree under the
+                  control in question, so that the control could not make that difference by itself
+    pairs         how many pairs the runs form, if each run follows from the one before it; else 0
+    second        whether also the second run of each pair has the same outcome, and not only the
+                  first
+    carried       whether files that a run leaves cause the difference
     """
 
     runs: int
@@ -40,7 +43,7 @@ class Sample(Statement):
 
     @property
     def intermittent(self) -> bool:
-        """Return whether some of them agree with each other."""
+        """Return whether some of the runs agree with each other."""
         return self.odd < self.runs - 1
 
 
@@ -48,10 +51,10 @@ class Sample(Statement):
 class Agreement(Statement):
     """Runs under a set of controls and patches agree.
 
-    arms    the arms of the record that hold them
-    exact   whether they do in every bit
-    later   the first iteration of another difference, before which they agree in every bit
-    seen    the runs that differ
+    arms    the arms of the record to which the runs belong
+    exact   whether the runs agree in every bit
+    later   the first iteration of another difference, before which the runs agree in every bit
+    seen    the sample of runs that differ
     """
 
     names: tuple[str, ...]
@@ -73,7 +76,7 @@ class NamedCause:
 
     @staticmethod
     def of(cause: Cause) -> NamedCause:
-        """Return what a sentence names this cause by."""
+        """Return the text by which a sentence names this cause."""
         return NamedCause(
             code=cause.code, title=cause.title, confidence=cause.confidence, at=cause.at
         )
@@ -81,9 +84,9 @@ class NamedCause:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Removes(Statement):
-    """The smallest set of controls and patches removes the difference, and what that confirms.
+    """The smallest set of controls and patches removes the difference, which confirms causes.
 
-    shown   False where too few runs agree: that can be luck
+    shown   False if too few runs agree, so that the agreement can be luck
     """
 
     names: tuple[str, ...]
@@ -97,8 +100,8 @@ class Certainty(Statement):
     """How sure it is that a set of controls and patches removes the difference.
 
     luck    the share of searches in which as many runs agree by chance
-    bound   of the share of runs that differ from the first one, with 95 % confidence
-    wanted  how many runs must agree where too few do; 0 elsewhere. `more`: whether it takes more
+    bound   the bound, with 95 % confidence, of the share of runs that differ from the first run
+    wanted  how many runs must agree if too few do; else 0. `more`: whether further runs are needed
     """
 
     under: Agreement
@@ -111,12 +114,12 @@ class Certainty(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchRemark(Statement):
-    """What is said of a search, without any value.
+    """A remark about a search that has no values.
 
-    broken off        it was ended before it had finished
-    nothing to try    what differs first differs by as much as what the start gave
-    patch in vain     runs with a patch of the confirmed causes differ
-    within tolerance  what was searched is a difference that the checks pass
+    broken off        the search was ended before it had finished nothing to try    the first
+    difference is as large as the difference in what the start gave patch in vain     runs with a
+    patch of the confirmed causes differ within tolerance  the search was about a difference that
+    the checks pass
     """
 
     kind: Literal["broken off", "nothing to try", "patch in vain", "within tolerance"]
@@ -132,8 +135,8 @@ class NextToTry(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moved(Statement):
-    """Controls that do not remove all of a difference remove a part: runs first differ on `rung`
-    under them, and on `before` without.
+    """Controls remove only a part of a difference: the runs first differ on `rung` under the
+    controls, and on `before` without.
     """
 
     names: tuple[str, ...]
@@ -150,9 +153,10 @@ class PatchesInVain(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AnotherRemains(Statement):
-    """Runs under the smallest set differ later.
+    """Runs under the smallest set of controls differ later.
 
-    further  options of `reprocheck explain` that look for that; empty where the patch comes first
+    further  options of `reprocheck explain` that look for the later difference; empty if the patch
+             comes first
     """
 
     iteration: int
@@ -166,15 +170,17 @@ Remaining = Literal["idle", "few tried", "nothing recorded", "given", "noise", "
 class Remains(Statement):
     """What is known of a difference that no control removes.
 
-    idle       controls under which the runs agreed although nothing shows that they sufficed
+    idle       controls under which the runs agreed although nothing shows that the controls
+               sufficed
     crashing   controls under which the script fails
-    rung       the first that differs, and its place
+    rung       the first rung that differs, and its place
     culprit    the operation that made the difference, as the ladder names it
-    operator   the first operator that differs, where operators were recorded
-    operators  what the lists say of the operators that the rung names, each once
-    suspect    the first cause, where it says why the runs differ, and on which line
-    given      what the runs were not given alike
-    clocks     line and call of clocks that a cause names and no control reaches
+    operator   the first operator that differs, if operators were recorded
+    operators  what the lists of nondeterministic operators say of the operators of the rung, each
+               once
+    suspect    the first cause, if it says why the runs differ and on which line
+    given      the arguments, variables and files that differ between the runs
+    clocks     line and call of each clock that a cause names and no control reaches
     """
 
     kind: Remaining
@@ -192,7 +198,7 @@ class Remains(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DiffersWithout(Statement):
-    """A run differs in which a control does not act at a place, or one without a patch."""
+    """A run differs if a control does not act at one place, or if one patch is left out."""
 
     name: str
     place: str = ""
@@ -200,11 +206,11 @@ class DiffersWithout(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActedAt(Statement):
-    """Where a control acted, and on what.
+    """A place where a control acted, and the object on which it acted.
 
     first   whether it is the first place
-    draws   whether what it acted on draws random numbers
-    others  the other places, each with what it acted on, where any of them may be the cause
+    draws   whether the object draws random numbers
+    others  the other places, each with its object, if any of them may be the cause
     """
 
     control: str

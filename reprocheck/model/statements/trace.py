@@ -10,7 +10,9 @@ from reprocheck.model.statement import Statement
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unreadable(Statement):
-    """A trace could not be read: the error of the system; `left_alone`: why it was not tried."""
+    """A trace could not be read: the error of the system; `left_alone`: why reprocheck did not
+    try.
+    """
 
     error: str = ""
     left_alone: str = ""
@@ -18,27 +20,27 @@ class Unreadable(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Incomplete(Statement):
-    """A trace has no end: its last line is cut, or what followed could not be written."""
+    """A trace has no end: its last line is cut, or later lines could not be written."""
 
     kind: Literal["last line", "not written"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TraceBreaksOff(Statement):
-    """Lines are missing in a trace behind those that were read."""
+    """Lines are missing in a trace after those that were read."""
 
     why: Statement | str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinesLeftOut(Statement):
-    """So many lines or losses of a trace were not taken.
+    """How many lines or losses of a trace were not read.
 
     no events     lines that are no events
-    too many      events beyond what is kept of one process
-    losses        losses that a stretch counts and does not hold
+    too many      events beyond the limit for one process
+    losses        losses that a stretch counts but does not hold
     facts         facts after the first `most`
-    unknown       events of kinds (`names`) that are not known here
+    unknown       events of kinds (`names`) that this version does not know
     """
 
     kind: Literal["no events", "too many", "losses", "facts", "unknown"]
@@ -57,7 +59,7 @@ class NewerFormat(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoSuchRank(Statement):
-    """A trace says that it is a rank that no machine has."""
+    """A trace gives a rank number that no machine has."""
 
     rank: int | None
     world: int | None
@@ -65,7 +67,7 @@ class NoSuchRank(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SecondProcess(Statement):
-    """A second process trained as a rank; it is reported as another one."""
+    """A second process trained as the same rank; the report shows it as another rank."""
 
     rank: int
     reported: int
@@ -94,7 +96,7 @@ class LossesOfSeveral(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RanksMissing(Statement):
-    """So many ranks of a world recorded something.
+    """Only this many ranks of a world recorded something.
 
     unseen  ranks of which no process loaded the recorder
     silent  ranks that started and recorded nothing

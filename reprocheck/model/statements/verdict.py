@@ -14,8 +14,8 @@ from reprocheck.model.verdict import Bitwise, Comparison, Divergence, SeriesComp
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OfRanks(Statement):
-    """Base of what holds of some of the ranks: of `ranks`, which are none where all runs have one
-    alone.
+    """Base class of statements about some of the ranks: `ranks`, empty if all runs have one rank
+    only.
     """
 
     ranks: tuple[int, ...] = ()
@@ -35,7 +35,7 @@ class RankOfOneRun(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RankInOneRunOnly(Statement):
-    """The runs diverge, as one of them alone has a rank."""
+    """The runs diverge because only one of them has a rank."""
 
     rank: int
     run: int
@@ -43,8 +43,8 @@ class RankInOneRunOnly(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WithoutPartner(Statement):
-    """A loss that one of two runs alone has: `own` and `reference` are how many iterations, or
-    losses in the iteration, the run and run 1 hold.
+    """Only one of two runs has a loss; `own` and `reference`: the number of iterations, or of
+    losses in the iteration, in the run and in run 1.
     """
 
     of: Literal["iterations", "losses"]
@@ -56,8 +56,8 @@ class WithoutPartner(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherNumber(OfRanks):
-    """An iteration that holds `number` losses in a run and `reference` in run 1; of the first one
-    those before the first update count where `before_update`.
+    """An iteration holds `number` losses in a run and `reference` in run 1; `before_update`: only
+    the losses before the first update count, which is so in the first iteration.
     """
 
     iteration: int
@@ -69,7 +69,7 @@ class OtherNumber(OfRanks):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TooFew(OfRanks):
-    """A run that has not the iteration that a check needs; `stopped`: we ended it."""
+    """A run does not have the iteration that a check needs; `stopped`: reprocheck ended the run."""
 
     run: int
     recorded: int
@@ -109,7 +109,9 @@ class OtherDtype(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BeyondDoubles(Statement):
-    """Two losses that no double tells apart, each in full: `shown`, and `other` of run 1."""
+    """Two losses that differ, but are equal as doubles, each in full: `shown`, and `other` of run
+    1.
+    """
 
     run: int
     shown: str
@@ -131,7 +133,9 @@ class NeitherFinite(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LossesDiffer(Statement):
-    """A check that fails, with its worst row; `ranks`: how many the runs have."""
+    """The forward or the backward check fails, with its worst row; `ranks`: how many ranks the runs
+    have.
+    """
 
     row: Comparison
     ranks: int
@@ -140,11 +144,11 @@ class LossesDiffer(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Agreement(Statement):
-    """Both checks agree.
+    """The forward and the backward check agree.
 
-    runs, iterations, ranks  how many were compared
-    backward                 iteration of the second check
-    largest                  the row with the largest difference against what is allowed
+    runs, iterations, ranks  how many runs, iterations and ranks were compared
+    backward                 the iteration of the backward check
+    largest                  the row with the largest difference relative to what is allowed
     """
 
     runs: int
@@ -194,7 +198,7 @@ class SilentRanks(OfRanks):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NeverTogether(Statement):
-    """Rank `late` of a run began to train when rank `stopped` had been ended at its stop."""
+    """Rank `late` of a run began to train only after rank `stopped` had been ended at its stop."""
 
     run: int
     late: int | None
@@ -206,12 +210,12 @@ class NeverTogether(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunEnding(Statement):
-    """How a run ended: equal where two ended in the same way at the same place.
+    """How a run ended; two endings are equal if the runs ended in the same way at the same place.
 
-    seconds                what it took until it was stopped, whole ones
-    status                 its exit status, or the number of the signal
-    says                   the error, or what it said of its command line
-    iteration, unfinished  the last one, and whether it was under way; 0 where that is not told
+    seconds                whole seconds until the run was stopped
+    status                 the exit status, or the number of the signal
+    says                   the error, or what the script said of its command line
+    iteration, unfinished  the last iteration, and whether it was under way; 0 if not stated
     """
 
     how: Literal["timed out", "interrupted", "unknown", "signal", "error", "status"]
@@ -224,13 +228,14 @@ class RunEnding(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunsFailed(Statement):
-    """Runs that failed or took too long.
+    """Runs failed or took too long.
 
-    runs, endings  of these each
+    runs, endings  the runs that failed, and how each ended
     of             how many runs there are
-    lost           which of the ranks ended first, or are behind
-    checks_made    whether both checks could be made; then `equal` says whether in every bit, and
-                   `leaves_in` in which iteration the losses leave the tolerance
+    lost           the ranks that ended first, or are behind
+    checks_made    whether the forward and the backward check could be made; then `equal` says
+                   whether the losses are equal in every bit, and `leaves_in` in which iteration
+                   they leave the tolerance
     """
 
     runs: tuple[int, ...]
@@ -246,9 +251,10 @@ class RunsFailed(Statement):
 class LostRank:
     """A rank that ended too early.
 
-    iteration, unfinished  the last one, and whether it was under way; 0 before the first loss
-    error                  that ended it; "" where it was only asked to end
-    exited                 whether its interpreter came to its exit
+    iteration, unfinished  the last iteration of the rank, and whether it was under way; 0 before
+                           the first loss
+    error                  the error that ended the rank; "" if the rank was only asked to end
+    exited                 whether the Python interpreter of the rank came to its exit
     """
 
     rank: int
@@ -260,13 +266,14 @@ class LostRank:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LostOnNode:
-    """The ranks of one machine that ended too early.
+    """The ranks of one machine (node) that ended too early.
 
-    node     its number, where it has one
-    ended    these; the one that ended first alone where that was `seen`
-    first    whether no other rank ended before it
-    after    ranks that were seen to end after it
-    waiting  ranks that had not ended when we ended the run, and `last` how far these came
+    node     the number of the machine, if it has one
+    ended    the ranks that ended; only the one that ended first if that was `seen`
+    first    whether no other rank ended before
+    after    ranks that were seen to end afterwards
+    waiting  ranks that had not ended when reprocheck ended the run; `last`: the iteration they
+             reached
     """
 
     node: int | None
@@ -287,8 +294,8 @@ class RanksLost(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RanksBehind(OfRanks):
-    """Ranks that recorded least, up to iteration `last`, where no rank ended; of `world` ranks, the
-    others of which came to iteration `furthest`.
+    """Ranks that recorded least, up to iteration `last`, while no rank ended; the other ranks of
+    `world` came to iteration `furthest`.
     """
 
     world: int
@@ -317,7 +324,7 @@ class LoosePass(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WideTolerance(Statement):
-    """What is allowed is large beside the loss."""
+    """The allowed difference is large relative to the loss."""
 
     kind: CheckKind
     run: int
@@ -334,7 +341,7 @@ class NotFiniteFrom(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndedOtherwise(Statement):
-    """A run that did not come to its planned end."""
+    """A run did not come to its planned end."""
 
     run: int
     ending: RunEnding
@@ -344,7 +351,7 @@ class EndedOtherwise(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RanksOfRun(Statement):
-    """What is to be known of the ranks of a run that went well otherwise."""
+    """Remarks about the ranks of a run that went well otherwise."""
 
     run: int
     ranks: Statement
@@ -383,10 +390,10 @@ class OtherFirstChange(OfRanks):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LateCheck(OfRanks):
-    """The second check of run 1 is made later than on iteration 2.
+    """The backward check of run 1 is made later than on iteration 2.
 
-    unchanged  how many updates before did not change the weights
-    passes     how many losses come from the same weights, where no update was seen
+    unchanged  how many earlier updates did not change the weights
+    passes     how many losses come from the same weights, if no update was seen
     """
 
     iteration: int

@@ -21,7 +21,9 @@ Rungs = tuple[model.StateRungName, ...]
 
 
 def attempt_of(arm: model.Arm, outcome: model.Outcome) -> model.Attempt:
-    """Return what a run in which a part was put back says, and what had another value in it."""
+    """Return the result of a run in which a part of the state was put back, and the names of the
+    values that differed in that part.
+    """
     assert outcome.continued is not None and outcome.resumed is not None
     kept, put_back = outcome.continued.controls, outcome.resumed.controls
     names = {
@@ -48,7 +50,7 @@ def attempt_of(arm: model.Arm, outcome: model.Outcome) -> model.Attempt:
 
 
 def next_rungs(outcome: model.Outcome) -> Rungs:
-    """Return the rungs to put back in the next run; none where the search is at its end."""
+    """Return the rungs to put back in the next run; none if the search is at its end."""
     attempts = outcome.confirmation.attempts if outcome.confirmation else ()
     try:
         _found(outcome, attempts)
@@ -60,7 +62,7 @@ def next_rungs(outcome: model.Outcome) -> Rungs:
 def confirmation(
     outcome: model.Outcome, attempts: Sequence[model.Attempt]
 ) -> model.Confirmation | None:
-    """Return what the runs made by now have shown; None where there is nothing to confirm."""
+    """Return what the runs made by now have shown; None if there is nothing to confirm."""
     if outcome.verdict not in LOOKED_INTO:
         return None
     try:
@@ -78,7 +80,7 @@ def confirmation(
 
 
 def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> request.Found:
-    """Return the search as the runs answer it. Raises Unanswered where one is missing."""
+    """Return the result of the search from the runs made. Raises Unanswered if a run is missing."""
     rungs = differing(outcome.explained)
     if outcome.verdict not in LOOKED_INTO or not outcome.compared or not rungs:
         return request.Found()
@@ -98,10 +100,10 @@ def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> request
 
 
 def differing(explained: model.Explained) -> Rungs:
-    """Return the rungs that may have been lost and can be put back, from the top down.
+    """Return the rungs whose state may have been lost and can be put back, from the top down.
 
-    They differ, or are behind one that does. Generators are compared up to the first batch that is
-    another one, and may differ behind it.
+    Such a rung differs, or follows one that does. Generators are compared only up to the first
+    batch that differs, and may differ after it.
     """
     differ = {rung.name for rung in explained.rungs if rung.status == "differs"}
     differ |= by_rung(explained).keys()
@@ -112,7 +114,7 @@ def differing(explained: model.Explained) -> Rungs:
 
 
 def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Mechanism]:
-    """Return the mechanisms by the rung that undoes them.
+    """Return the mechanisms by the rung that undoes each.
 
     A generator that made another batch is put back itself.
     """

@@ -37,7 +37,9 @@ def objects(rungs: Sequence[StateRungName]) -> str:
 
 
 def confirmed(outcome: Outcome, attempt: Attempt, parts: Sequence[Attempt]) -> str:
-    """Return what was put back, and that nothing differs any more; what each part did alone."""
+    """Say what was put back, that nothing differs any more, and what each part put back alone
+    changed.
+    """
     many = count(outcome.compared, "iteration")
     parts_said = [
         f"Confirmed: with {objects(attempt.rungs)} of the continued run put back{_names(attempt)},"
@@ -49,7 +51,7 @@ def confirmed(outcome: Outcome, attempt: Attempt, parts: Sequence[Attempt]) -> s
 
 
 def not_confirmed(attempt: Attempt) -> str:
-    """Return what did not suffice, and what is left."""
+    """Say what was put back in vain, and what still differs."""
     given = f"with {objects(attempt.rungs)} of the continued run put back{_names(attempt)}"
     if attempt.unavailable:
         what = objects(attempt.rungs)
@@ -76,7 +78,7 @@ def _left(attempt: Attempt) -> str:
 
 
 def _names(attempt: Attempt) -> str:
-    """Return what had another value."""
+    """Return the names of the values that differed, in parentheses."""
     names = [name for rung in attempt.rungs for name in attempt.names.get(rung, ())]
     batches = len(attempt.names.get("batch", ()))
     if batches:

@@ -29,7 +29,9 @@ class Draft:
         self._loaded: list[str] = []
 
     def save(self, key: str, value: str) -> None:
-        """Save an expression under a key, unless it is already; subscripts lead to what is."""
+        """Save an expression under a dictionary key unless the script already does; subscripts as a
+        key are saved already.
+        """
         saved = self.source.held.get(key)
         if key.startswith("["):
             return
@@ -37,11 +39,11 @@ class Draft:
             self._saved[key] = value
 
     def load(self, line: str) -> None:
-        """Add a line behind those that load the checkpoint."""
+        """Add a line after those that load the checkpoint."""
         self._loaded.append(line)
 
     def save_instead(self, expression: ast.expr, text: str) -> None:
-        """Write another expression in place of one, in the file that saves."""
+        """Replace an expression by another one in the file that saves."""
         file = self.source.saving.file
         node = self._tree(file).expression(expression)
         if node is None:
@@ -66,7 +68,7 @@ class Draft:
         self._edits[file].append(Edit(below=((node, "\n".join(lines)),)))
 
     def texts(self) -> dict[str, str]:
-        """Return the files that are changed; {} where none is, or one is no Python any more."""
+        """Return the changed files; {} if none is changed, or a changed file is no valid Python."""
         if self._saved:
             self._save_all()
         if self._loaded:
@@ -76,9 +78,10 @@ class Draft:
         return {file: changed(self._tree(file), edits).code for file, edits in self._edits.items()}
 
     def _save_all(self) -> None:
-        """Add what is saved behind the last value, each on a line of its own where those are.
+        """Add the new entries to the saved dict after its last value, one on each line if the dict
+        is written that way.
 
-        What is no dict that is written there is unpacked into one.
+        If no dict is written there, the saved value is unpacked into a new one.
         """
         source = self.source
         saved: ast.expr = source.saved

@@ -20,7 +20,9 @@ from reprocheck.scan.syntax import word
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What was loaded, until the loop has gone on; the number of batches of a pass, and its key."""
+    """The names of new variables in the script: the loaded state until the loop has gone on, and
+    the number of batches of a pass, with its dictionary key.
+    """
 
     pending: str
     count: str
@@ -32,7 +34,7 @@ class _Names:
 
 
 def before_the_loop(draft: Draft, place: Pass, states: Sequence[State]) -> None:
-    """States are put back where the loop begins next: checkpoints are saved outside of it."""
+    """Put states back just before the loop begins again, if checkpoints are saved outside of it."""
     names = _named(draft)
     _declare(draft, place, names, [])
     _save(draft, states)
@@ -40,9 +42,9 @@ def before_the_loop(draft: Draft, place: Pass, states: Sequence[State]) -> None:
 
 
 def pass_over(draft: Draft, place: Pass) -> None:
-    """Pass over the batches that were used.
+    """Skip the batches that were used before the checkpoint.
 
-    It is for a loop that counts on from what was loaded and takes each batch by `next`.
+    Applies to a loop that counts on from the loaded number and takes each batch by `next`.
     """
     loop = place.loop
     counts = loop.iter if isinstance(loop, ast.For) else None
@@ -63,10 +65,11 @@ def within_the_loop(
     *,
     position: bool,
 ) -> None:
-    """Let the loop go on in the middle of a pass.
+    """Let the loop go on in the middle of a pass over the data.
 
-    states what is put back in front of the first batch that is due order what is put back where the
-    pass begins that was under way position whether the batches are counted, and passed over
+    states    the states to put back before the first batch after the checkpoint
+    order     the states to put back where the interrupted pass begins
+    position  whether batches are counted, and the used ones skipped
     """
     names, loop = _named(draft), place.loop
     noted = [state.of_pass for state in order]
@@ -104,7 +107,7 @@ def _save(draft: Draft, states: Sequence[State]) -> None:
 
 
 def _put_back(names: _Names, states: Sequence[tuple[State, str]]) -> list[str]:
-    """Return states, each with the key of what it is set to."""
+    """Return the lines that set each state to the loaded value under its dictionary key."""
     if not states:
         return []
     lines = [state.set_to(value_of(names.pending, key)) for state, key in states]

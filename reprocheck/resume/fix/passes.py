@@ -21,7 +21,8 @@ _SETTERS = ("set_rng_state", "set_rng_state_all", "set_state", "setstate")
 class Pass:
     """The loop over the batches of the training.
 
-    saves_within  whether each checkpoint is saved in the middle of it; else each is saved outside
+    saves_within  whether each checkpoint is saved in the middle of the loop; else each is saved
+                  outside of the loop
     """
 
     loop: ast.For | ast.While
@@ -40,8 +41,8 @@ class Pass:
 
 
 def pass_of(source: Source) -> Pass | None:
-    """Return the only loop that trains; None where there is none, or where checkpoints are saved
-    both within it and outside.
+    """Return the only loop that trains; None if there is no single one, or if checkpoints are saved
+    both inside and outside of it.
     """
     making = {one.name for one in source.script.index.functions if calls(one, {_TRAINS})}
     calling = _calling(source.script, {_TRAINS}) or _calling(source.script, making)
@@ -58,8 +59,8 @@ def pass_of(source: Source) -> Pass | None:
 
 
 def has_own_position(source: Source, place: Pass) -> bool:
-    """Tell whether the loop passes over batches by what was loaded, or goes through what was given
-    a state.
+    """Return whether the loop already resumes in place: it skips batches by a loaded number, or
+    walks through an object that was given a loaded state.
     """
     script, loop = source.loading.script, place.loop
     of_file = {source.loaded}
@@ -76,8 +77,8 @@ def has_own_position(source: Source, place: Pass) -> bool:
 
 
 def loop_around(source: Source) -> Pass | None:
-    """Return the outermost loop of the function that trains, in the file that loads: what is loaded
-    is put back in front of it.
+    """Return the outermost loop of the function that trains, in the file that loads the checkpoint,
+    so that the loaded state can be put back in front of it.
     """
     for spot in source.training:
         if spot.file != source.loading.file:
@@ -94,14 +95,14 @@ def loop_around(source: Source) -> Pass | None:
 
 
 def _calling(script: Script, names: set[str]) -> list[ast.For]:
-    """Loops that call something of these names, but those that only count."""
+    """Return the loops that call a function of these names, except those over `range`."""
     loops = script.index.of(ast.For)
     return [one for one in loops if word(one.iter) != "range" and calls(one, names)]
 
 
 def _places(source: Source, loop: ast.For) -> Sequence[ast.AST]:
-    """Return where checkpoints are saved: where the dict is made, or the function is called that
-    makes it.
+    """Return the nodes that save checkpoints: the dict itself, or the calls of the function that
+    makes the dict.
     """
     script = source.script
     scope = source.handed or script.scope(source.saved)

@@ -21,13 +21,13 @@ _POSITION = "RC113"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lost:
-    """What a patch is for.
+    """The lost state that a patch is to save and load.
 
-    parts       what is lost of optimizers, schedulers, modules and objects of the script, by what
-                they are called in a trace; the key in the file of those that it holds
-    codes       of their mechanisms
-    generators  those that are not what they were, such as `torch` or `cuda:0`
-    loaded      parts that were loaded, and changed behind that
+    parts       lost parts of optimizers, schedulers, modules and objects of the script, by their
+                names in a trace; each with its key in the checkpoint, if the checkpoint holds it
+    codes       the codes of the mechanisms by which they were lost
+    generators  the generators whose state was lost, such as `torch` or `cuda:0`
+    loaded      parts that were loaded, and changed after that
     other_data  whether a batch differs
     """
 
@@ -39,8 +39,8 @@ class Lost:
 
 
 def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str, str]:
-    """Return the files of a script, with what was lost saved and loaded; {} where that is not
-    known, or all of it is there already.
+    """Return the files of a script with the lost state saved and loaded; {} if that is not
+    possible, or nothing is missing.
     """
     source = read(archive, texts)
     if source is None:
@@ -55,8 +55,8 @@ def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str,
 
 
 def _add_parts(draft: Draft, lost: Lost) -> list[State]:
-    """Save and load parts; return those that can be set only where the loop begins, as they are
-    not there yet where the file is read, or are made anew behind that.
+    """Save and load lost parts; return the states that can be set only where the loop begins,
+    because the parts are made, or made anew, after the file is read.
     """
     source = draft.source
     calls = source.loading.script.index.calls
@@ -93,7 +93,7 @@ def _save_as(draft: Draft, state: State, key: str) -> None:
 
 
 def _save_whole(draft: Draft, state: State) -> None:
-    """Save all of a part, in place of what the script chooses of a module."""
+    """Save the whole state of a part instead of the selection that the script saves."""
     for value in draft.source.held.values():
         text = ast.unparse(value)
         if ".state_dict()" in state.read and state.read in text and text != state.read:
@@ -103,8 +103,8 @@ def _save_whole(draft: Draft, state: State) -> None:
 
 
 def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
-    """Save and put back generators and the order of the data: behind what is loaded, or around the
-    loop where what comes before it would change them again.
+    """Save and put back generators and the order of the data: after the file is loaded, or around
+    the loop if code before the loop would change them again.
     """
     source = draft.source
     place = pass_of(source) if source.is_single else None
@@ -142,8 +142,8 @@ def _around_the_loop(
     drawn: Sequence[State],
     states: Sequence[State],
 ) -> list[State]:
-    """Pass over what was used, and put back what would be changed before the loop; return the other
-    states.
+    """Skip the used batches, and put back at the loop the states that would change before it;
+    return the other states.
     """
     if _POSITION in lost.codes:
         pass_over(draft, loop)

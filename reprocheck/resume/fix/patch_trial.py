@@ -16,9 +16,7 @@ EXACTLY = "With the patch, the training resumes exactly."
 
 
 def proposed(outcome: Outcome) -> Mapping[Path, str]:
-    """Return the files of the script as they would be with a patch for what was lost; {} where none
-    is known.
-    """
+    """Return the files of the script with a patch for the lost state; {} if no patch is known."""
     if outcome.verdict not in LOOKED_INTO:
         return {}
     archive = outcome.explained.archive
@@ -29,8 +27,8 @@ def proposed(outcome: Outcome) -> Mapping[Path, str]:
 
 
 def lost_of(outcome: Outcome) -> Lost:
-    """Return what a patch is for: all parts that were lost, and the generators, unless it is
-    confirmed that the resume goes on without them.
+    """Return the state that a patch is for: all lost parts, and the generators unless a run
+    confirmed that the resume goes on exactly without them.
     """
     found, explained = outcome.confirmation, outcome.explained
     confirmed = found.rungs if found is not None else ()
@@ -49,8 +47,8 @@ def lost_of(outcome: Outcome) -> Lost:
 
 
 def repair_of(before: Outcome, outcome: Outcome, patch: str) -> Repair:
-    """Return the patch, where what was lost is lost no more in the runs with it; else what came of
-    it.
+    """Return the patch if the runs with it show that it repairs the loss; else what the runs
+    showed.
     """
     if outcome.verdict in (*NOTHING_TO_COMPARE, "starts_over"):
         return Repair(patch="", sentence=FAILED)

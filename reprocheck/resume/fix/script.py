@@ -19,8 +19,8 @@ OWN = "script"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a call returns is assigned to a name: `maker` is the dotted name of what is called
-    first.
+    """An assignment of a call's result to a name; `maker`: the dotted name of the innermost
+    function called.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Script:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All names that are used."""
+        """All names that occur in the script."""
         names = {node.id for node in self.index.of(ast.Name)}
         return frozenset(names | {node.arg for node in self.index.of(ast.arg)})
 
@@ -50,7 +50,7 @@ class Script:
 
     @cached_property
     def made(self) -> tuple[Made, ...]:
-        """Every name that is given to what a call returns."""
+        """All assignments of a call's result to a name."""
         return tuple(
             Made(ast.unparse(node.targets[0]), self._maker(node.value), node.value, node)
             for node in self.index.of(ast.Assign)
@@ -58,22 +58,26 @@ class Script:
         )
 
     def _maker(self, call: ast.Call) -> str:
-        """`torch.nn.Linear` of `nn.Linear(8, 1).to(device)`."""
+        """Return the dotted name of the innermost call: `torch.nn.Linear` of `nn.Linear(8,
+        1).to(device)`.
+        """
         function: ast.expr = call.func
         while isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call):
             function = function.value.func
         return self.name_of(function) or ast.unparse(function)
 
     def name_of(self, node: ast.AST) -> str:
-        """Return the dotted name of an expression, through imports; "" where it has none."""
+        """Return the dotted name of an expression, imports resolved; "" if the expression has
+        none.
+        """
         return self.names.of(node) or ""
 
     def holder(self, node: ast.AST) -> ast.AST:
-        """Return what a node stands in."""
+        """Return the syntax node that directly contains a node."""
         return self.index.parents.get(id(node), self.tree)
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield what a node stands in, from the inside out to the module."""
+        """Yield the syntax nodes that contain a node, from the innermost to the module."""
         while node is not self.tree:
             node = self.holder(node)
             yield node
@@ -88,7 +92,7 @@ class Script:
         return any(name in one.bound for one in self.names.scope_of(inside).outward())
 
     def calls_of(self, function: Scope) -> tuple[ast.Call, ...]:
-        """Return the calls of a function of the script by its name, or of a method by `self`."""
+        """Return the calls of a function by its name, or of a method by `self.NAME`."""
         names = {getattr(function, "name", ""), "self." + getattr(function, "name", "")}
         return tuple(call for call in self.index.calls if ast.unparse(call.func) in names)
 

@@ -36,8 +36,8 @@ _WORDS = (
 
 
 def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
-    """Return the outcome, whose mechanisms have fixes that fit the script; `drafts`: as a patch,
-    where one is known.
+    """Return the outcome with fixes that use the names of the script; `drafts`: whether to draft a
+    patch, if one is known.
     """
     explained = outcome.explained
     first, archive = explained.mechanism, explained.archive
@@ -68,7 +68,9 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
 
 
 def _lines(explained: Explained) -> Iterator[str]:
-    """Yield what is to be saved and loaded, where the file is one of the script's own making."""
+    """Yield the lines that save and load the lost state, if the script itself makes the
+    checkpoint.
+    """
     archive = explained.archive
     if not archive.is_known or not archive.saving or not archive.reading:
         return
@@ -102,8 +104,8 @@ def _lines(explained: Explained) -> Iterator[str]:
 
 
 def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
-    """Say what to do on the line that counts from the beginning again: by the key of the file, or
-    in the words of the catalogue with the last name of what is counted.
+    """Return the fix for a line that restarts a counter: by its key in the checkpoint, or the fix
+    of the catalogue with the name of the counter.
     """
     place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
     if place.startswith("["):
@@ -112,7 +114,9 @@ def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
 
 
 def _renamed(fix: str, archive: Archive) -> str:
-    """Return the lines of the catalogue with the names that the script has for such parts."""
+    """Return the lines of a fix of the catalogue with the names that the script uses for such
+    parts.
+    """
     frames = (*archive.saving, *archive.training, *archive.reading)
     known = {part: name for frame in reversed(frames) for part, name in frame.names.items()}
     for word, pattern in _WORDS if "\n" in fix else ():

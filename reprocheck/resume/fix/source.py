@@ -27,8 +27,8 @@ _NONE = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], de
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spot:
-    """A function of the user's under way: its file, its line, and its names for the parts of a
-    training.
+    """A function of the user's that was executing: its file, its line, and its names for parts of
+    the training.
     """
 
     file: str
@@ -39,17 +39,18 @@ class Spot:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """The places in a script.
+    """The places in a script that save and load the checkpoint.
 
-    saved     the dict that is saved, or the expression that makes it
-    inner     the dict that a function of the script returns there; None where it is none
-    keys      all keys of the file, those of dicts that are put into this one among them
-    handed    the function that it is handed to; None where its own function saves it
-    held      its values, by their keys
-    load      the assignment of what is loaded
-    behind    the last statement that loads a part of it
-    saving, loading  the functions where it is saved and loaded
-    training  those under way where the training goes on, from the innermost out
+    saved            the dict that is saved, or the expression that makes it
+    inner            the dict that a function of the script returns to be saved; None if it is none
+    keys             all keys of the checkpoint, including those of dicts merged into the saved one
+    handed           the function that is handed the dict; None if the function that makes the dict
+                     saves it
+    held             the saved values by their dictionary keys
+    load             the assignment of the loaded checkpoint
+    behind           the last statement that loads a part of the checkpoint
+    saving, loading  the functions that save and load the checkpoint
+    training         the functions executing while the training goes on, from the innermost out
     """
 
     saved: ast.expr
@@ -70,12 +71,12 @@ class Source:
 
     @property
     def is_single(self) -> bool:
-        """Return whether one file saves and loads."""
+        """Return whether the same file saves and loads the checkpoint."""
         return self.saving.file == self.loading.file
 
     @property
     def seeds_behind(self) -> bool:
-        """Return whether a seed is set behind what is loaded, in the same function."""
+        """Return whether a seed is set after the checkpoint is loaded, in the same function."""
         script, line = self.loading.script, self.load.statement.lineno
         scope = script.scope(self.load.statement)
         calls = (one for one in script.index.calls if one.lineno > line and "seed" in word(one))
@@ -83,7 +84,7 @@ class Source:
 
     @property
     def loaded(self) -> str:
-        """The name of what was loaded."""
+        """The name of the variable that holds the loaded checkpoint."""
         return self.load.name
 
     @property
@@ -92,7 +93,7 @@ class Source:
         return "map_location=" in ast.unparse(self.load.call)
 
     def saved_as(self, value: str, otherwise: str) -> str:
-        """Return the key under which a value is saved already; else one that is free."""
+        """Return the dictionary key under which a value is saved already; else a free key."""
         texts = {ast.unparse(held): key for key, held in self.held.items()}
         return texts.get(value) or _free(otherwise, self.held)
 
@@ -108,7 +109,7 @@ def _free(wanted: str, taken: Mapping[str, object]) -> str:
 
 
 def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
-    """Return the places in a script, whose files have these texts; None where it is another kind of
+    """Return the places that save and load in a script with these texts; None for another kind of
     script.
     """
     try:
@@ -163,9 +164,8 @@ def _spots(frames: Sequence[Frame], scripts: Mapping[str, Script]) -> list[Spot]
 
 
 def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.expr, Scope | None] | None:
-    """Return the dict that is saved, or the expression that makes it, and the function in which
-    that stands: the one that calls the saver, or the one that hands the dict to another one, which
-    is given, too.
+    """Return the dict that is saved, or the expression that makes the dict, with its function: the
+    one that calls the saver, or the one that hands the dict on, which is returned, too.
     """
     wanted: ast.expr | None = None
     scope: Scope | None = None
@@ -198,8 +198,8 @@ def _calls_on(spot: Spot) -> list[ast.Call]:
 
 
 def _dict(script: Script, given: ast.expr | None) -> tuple[ast.Dict | None, str]:
-    """Return what an expression stands for, where that is a dict that is written there, or given to
-    its name last above it; else the name, which may be that of a parameter.
+    """Return the dict that an expression stands for, if it is a literal or was last assigned to the
+    name above; else the name, which may be that of a parameter.
     """
     if isinstance(given, ast.Dict):
         return given, ""
@@ -216,7 +216,7 @@ def _dict(script: Script, given: ast.expr | None) -> tuple[ast.Dict | None, str]
 
 
 def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
-    """Return what a call gives to a parameter."""
+    """Return the argument that a call passes to a parameter."""
     if isinstance(scope, ast.Module):
         return None
     names = [one.arg for one in scope.args.args if one.arg != "self"]
@@ -225,8 +225,8 @@ def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
 
 
 def _behind(script: Script, load: Made) -> ast.stmt:
-    """Return the last statement that loads a part from what was loaded, whatever way the loading
-    took; the assignment where none does.
+    """Return the last statement that loads a part of the loaded checkpoint; the assignment itself
+    if none does.
     """
     around = list(script.around(load.statement))
     beside = [one for one in script.index.of(ast.Expr) if script.holder(one) in around]

@@ -19,12 +19,12 @@ from reprocheck.scan.syntax import word
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class State:
-    """How a state is read and set.
+    """The expressions that read and set a state.
 
-    key       under which it is saved
-    read      the expression that reads it
-    write     the statement that sets it, with `{}` for the value
-    drawn     whether something draws from it while a pass is under way
+    key       the dictionary key under which the state is saved
+    read      the expression that reads the state
+    write     the statement that sets the state, with `{}` for the value
+    drawn     whether something draws from the state while a pass is under way
     """
 
     key: str
@@ -34,16 +34,16 @@ class State:
 
     @property
     def setter(self) -> str:
-        """The function that sets it, as a script calls it."""
+        """The function that sets the state, as a script calls it."""
         return self.write.partition("({}")[0]
 
     @property
     def of_pass(self) -> str:
-        """The name of what it was when a pass began, and the key of that."""
+        """The name and key of the state as it was when the pass over the data began."""
         return f"{self.key}_of_pass"
 
     def set_to(self, value: str) -> str:
-        """Return the statement that sets it."""
+        """Return the statement that sets the state to a value."""
         return self.write.format(value)
 
 
@@ -69,14 +69,16 @@ def key_of(expression: str) -> str:
 
 
 def value_of(loaded: str, key: str) -> str:
-    """Return a value of what was loaded, by its key or by subscripts."""
+    """Return the expression for a value of the loaded checkpoint, by a dictionary key or
+    subscripts.
+    """
     subscripts = key if key.startswith("[") else f"[{key!r}]"
     return loaded + subscripts.replace("'", '"')
 
 
 def generators(source: Source, names: Collection[str]) -> Iterator[State]:
-    """Yield the generators that the script has a name for: those of modules, such as `torch` or
-    `cuda:0`, and its own.
+    """Yield the generators that the script can reach by a name: those of libraries, such as `torch`
+    or `cuda:0`, and its own.
     """
     for name in dict.fromkeys(one if class_of(one) else one.partition(":")[0] for one in names):
         expression = source.saving.names.get(name, "")
@@ -107,10 +109,10 @@ def _own(source: Source, expression: str, kind: str) -> State:
 
 
 def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:
-    """Yield what the order of the data is made from: generators of the script's own, counters of
-    its samplers, and the generator of PyTorch where a loader shuffles with it.
+    """Yield the states that determine the order of the data: generators of the script's own,
+    counters of its samplers, and the generator of PyTorch if a loader shuffles with it.
 
-    scopes  in all of which it has to be known by its name
+    scopes  the scopes in all of which the name must be known
     """
     script = source.script
     for made in script.made:
@@ -140,7 +142,9 @@ def _counted(script: Script, name: str) -> list[str]:
 
 
 def _shuffles(call: ast.Call) -> bool:
-    """Return whether a call makes what draws its order from PyTorch's own generator."""
+    """Return whether a call makes a loader or sampler that draws its order from PyTorch's
+    generator.
+    """
     text = ast.unparse(call)
     named = any(word(call) == name and draws in text for name, draws in _DRAWS)
     return named and "generator=" not in text

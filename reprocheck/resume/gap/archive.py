@@ -23,11 +23,11 @@ Names = tuple[str, Mapping[str, str]]
 class Provenance:
     """Where a part that differs was saved and loaded.
 
-    part   what it is called among the names of frames
-    keys   where the file holds it
-    line   where it was loaded, or put back
-    file   that holds it
-    other  whether another one than the part that trains was given it
+    part   the name of the part among the names of frames
+    keys   the dictionary keys under which the checkpoint holds the part
+    line   the line that loaded the part, or put it back
+    file   the file that holds the part
+    other  whether the loaded state was given to another object than the part that trains
     """
 
     custody: Custody = "unknown"
@@ -39,9 +39,9 @@ class Provenance:
 
 
 def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
-    """Return what the continued run saved last, and what the resumed one loaded of it.
+    """Return what the continued run saved last, and what the resumed run loaded of it.
 
-    files  those of the checkpoint
+    files  the files of the checkpoint
     """
     saves = saved_last(continued.before("saved"))
     entries = []
@@ -72,7 +72,7 @@ def _frames(frames: Sequence[Names]) -> tuple[Frame, ...]:
 
 
 def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
-    """Return where what a gap is of was saved and loaded."""
+    """Return where the part that a gap is about was saved and loaded."""
     generator = gap.generator if isinstance(gap, evidence.BatchGap) else gap
     if isinstance(generator, evidence.GeneratorGap):
         return _of_generator(generator, archive)
@@ -95,7 +95,7 @@ def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
 
 
 def _of_part(part: str, archive: Archive, kind: str) -> Provenance:
-    """Return it of an optimizer, a scheduler or a scaler."""
+    """Return the provenance of an optimizer, a scheduler or a scaler."""
     entries = archive.held([part], kind)
     keys = {entry.key for entry in entries} - {""}
     loads = [load for load in archive.loads if load.part == part or load.key in keys]
@@ -179,8 +179,7 @@ def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:
 def _are_of_one_generator(one: str, other: str) -> bool:
     """Return whether two names are of one generator, found by way of other variables.
 
-    >>> _are_of_one_generator("self.rng (random.Random)", "data.rng (random.Random)")
-    True
+    >>> _are_of_one_generator("self.rng (random.Random)", "data.rng (random.Random)") True
     """
     if one == other or not class_of(one) or class_of(one) != class_of(other):
         return one == other
@@ -189,9 +188,10 @@ def _are_of_one_generator(one: str, other: str) -> bool:
 
 
 def parts_of(gap: evidence.Gap, archive: Archive) -> list[tuple[str, str, bool]]:
-    """Return the parts of the training that a gap is of.
+    """Return the parts of the training that a gap is about.
 
-    Each with its name among the names of frames, the key in the file, and whether it was loaded.
+    Each with its name among the names of frames, its key in the checkpoint, and whether it was
+    loaded.
     """
     if isinstance(gap, evidence.WeightsGap) and gap.own:
         names = dict.fromkeys(name.partition("[")[0] for name in gap.names)

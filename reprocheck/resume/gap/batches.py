@@ -22,8 +22,9 @@ _WAITING = 64
 class Pass:
     """One walk of a run through its data.
 
-    number  among those of its loader, or of the loaders that its line walks through, from 0
-    order   the indices in the order of the sampler
+    number  the number of the pass, from 0, among those of its loader, or of the loaders that its
+            line walks through
+    order   the indices of the samples in the order of the sampler
     """
 
     number: int
@@ -32,14 +33,14 @@ class Pass:
 
     @property
     def order(self) -> Sequence[object]:
-        """The indices of all its samples; empty where they are not known."""
+        """The indices of all samples of the pass; empty if unknown."""
         if self.fact is None or self.fact.cut:
             return ()
         return self.fact.indices or ()
 
     @property
     def line(self) -> str:
-        """The line of the script that walks through the data; "" where it is not known."""
+        """The line of the script that walks through the data; "" if unknown."""
         return self.fact.line if self.fact is not None else ""
 
     @property
@@ -52,7 +53,7 @@ class Pass:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Batch:
-    """A batch, and where it stood in its pass (from 0)."""
+    """A batch, and its position in its pass (from 0)."""
 
     fact: Seen
     of: Pass
@@ -61,22 +62,22 @@ class Batch:
 
     @property
     def indices(self) -> tuple[object, ...]:
-        """The indices of its samples; none where they are not known."""
+        """The indices of the samples; none if unknown."""
         return tuple(self.fact.indices or ())
 
     @property
     def samples(self) -> tuple[object, ...]:
-        """Return what its samples are known by: their indices, else the hashes of their content."""
+        """Return the identity of each sample: its index, else the hash of its content."""
         return self.indices or tuple(self.fact.samples or ())
 
     def equals(self, other: Batch) -> bool:
-        """Return whether both hold the same in the same order."""
+        """Return whether two batches hold the same content in the same order."""
         if self.fact.samples and other.fact.samples:
             return self.fact.samples == other.fact.samples
         return _hashes(self.fact.outputs) == _hashes(other.fact.outputs)
 
     def is_of(self, other: Batch) -> bool:
-        """Return whether both are of the same samples, whatever was made of them."""
+        """Return whether two batches are made of the same samples, even if the content differs."""
         if self.indices and self.indices == other.indices:
             return True
         mine, others = self.fact.samples, other.fact.samples
@@ -130,9 +131,9 @@ def _hashes(leaves: Leaves) -> set[str]:
 
 @dataclass(frozen=True)
 class Data:
-    """The batches of both runs.
+    """The batches of the continued and the resumed run.
 
-    private  hashes of the states that generators of loaders' own had at the checkpoint
+    private  hashes of the states that the loaders' own generators had at the checkpoint
     """
 
     continued: Sequence[Batch]
@@ -142,12 +143,12 @@ class Data:
 
     @property
     def due(self) -> list[Batch]:
-        """Return what the continued run trained on from there on."""
+        """Return the batches that the continued run trained on after the checkpoint."""
         return [batch for batch in self.continued if batch.iteration > self.offset]
 
     @property
     def done(self) -> list[Batch]:
-        """Return what it had trained on before."""
+        """Return the batches that the continued run trained on before the checkpoint."""
         return [batch for batch in self.continued if batch.iteration <= self.offset]
 
 
@@ -164,9 +165,9 @@ def data_of(continued: Side, resumed: Side) -> Data:
 def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
     """Return the first batch of the resumed run that is not that of the continued run.
 
-    None where all that both have agree, and where none are known.
+    None if all batches that both runs have agree, or no batches are known.
 
-    unrestored  generators that the training draws from, that stood elsewhere when the resumed run
+    unrestored  generators that the training draws from, whose state differed when the resumed run
                 went on, and of which no state was put back
     """
     pairs = list(zip(data.due, data.resumed, strict=False))
@@ -196,7 +197,7 @@ def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
 def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
     """Return the first batch that a resumed run which ended by itself does not reach.
 
-    facts  all that it did
+    facts  all facts that the resumed run recorded
     """
     number = len(data.resumed)
     if number >= len(data.due):
@@ -249,10 +250,10 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
 
 
 def _own_position(due: Batch, came: Batch) -> int | None:
-    """Return where a batch stands in the pass of the resumed run itself.
+    """Return the position of a batch in the pass of the resumed run itself.
 
-    That is in the order that was drawn, where that is known: a sampler may have passed over the
-    batches before, or gives the rest of its order alone.
+    The position is that in the drawn order, if known: a sampler may have skipped the batches
+    before, or may yield only the rest of its order.
     """
     if came.of.fact is None:
         return None
@@ -264,7 +265,9 @@ def _own_position(due: Batch, came: Batch) -> int | None:
 
 
 def _position_in(order: Sequence[object], batch: Batch) -> int | None:
-    """Return which batch of an order another one is; None where it is none."""
+    """Return the position of a batch in an order of samples; None if the batch is not in the
+    order.
+    """
     size = len(batch.indices)
     if not size:
         return None
@@ -277,7 +280,7 @@ def _position_in(order: Sequence[object], batch: Batch) -> int | None:
 def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
     """Return where each batch of the continued run stands.
 
-    Of those of which no loader tells, an epoch ends where a sample comes again.
+    For batches that no loader reports, an epoch ends when a sample comes again.
     """
     where: dict[Batch, Spot] = {}
     epochs: list[list[Batch]] = []
@@ -350,7 +353,7 @@ def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:
 
 
 def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
-    """Return whether an order is another one, or the end of it."""
+    """Return whether an order equals another order, or the end of it."""
     if not order or len(order) > len(whole):
         return False
     return list(whole[len(whole) - len(order) :]) == list(order)
@@ -359,9 +362,9 @@ def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
 def _counts(
     data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]], known: Mapping[Batch, Spot]
 ) -> Counts:
-    """Return what came and was due up to the end of the epoch, or of what was recorded.
+    """Return how many samples came and were due up to the end of the epoch, or of the recording.
 
-    Nothing where there are no epochs.
+    Empty counts if there are no epochs.
     """
     epoch = known[due].epoch
     if epoch is None:

@@ -47,14 +47,14 @@ def counter(continued: Side, resumed: Side) -> CounterGap | None:
 
 
 def are_known(continued: Side, resumed: Side) -> bool:
-    """Tell whether both runs have a number that can be compared with one of the checkpoint."""
+    """Return whether both runs have a number that can be compared with one of the checkpoint."""
     if _saved_at(continued.before("saved")) and any(_next_saves(continued, resumed)):
         return True
     return bool(_own_numbers(continued) and continued.counts.keys() & resumed.counts.keys())
 
 
 def _own_numbers(continued: Side) -> Numbers:
-    """Return the whole numbers in what the script itself put together and saved last."""
+    """Return the whole numbers in the last checkpoint that the script itself put together."""
     return _saved_at(fact for fact in continued.before("saved") if fact.class_ in OF_SCRIPTS)
 
 
@@ -69,7 +69,7 @@ def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
 
 
 def _saved_at(saves: Iterable[Seen]) -> Numbers:
-    """Return the whole numbers in what was saved last."""
+    """Return the whole numbers in the last checkpoint saved."""
     return {key: number for fact in saved_last(saves) for key, number in _numbers(fact).items()}
 
 
@@ -79,7 +79,7 @@ def _numbers(fact: Seen) -> Numbers:
 
 
 def _next_saves(continued: Side, resumed: Side) -> Iterator[tuple[int, Numbers, Numbers]]:
-    """Yield the checkpoints that both write after as many updates.
+    """Yield the checkpoints that both runs write after as many updates.
 
     Each with the iteration of the resumed run.
     """
@@ -90,7 +90,9 @@ def _next_saves(continued: Side, resumed: Side) -> Iterator[tuple[int, Numbers, 
 
 
 def _restarted(continued: Side, resumed: Side) -> dict[str, CounterGap]:
-    """Variables that stand where they stood before the first iteration of all, and had moved."""
+    """Return the variables that have the value from before the first iteration, though they had
+    moved on.
+    """
     came, began = resumed.counts, continued.counts_at_first
     gaps: dict[str, CounterGap] = {}
     for name, due in continued.counts.items():

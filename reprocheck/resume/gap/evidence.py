@@ -19,14 +19,14 @@ update, another one, nothing, or something that the continued run does not have.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WeightsGap:
-    """Weights or buffers that are not those after update k.
+    """Weights or buffers that differ from those after update k.
 
-    names     those that differ, in the order of the model
-    initial   of these, those that are what they were before the first update
-    equal     how many agree
+    names     the weights that differ, in the order of the model
+    initial   those of `names` that are as they were before the first update
+    equal     how many weights agree
     loaded    files and modules that the resumed run loaded before it went on
-    missing   keys that a module did not find in what it was given
-    own       whether objects of the script hold them: copies of weights
+    missing   keys that a module did not find in the loaded `state_dict`
+    own       whether the weights are copies that objects of the script hold
     """
 
     names: tuple[str, ...]
@@ -38,14 +38,14 @@ class WeightsGap:
 
     @property
     def all_initial(self) -> bool:
-        """Return whether nothing of the model is what it was at the checkpoint."""
+        """Return whether all weights are as they were before the first update."""
         return not self.equal and len(self.initial) == len(self.names)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttributeGap:
-    """Tensors of modules that are not those after update k, and that no `state_dict` holds: plain
-    attributes, and buffers that are not persistent.
+    """Tensors of modules that differ from those after update k, and that no `state_dict` holds:
+    plain attributes, and buffers that are not persistent.
     """
 
     names: tuple[str, ...]
@@ -53,12 +53,12 @@ class AttributeGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OptimizerGap:
-    """States of an optimizer that are not those after update k.
+    """States of an optimizer that differ from those after update k.
 
-    names     `weight:state` of those that differ
-    content   what stands in their place
-    index     of the optimizer that the first of them belongs to
-    dtypes    the types of the first of them in both runs, where they are not the same
+    names     `weight:state` of each state that differs
+    content   what the resumed run has in place of these states
+    index     the index of the optimizer that the first of `names` belongs to
+    dtypes    the dtypes of the first of `names` in both runs, if they differ
     """
 
     names: tuple[str, ...]
@@ -69,14 +69,14 @@ class OptimizerGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScheduleGap:
-    """A hyper-parameter, a scheduler or a loss scale.
+    """A hyper-parameter, a scheduler or a loss scale differs.
 
     place     the optimizer, the scheduler or the scaler
-    name      the value that differs
-    values    in both runs, where they are small
-    own       whether an object of the script counts it, beside copies of weights
-    optimizer  index of the optimizer whose value it is; None where it is none of an optimizer
-    others     schedulers and scalers that are not what they were, either
+    name      the name of the value that differs
+    values    the values in both runs, if they are small
+    own       whether an object of the script counts the value, next to copies of weights
+    optimizer the index of the optimizer that the value belongs to; None if it belongs to none
+    others    schedulers and scalers that differ, too
     """
 
     place: str
@@ -88,14 +88,14 @@ class ScheduleGap:
 
     @property
     def each(self) -> list[ScheduleGap]:
-        """Return one gap for each of them."""
+        """Return a gap for each scheduler and scaler that differs."""
         return [self, *(replace(self, place=place, others=()) for place in self.others)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AverageGap:
-    """Averages of the weights, and how many weights they are of, that are not those after update
-    k.
+    """Averages of the weights, or the number of averaged weights, that differ from those after
+    update k.
     """
 
     names: tuple[str, ...]
@@ -106,10 +106,10 @@ class CounterGap:
     """A number that the resumed run counts from the beginning again.
 
     name       a variable, or a key of the checkpoint
-    values     in both runs
-    key        under which the checkpoint holds it
-    iteration  of the resumed run behind which its own checkpoint holds the second value; 0 where
-               the variable does as the training goes on
+    values     the numbers in both runs
+    key        the key under which the checkpoint holds the number
+    iteration  the iteration of the resumed run after which its own checkpoint holds the second
+               value; 0 if the variable has that value as the training goes on
     """
 
     name: str
@@ -120,7 +120,9 @@ class CounterGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeedSet:
-    """A seed that the resumed run set: its number (None: from the system), its line, and who."""
+    """A seed that the resumed run set: its number (None: from OS entropy), the line, and who set
+    it.
+    """
 
     seed: int | None
     line: str = ""
@@ -129,9 +131,9 @@ class SeedSet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Drawer:
-    """What draws from a generator: the kind of fact that shows it, its place, and its class.
+    """What draws from a generator: the kind of the recorded fact, its place, and its class.
 
-    kind  `script` of the script itself
+    kind  `script` if the script itself draws
     """
 
     kind: str
@@ -144,17 +146,17 @@ SCRIPT = Drawer(kind="script")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GeneratorGap:
-    """A generator that stands elsewhere than in the continued run, and is drawn from.
+    """A generator that is drawn from, and whose state differs from that of the continued run.
 
-    ahead       draws of 32 bits that the resumed run is ahead (negative: behind); None: neither is
-                in the other's future
-    restored    a state was put back before the training went on; `line` is where, `by` the library
-                that did it
-    reseeded    the seed that was set after that
-    seed, since the seed that the resumed run set last, and the draws since then; None: not known
-    of_rank     the rank of the continued run whose state it was given
-    ahead_of_rank  draws of 32 bits since then
-    drawn_by    what draws from it first
+    ahead          draws of 32 bits by which the resumed run is ahead (negative: behind); None:
+                   neither state follows from the other
+    restored       whether a state was put back before the training went on; `line` is where, `by`
+                   the library that did it
+    reseeded       the seed that was set after a state was put back
+    seed, since the seed that the resumed run set last, and the draws since then; None: unknown
+    of_rank        the rank of the continued run whose state the generator was given
+    ahead_of_rank  draws of 32 bits since that state
+    drawn_by       what draws from the generator first
     """
 
     name: str
@@ -172,8 +174,8 @@ class GeneratorGap:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a batch stands in the continued run: its iteration there, and the epoch with the
-    position in it. None: not known.
+    """Where a batch stands in the continued run: its iteration, and the epoch with the position in
+    it. None: unknown.
     """
 
     iteration: int | None = None
@@ -183,8 +185,8 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of `of` samples that came in an epoch, those that had been seen in it before; and how many
-    that were due did not come.
+    """How many samples of an epoch came: of `of` samples, `twice` had been seen in the epoch
+    before, and `never` more were due but did not come.
     """
 
     twice: int = 0
@@ -194,29 +196,34 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchGap:
-    """A batch that is not the one which the continued run took.
+    """A batch of the resumed run that is not the one which the continued run took.
 
-    iteration    of the resumed run in which it first differs
-    expected     where the batch that was due stands
-    found        where the one that came stands; None where the continued run has none such
-    position     in the resumed run's own pass over the data; None where not known
-    first_pass   that is the first pass that the resumed run began
-    first_epoch  the resumed run goes through the data in the order of epoch 0
-    same_order   its pass has the order of the continued run's epoch; None where not known
-    drawn_from   default generators that its order was drawn from
-    unrestored   default generators that the training draws from, that stood elsewhere, and of which
-                 no state was put back
-    order_from   of these, one that was put back and stood elsewhere; where the pass begins here.
-    without_loader  no loader hands the batches out
-    made_from    then: a generator that stood elsewhere, and that the script draws from in front of
-                 each step
-    may_be_drawn  then: a generator stood elsewhere, whether or not it is known to be drawn from
-    of_its_own   generators of the loader's own that its order was drawn from, and that stood then
-                 where they stood at the checkpoint: they were put back
-    later_pass   it is not in the first pass of the resumed run
-    content      the samples are those that were due, with other values
-    line         of the script, where the resumed run walks through the data
-    strange      the continued run took less than half of the samples, before or after
+    iteration       the iteration of the resumed run in which the batches first differ
+    expected        where the batch that was due stands in the continued run
+    found           where the batch that came stands there; None if the continued run has no such
+                    batch
+    position        the position of the batch in the resumed run's own pass over the data; None if
+                    unknown
+    first_pass      whether the pass is the first that the resumed run began
+    first_epoch     whether the resumed run goes through the data in the order of epoch 0
+    same_order      whether its pass has the order of the continued run's epoch; None if unknown
+    drawn_from      default generators that the order of the pass was drawn from
+    unrestored      default generators that the training draws from, whose state differed, and of
+                    which no state was put back
+    order_from      a generator of `drawn_from` that was put back and whose state differed, if the
+                    pass begins here
+    without_loader  whether no loader hands the batches out
+    made_from       without a loader: a generator whose state differed, and that the script draws
+                    from before each step
+    may_be_drawn    without a loader: whether the state of a generator differed, known to be drawn
+                    from or not
+    of_its_own      generators of the loader's own that the order was drawn from, and that had the
+                    state of the checkpoint: they were put back
+    later_pass      whether the batch is not in the first pass of the resumed run
+    content         whether the samples are those that were due, with other values
+    line            the line of the script with which the resumed run walks through the data
+    strange         whether the continued run took less than half of the samples of the
+                    batch that came, at any time
     """
 
     iteration: int
@@ -245,22 +252,25 @@ class BatchGap:
 
     @property
     def is_passed_over_wrongly(self) -> bool:
-        """Return whether the resumed run begins elsewhere than at the beginning of its data.
+        """Return whether the resumed run skips data wrongly: it does not begin at the start of its
+        data.
 
-        What it goes by was saved then, and is applied in another way.
+        The saved position is applied in another way than it was counted.
         """
         return bool(self.position) or self.later_pass or self.first_epoch or self.ended
 
     @property
     def generator(self) -> GeneratorGap | None:
-        """The generator that the batch or its order was drawn from, where one stands elsewhere."""
+        """The generator with another state that the batch or its order was drawn from."""
         if self.without_loader and self.unrestored and self.made_from is None:
             return GeneratorGap(name=self.unrestored[0])
         return self.made_from or self.order_from
 
     @property
     def came(self) -> Spot:
-        """Return where the batch that came stands; nothing is known where there is none such."""
+        """Return where the batch that came stands; an empty spot if the continued run has no such
+        batch.
+        """
         return self.found or Spot()
 
     @property
@@ -271,7 +281,9 @@ class BatchGap:
 
     @property
     def batches_ahead(self) -> int:
-        """Batches of the same epoch by which it is ahead."""
+        """Batches of the same epoch by which the batch that came is ahead of the one that was
+        due.
+        """
         came, due = self.came.position, self.expected.position
         if came is None or due is None or self.came.epoch != self.expected.epoch:
             return 0
@@ -290,11 +302,10 @@ class BatchGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SharesGap:
-    """The samples of all ranks together, where their number is another one, are not those that were
-    due.
+    """The samples of all ranks together that differ from those due, if the number of ranks changed.
 
-    iteration     of the resumed run by which they first are not
-    ranks         how many the continued and the resumed run have
+    iteration     the first iteration of the resumed run whose samples differ
+    ranks         how many ranks the continued and the resumed run have
     twice, never  of the `of` samples that came, those that had been used in the epoch before; and
                   how many that were due did not come
     """
@@ -308,7 +319,9 @@ class SharesGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepGap:
-    """A rung from the forward pass on: what the ladder of a check says of the shifted pair."""
+    """A difference from the forward pass on: the finding of the ladder for the shifted pair of
+    runs.
+    """
 
     place: str
     statement: FirstDifference

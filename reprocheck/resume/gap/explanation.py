@@ -72,10 +72,10 @@ def explain(
 ) -> model.Explained:
     """Return what two runs of a report folder show of a resume after update k.
 
-    checkpoint  what it resumes from: a library's own way to save asks for a fix of its own
-    trees       the files of the script
-    equal       all their losses agree in every bit: what leads to them had no part in them, and
-                only what the training holds for later is looked at
+    checkpoint  the checkpoint resumed from: a library's own way to save needs a fix of its own
+    trees       the syntax trees of the files of the script
+    equal       whether all losses of the runs agree in every bit, so that only state which matters
+                later is compared
     """
     continued, resumed = (read_deep(folder, run) for run in runs)
     numbers = sorted({*continued.ranks} & {*resumed.ranks})
@@ -92,18 +92,17 @@ def explain(
 
 
 def own_end(trace: DeepTrace, run: RunRecord) -> DeepTrace:
-    """Return a trace whose end counts as its own only where the run did not fail.
+    """Return a trace whose end counts as its own only if the run did not fail.
 
-    What a run that failed did not reach says nothing of the resume.
+    Iterations that a failed run did not reach say nothing of the resume.
     """
     return replace(trace, ended=trace.ended and not run.ended_badly)
 
 
 def explained(ranks: Sequence[RankGaps]) -> model.Explained:
-    """Return what is said of all ranks together.
+    """Combine the gaps of all ranks.
 
-    Of each rung it is the first rank that differs on it, and the mechanism is that of the first
-    rung.
+    Each rung shows the first rank that differs on it, and the mechanism is that of the first rung.
     """
     if not ranks:
         return model.Explained()
@@ -129,7 +128,7 @@ def explained(ranks: Sequence[RankGaps]) -> model.Explained:
 
 
 def _lost(rank: RankGaps) -> Iterator[model.LostPart]:
-    """Yield what a rank has lost, rung by rung."""
+    """Yield the parts and generators that a rank has lost, rung by rung."""
     gaps = rank.all
     for rung in RUNGS[: RUNGS.index("RNG state")]:
         for gap in _each(gaps[rung]) if rung in gaps else ():
@@ -143,12 +142,12 @@ def _lost(rank: RankGaps) -> Iterator[model.LostPart]:
 
 
 def _each(gap: Gap) -> Sequence[Gap]:
-    """Return a gap of each scheduler and scaler, where it is of several."""
+    """Return a gap of each scheduler and scaler, if a gap is about several."""
     return gap.each if isinstance(gap, ScheduleGap) else [gap]
 
 
 def with_text(explained: model.Explained, code: UserCode) -> model.Explained:
-    """Return the same with the texts of the lines of its mechanisms."""
+    """Return the explanation with the source texts of the lines of its mechanisms."""
 
     def with_lines(mechanism: model.Mechanism) -> model.Mechanism:
         sources = [code.with_text(mark.source) or mark.source for mark in mechanism.marks]
@@ -193,7 +192,7 @@ def _rung(name: model.StateRungName, ranks: Sequence[RankGaps]) -> model.StateRu
 
 
 def _detail(rank: RankGaps, name: model.StateRungName, gap: Gap) -> str:
-    """Return what a gap on a rung shows; of the generators all that stand elsewhere."""
+    """Return the sentence on what a gap shows; for generators, on all whose states differ."""
     if isinstance(gap, GeneratorGap):
         others = [other for other in rank.moving if other.name != gap.name]
         return "; ".join(map(sentences.detail, (gap, *others)))
@@ -232,14 +231,14 @@ def _mechanism(rank: RankGaps, rung: model.StateRungName) -> model.Mechanism | N
 
 
 def _custody(gaps: Sequence[Gap], rank: RankGaps) -> Iterator[str]:
-    """Yield what became of what was lost, between the file and the training."""
+    """Yield what became of each lost part between the checkpoint and the training."""
     each = (part for gap in gaps for part in _each(gap))
     lines = (sentences.custody(gap, provenance(gap, rank.archive)) for gap in each)
     yield from filter(None, dict.fromkeys(lines))
 
 
 def _marks(gaps: Sequence[Gap], rank: RankGaps) -> tuple[model.Mark, ...]:
-    """Return the lines of gaps of one mechanism, each once."""
+    """Return the lines of the gaps of one mechanism, each once."""
     roles: dict[str, model.Role] = {}
     for gap in gaps:
         origin = provenance(gap, rank.archive)
@@ -250,10 +249,10 @@ def _marks(gaps: Sequence[Gap], rank: RankGaps) -> tuple[model.Mark, ...]:
 
 
 def _fixed_by(gap: Gap, rank: RankGaps) -> tuple[str, ...]:
-    """Return what a fix is chosen by, the narrowest first.
+    """Return the words by which a fix is chosen, the narrowest first.
 
-    These are the class of a generator of the script's own, or that no `state_dict` has what is
-    lost, together with the framework and alone; then who seeded, and the frameworks.
+    These are the class of the script's own generator, or that no `state_dict` has the lost state,
+    both together with the framework and alone; then who seeded, and the frameworks.
     """
     kind = _KINDS.get(type(gap), "")
     generator = gap.made_from if isinstance(gap, BatchGap) else gap

@@ -30,9 +30,9 @@ Draw = tuple[str, Seen]
 
 @dataclass(frozen=True)
 class GeneratorPair:
-    """The generators of both runs where the training goes on.
+    """The generators of both runs at the point where the training goes on after the checkpoint.
 
-    others  rank -> the states there of the other ranks of the continued run
+    others  rank -> the states at that point of the other ranks of the continued run
     """
 
     continued: Side
@@ -54,17 +54,18 @@ class GeneratorPair:
         return sorted(names)
 
     def gaps(self, until: float = inf) -> Iterator[GeneratorGap]:
-        """Yield the generators that stand elsewhere and are drawn from behind the point.
+        """Yield the generators whose states differ and that are drawn from after the checkpoint.
 
         They come in the order in which they are first drawn from.
 
-        until  the iteration of the resumed run from which on a draw may follow from something else
+        until  the iteration of the resumed run from which on a draw may follow from another
+               difference
         """
         drawn = {**drawers(self.resumed, until), **drawers(self.continued, until)}
         return self._gaps(drawn.items())
 
     def moving(self) -> tuple[GeneratorGap, ...]:
-        """Return all generators that stand elsewhere and that either run draws from at any time."""
+        """Return all generators whose states differ and that either run draws from at any time."""
         moving = _moving(self.continued) | _moving(self.resumed)
         return tuple(self._gaps((name, None) for name in self.unequal if name in moving))
 
@@ -97,16 +98,16 @@ class GeneratorPair:
         return next((gap for gap in gaps if gap.restored), None)
 
     def unrestored(self) -> list[str]:
-        """Return the unequal generators of which no state was put back.
+        """Return the generators with unequal states of which no state was put back.
 
-        Of those that the continued run draws from at all.
+        Only those that the continued run draws from at all.
         """
         restored = {fact.place for fact in self.resumed.before("restore")}
         moving = _moving(self.continued)
         return [name for name in self.unequal if name in moving and _base(name) not in restored]
 
     def _gaps(self, named: Iterable[tuple[str, Drawer | None]]) -> Iterator[GeneratorGap]:
-        """Yield those of some generators that stand elsewhere; each with what draws from it."""
+        """Yield the gaps of those generators whose states differ; each with what draws from it."""
         return (self._gap(name, drawer) for name, drawer in named if name in self.unequal)
 
     def _gap(self, name: str, drawer: Drawer | None) -> GeneratorGap:
@@ -144,7 +145,7 @@ class GeneratorPair:
 
 
 def drawers(side: Side, until: float = inf) -> dict[str, Drawer]:
-    """Return generator -> what draws from it first behind the point."""
+    """Return generator -> what draws from it first after the checkpoint."""
     first: dict[str, Drawer] = {}
     for name, fact in _draws(_behind(side, until)):
         first.setdefault(name, _drawer(fact))
@@ -170,10 +171,10 @@ def _moving(side: Side) -> set[str]:
 
 @dataclass(slots=True)
 class _Known:
-    """A generator between two looks at it.
+    """A generator between two recordings of its state.
 
-    state  where it stood when it was last seen
-    since  where it stood in front of the first draw that no call has made so far; None: none shows
+    state  the state that was recorded last
+    since  the state before the first draw that no call has made so far; None: no such draw shows
     """
 
     state: str
@@ -193,9 +194,9 @@ class _Known:
 
 
 def _draws(facts: Iterable[Seen]) -> Iterator[Draw]:
-    """Yield each draw that shows.
+    """Yield each draw that the recorded states show.
 
-    Between two looks at the generators the script has drawn itself where no other fact has.
+    Between two recorded states the script itself has drawn if no other fact has.
     """
     known: dict[str, _Known] = {}
     for fact in facts:
@@ -216,7 +217,7 @@ def _draws(facts: Iterable[Seen]) -> Iterator[Draw]:
 
 
 def _history(name: str, side: Side) -> tuple[Seen | None, SeedSet | None, SeedSet | None]:
-    """Return what was done to a generator before the point.
+    """Return what was done to a generator before the checkpoint was resumed from.
 
     These are the last state that was put back, the seed that was set after it, and the last seed of
     all.

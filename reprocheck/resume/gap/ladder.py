@@ -44,12 +44,12 @@ HELD: frozenset[model.StateRungName] = frozenset(RUNGS[: RUNGS.index("RNG state"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RankGaps:
-    """What one rank shows: the gap on each rung that differs, and the rungs that were compared.
+    """The gaps of one rank: one on each rung that differs, and the rungs that were compared.
 
     steps   how many steps were compared; None: all
-    beside  names of what is put back although no `state_dict` has it
-    open    gaps that may follow from one further down: their rung says neither equal nor different
-    moving  generators that stand elsewhere and are drawn from at any time
+    beside  names of state that is put back although no `state_dict` has it
+    open    gaps that may follow from a later one: their rung says neither equal nor different
+    moving  generators whose states differ and that are drawn from at any time
     """
 
     rank: int
@@ -84,24 +84,26 @@ class RankGaps:
         return RUNGS.index(self.first), *self.order_on(self.first)
 
     def order_on(self, rung: model.StateRungName) -> tuple[bool, int]:
-        """Return what ranks that differ on one rung are sorted by.
+        """Return the key by which ranks that differ on one rung are sorted.
 
-        One that was given another rank's state stands first: what else was done to a generator may
-        have been done to those of all ranks.
+        A rank that was given another rank's state comes first: anything else that was done to a
+        generator may have been done to those of all ranks.
         """
         gap = self.gaps[rung]
         of_a_rank = isinstance(gap, GeneratorGap) and gap.of_rank is not None
         return not of_a_rank, self.rank
 
     def undecided(self, name: model.StateRungName) -> Sequence[Gap]:
-        """Return what differs on a rung, and may follow from a later one, or was not drawn from."""
+        """Return the gaps on a rung that may follow from a later one, or are of generators not
+        drawn from.
+        """
         if name in self.open:
             return [self.open[name]]
         return self.moving if name == "RNG state" else ()
 
     @property
     def starts_over(self) -> bool:
-        """Return whether nothing of the model is what it was at the checkpoint."""
+        """Return whether the whole model is as it was before the first update."""
         gap = self.gaps.get("weights")
         return isinstance(gap, WeightsGap) and gap.all_initial
 
@@ -115,11 +117,11 @@ def gaps_of(
     states: Mapping[int, States] | None = None,
     files: Sequence[str] = (),
 ) -> RankGaps:
-    """Return what the traces of one rank show, of the continued and of the resumed run.
+    """Return the gaps that the traces of one rank show, of the continued and of the resumed run.
 
-    equal   as for `explain`
-    states  those of the generators of each rank of the continued run
-    files   those of the checkpoint
+    equal   whether all losses of the runs agree in every bit
+    states  the generator states of each rank of the continued run
+    files   the files of the checkpoint
     """
     continued, resumed = Side(first, k), Side(second)
     others = {rank: held for rank, held in (states or {}).items() if rank != first.rank}
@@ -162,7 +164,7 @@ def gaps_of(
 
 
 def _gaps(held: StatePair, generators: GeneratorPair, data: Data, pair: Pair) -> Iterator[RungGap]:
-    """Yield what differs on each rung, as on the ladder of a check from the forward pass on."""
+    """Yield the gap on each rung; from the forward pass on, as the ladder of a check finds it."""
     continued, resumed = generators.continued, generators.resumed
     if continued.marked and resumed.marked:
         yield "weights", state.weights(held, continued, resumed), 1
@@ -192,7 +194,7 @@ def _gaps(held: StatePair, generators: GeneratorPair, data: Data, pair: Pair) ->
 
 
 def _batch(data: Data, generators: GeneratorPair) -> BatchGap | None:
-    """Return the first batch that is another one, with the generator behind it."""
+    """Return the first batch that differs, with the generator that caused it."""
     resumed = generators.resumed.trace
     gap = batches.first_gap(data, generators.unrestored())
     if gap is None and resumed.ended:
@@ -221,7 +223,7 @@ def _pair(continued: Side, resumed: Side, data: Data) -> Pair:
 def _compared(
     held: StatePair, generators: GeneratorPair, data: Data, pair: Pair
 ) -> Iterator[model.StateRungName]:
-    """Yield the rungs of which both runs say something."""
+    """Yield the rungs for which both runs recorded something."""
     continued, resumed = generators.continued, generators.resumed
     if continued.held and resumed.held:
         yield from held.rungs

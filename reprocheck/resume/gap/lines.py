@@ -17,8 +17,8 @@ def lines_of(
 ) -> list[Line]:
     """Return the lines of a gap, the leading one first.
 
-    saved_at  the line that saved the checkpoint, where no content of it is known
-    trees     the files of the script
+    saved_at  the line that saved the checkpoint, if the content of the checkpoint is unknown
+    trees     the syntax trees of the files of the script
     """
     saves: Line = ("saves", archive.saving[0].line if archive.saving else saved_at)
     reading = archive.reading[0].line if archive.reading else ""

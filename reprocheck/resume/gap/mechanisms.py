@@ -20,7 +20,7 @@ def _always(_: evidence.Gap) -> bool:
 
 
 def name_of(gap: evidence.Gap) -> str | None:
-    """Return the name of the entry of the catalogue that a gap shows; None where none fits."""
+    """Return the name of the catalogue entry that a gap shows; None if none fits."""
     rules = _RULES.get(type(gap), ())
     return next((name for name, holds in rules if holds(gap)), None)
 
@@ -44,9 +44,10 @@ def _of_generator(attribute: str) -> list[Rule]:
 
 
 def _skips_an_epoch(gap: evidence.BatchGap) -> bool:
-    """Return whether a pass begins where it should, in the order of a later epoch.
+    """Return whether a pass begins at its start, but in the order of a later epoch.
 
-    That is one that is known, or one that is none of those before and was drawn from no generator.
+    The later epoch is a known one, or its order is none of the earlier ones and was drawn from no
+    generator.
     """
     if gap.expected.position != 0:
         return False
@@ -80,13 +81,15 @@ def _has_the_first_order(gap: evidence.BatchGap) -> bool:
 def _is_ahead(gap: evidence.BatchGap) -> bool:
     """Return whether a later batch came than the one that was due.
 
-    It is of the same epoch, or the first of the next one, whose order was not drawn anew.
+    The batch is of the same epoch, or the first of the next one, whose order was not drawn anew.
     """
     return gap.batches_ahead > 0 or (gap.begins_the_next_epoch and not gap.drawn_from)
 
 
 def _is_made_of_others(gap: evidence.BatchGap) -> bool:
-    """Return what the batches are packed or drawn of was lost: none is put together as it was."""
+    """Return whether a buffer was lost from which batches are packed or drawn, so that no batch is
+    the same.
+    """
     is_drawn_by_the_script = gap.without_loader and gap.found is None and not gap.may_be_drawn
     is_another = gap.strange or is_drawn_by_the_script
     return is_another and not gap.content and gap.iteration == 1

@@ -30,7 +30,7 @@ _PHILOX = 16
 
 @dataclass(frozen=True, slots=True)
 class Twister:
-    """A Mersenne twister: its block of words, and how many of them were drawn."""
+    """The state of a Mersenne Twister: its block of words, and how many words of it were drawn."""
 
     words: tuple[int, ...]
     drawn: int
@@ -67,12 +67,14 @@ def class_of(generator: str) -> str:
 
 
 def form_of(generator: str) -> str:
-    """Whose form the state of a generator has: of one of a script's own, that of its class."""
+    """Return the name of the format of a generator's state; of the script's own generator, its
+    class.
+    """
     return _OF_CLASS.get(class_of(generator), generator)
 
 
 def state_of(generator: str, raw: str) -> State | None:
-    """Return a recorded state (base64) of a generator; None where its form is not known."""
+    """Return a recorded state (base64) of a generator; None if its format is unknown."""
     read = _READ.get(form_of(generator))
     if read is None and ":" in generator:
         read = _counter
@@ -109,7 +111,7 @@ def ahead(state: State | None, other: State | None, most: int = MOST) -> int | N
 
 
 def _forward(state: Twister, other: Twister, most: int) -> int | None:
-    """Return draws from one state to another in the same block or a later one."""
+    """Return the number of draws from one state to another in the same block or a later one."""
     block = state
     for blocks in range(most // WORDS + 1):
         if block.words == other.words:
@@ -132,7 +134,9 @@ def seeded(generator: str, seed: int) -> Twister:
 
 
 def _of_python(data: bytes) -> Twister | None:
-    """Return the position, then the words; behind them the second of a pair of normal draws."""
+    """Parse a state of Python's `random`: the position, then the words, then a pending normal
+    draw.
+    """
     if len(data) < 4 * (WORDS + 1):
         return None
     position, *words = array("I", data[: 4 * (WORDS + 1)])

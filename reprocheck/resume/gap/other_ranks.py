@@ -27,7 +27,7 @@ from reprocheck.trace.deep_run import read_deep
 
 
 def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> Explained:
-    """Return what both runs of a report folder show, with other numbers of ranks."""
+    """Return what two runs of a report folder with different numbers of ranks show."""
     one, other = (read_deep(folder, run) for run in runs)
     if not one.ranks or not other.ranks:
         return Explained()

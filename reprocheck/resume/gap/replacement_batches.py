@@ -14,10 +14,11 @@ from reprocheck.trace.deep_run import read_deep
 
 
 def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str, object]:
-    """Return what the recorder of a resumed run is told of the continued run's batches.
+    """Return the batches of the continued run that the recorder of a resumed run puts in place of
+    its own.
 
-    These are those of its first rank: `docs/reference/trace-format.md`. {} where no loader is known
-    on both sides.
+    They are those of the first rank: `docs/reference/trace-format.md`. {} if no loader is known on
+    both sides.
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
@@ -46,7 +47,7 @@ def _places(batches: Iterable[Batch]) -> Sequence[str]:
 
 
 def _number(facts: Sequence[Seen], batch: Batch) -> int:
-    """Return how many batches its loader had handed out before."""
+    """Return how many batches the loader of a batch had handed out before it."""
     place = batch.fact.place
     same = [fact for fact in facts if fact.kind == "batch" and fact.place == place]
     return next(number for number, fact in enumerate(same) if fact is batch.fact)

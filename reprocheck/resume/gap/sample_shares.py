@@ -17,8 +17,8 @@ Samples = Counter[object]
 class Shares:
     """The samples of all ranks, in the pass over the data that was under way at an update.
 
-    before  those that they had used in it
-    behind  those of each iteration behind the update
+    before  the samples that the ranks had used in the pass before the update
+    behind  the samples of each iteration after the update
     """
 
     before: Samples
@@ -34,8 +34,8 @@ class Shares:
 class Point:
     """A place at which both runs have used the same number of samples.
 
-    iteration   of the resumed run
-    due, came   all samples up to there: those of the continued run, those of the resumed one
+    iteration   the iteration of the resumed run
+    due, came   all samples up to there: of the continued run, and of the resumed run
     """
 
     iteration: int
@@ -44,9 +44,9 @@ class Point:
 
 
 def shares(ranks: Iterable[Sequence[Batch]], k: int) -> Shares:
-    """Return what all ranks of a run used before and behind update k.
+    """Return the samples that all ranks of a run used before and after update k.
 
-    ranks  the batches of each
+    ranks  the batches of each rank
     """
     before: list[Batch] = []
     behind: list[list[Batch]] = []
@@ -66,7 +66,7 @@ def _samples(batches: Iterable[Batch | None]) -> Samples:
 
 
 def points(due: Shares, came: Shares) -> tuple[Point, ...]:
-    """Wherever both runs have used the same number of samples."""
+    """Yield the places at which both runs have used the same number of samples."""
     by_total = {samples.total(): samples for samples in accumulate(due.behind) if samples}
     return tuple(
         Point(iteration=number, due=by_total[samples.total()], came=samples)
@@ -78,9 +78,9 @@ def points(due: Shares, came: Shares) -> tuple[Point, ...]:
 def shares_gap(
     places: Sequence[Point], before: Samples, ranks: tuple[int, int]
 ) -> SharesGap | None:
-    """Return the first point at which the samples of all ranks are not those due.
+    """Return the first point at which the samples of all ranks differ from those due.
 
-    They are counted up to the last point.
+    The differing samples are counted up to the last point.
     """
     iteration = next((point.iteration for point in places if point.due != point.came), None)
     if iteration is None:

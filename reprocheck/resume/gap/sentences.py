@@ -39,7 +39,7 @@ def detail(gap: evidence.Gap, behind: str | None = None) -> str:
 
 
 def custody(gap: evidence.Gap, origin: Provenance) -> str:
-    """Return what became of it between the file and the training; "" where that is not known."""
+    """Say what became of a lost part between the checkpoint and the training; "" if unknown."""
     part = _saved_part(gap)
     is_rate = isinstance(gap, evidence.ScheduleGap) and gap.optimizer is not None
     if not part or (is_rate and origin.custody == "loaded"):
@@ -59,7 +59,7 @@ def custody(gap: evidence.Gap, origin: Provenance) -> str:
 
 
 def _saved_part(gap: evidence.Gap) -> str:
-    """Return what is saved of it; "" where nothing is."""
+    """Say what the checkpoint has of a lost part; "" if nothing."""
     if isinstance(gap, evidence.BatchGap):
         gap = gap.generator or gap
     if isinstance(gap, evidence.GeneratorGap):
@@ -76,7 +76,9 @@ def _saved_part(gap: evidence.Gap) -> str:
 
 
 def place(gap: evidence.Gap) -> str:
-    """Return what differs first: a weight, a state, a value, a generator; "" of a batch."""
+    """Return the name of what differs first: a weight, a state, a value, a generator; "" for a
+    batch.
+    """
     if isinstance(gap, evidence.ScheduleGap):
         return f"{gap.place} {gap.name}".strip()
     if isinstance(gap, evidence.StepGap):
@@ -87,7 +89,7 @@ def place(gap: evidence.Gap) -> str:
 
 
 def generator(name: str) -> str:
-    """Return a generator as a reader knows it: `PyTorch's generator`."""
+    """Return the name of a generator for a reader: `PyTorch's generator`."""
     if class_of(name):
         return f"the script's own generator {name}"
     base, _, device = name.partition(":")
@@ -98,7 +100,7 @@ def generator(name: str) -> str:
 
 
 def drawer(drawn_by: evidence.Drawer) -> str:
-    """Return what draws from a generator."""
+    """Say what draws from a generator."""
     place, class_ = drawn_by.place, drawn_by.class_
     if drawn_by.kind == "script":
         return "the script"

@@ -21,15 +21,15 @@ _LEFT_OUT = frozenset((
 
 
 def saved_last(facts: Iterable[Seen]) -> list[Seen]:
-    """Return those of the last iteration in which one of them was written."""
+    """Return the saves of the last iteration in which a checkpoint was written."""
     saved = list(facts)
     return [fact for fact in saved if fact.iteration == saved[-1].iteration]
 
 
 @dataclass(frozen=True)
 class Side:
-    """One rank of one of the runs. `offset`: closed iterations before the first that is compared, k
-    of the continued run and 0 of the resumed one.
+    """One rank of one of the runs. `offset`: closed iterations before the first compared one, k of
+    the continued run and 0 of the resumed run.
     """
 
     trace: DeepTrace
@@ -42,9 +42,9 @@ class Side:
 
     @cached_property
     def start(self) -> int:
-        """Index of the fact at which the training goes on.
+        """Index of the first fact after which the training goes on after the checkpoint.
 
-        The first of the iteration where no boundary was recorded.
+        The first fact of the iteration if no boundary was recorded.
         """
         facts = self.trace.seen
         marked = (n for n, fact in enumerate(facts) if self._is_boundary(fact))
@@ -53,7 +53,7 @@ class Side:
 
     @cached_property
     def end(self) -> int:
-        """Index behind the last fact before the recorder rested; the start where it rests there."""
+        """Index after the last fact before the recorder paused; the start if it paused there."""
         facts = self.trace.seen
         # behind the one little is recorded, behind the other everything
         marks = [fact.kind for fact in facts[: self.start + 1] if fact.kind in {"rest", "boundary"}]
@@ -85,14 +85,14 @@ class Side:
 
     @cached_property
     def held_next(self) -> Mapping[str, Seen]:
-        """Return what was written of it once more, one iteration later."""
+        """Return the state that was recorded once more, one iteration later."""
         return self._held_at(self.first + 1)
 
     def _held_at(self, iteration: int) -> Mapping[str, Seen]:
-        """Return what is held in an iteration, by name.
+        """Return the state that was recorded in an iteration, by name.
 
-        Of the states of optimizers only those of one that steps: a script may hold another one that
-        it has built before.
+        States of optimizers only if the optimizer steps: a script may hold another one that was
+        built before.
         """
         live = {fact.optimizer for fact in self.since("hyper")} - {None}
         facts = self._at(iteration, "held")
@@ -102,17 +102,17 @@ class Side:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return what the variables of the script count there."""
+        """Return the values of the script's counting variables at the checkpoint."""
         return _numbers(self._at(self.first, "counts"))
 
     @property
     def counts_at_first(self) -> Mapping[str, int]:
-        """Return what they counted before the first iteration of all."""
+        """Return the values of the script's counting variables before the first iteration."""
         return _numbers(_of_kinds(self.trace.seen, ("counts",)))
 
     @cached_property
     def states(self) -> Mapping[str, str]:
-        """Generator -> its state there, in base64."""
+        """Generator -> its state at the checkpoint, in base64."""
         return {fact.place: fact.raw for fact in self._at(self.first, "state")}
 
     @cached_property
@@ -122,11 +122,11 @@ class Side:
         return frozenset(state for one in facts if isinstance(one, dict) for state in one.values())
 
     def before(self, *kinds: str) -> Iterator[Seen]:
-        """Return the facts of these kinds before it, in order."""
+        """Return the facts of these kinds from before the checkpoint, in order."""
         return _of_kinds(self.trace.seen[: self.start], kinds)
 
     def since(self, *kinds: str) -> Iterator[Seen]:
-        """Return the facts of these kinds behind it, in order."""
+        """Return the facts of these kinds from after the checkpoint, in order."""
         return _of_kinds(self.trace.seen[self.start :], kinds)
 
     @cached_property
@@ -179,7 +179,7 @@ def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTra
 
 
 def last_step(facts: Sequence[Seen]) -> int:
-    """Return the last step that came to its update; the last of all where none has one."""
+    """Return the last step that came to its update; the last step of all if none has one."""
     updated = [fact.iteration for fact in facts if fact.kind == "update"]
     return max(updated or (fact.iteration for fact in facts), default=0)
 
@@ -215,5 +215,5 @@ def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:
 
 
 def numbered(place: str, number: int | None) -> str:
-    """Return an optimizer by its class and another number: `Adam[0]` of `Adam[1]`."""
+    """Return the name of an optimizer with another index: `Adam[0]` of `Adam[1]`."""
     return f"{place.partition('[')[0]}[{number}]"

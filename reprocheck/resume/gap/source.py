@@ -27,7 +27,7 @@ def place_of(line: str) -> Place:
 
 
 def counted_at(gap: CounterGap, archive: Archive, trees: Trees) -> str:
-    """Return the line that counts a number, or gives it its first value; "" where none is known."""
+    """Return the line that counts a number, or gives it its first value; "" if unknown."""
     frames = (*archive.saving, *archive.training)
     files = [
         file for file in dict.fromkeys(place_of(one.line)[0] for one in frames) if file in trees
@@ -49,7 +49,7 @@ def counted_at(gap: CounterGap, archive: Archive, trees: Trees) -> str:
 
 
 def _value(tree: ast.Module, word: str) -> ast.expr | None:
-    """Return what stands behind a key in a dict that is written there."""
+    """Return the value of a key in a dict literal."""
     for node in within([tree], ast.Dict):
         for name, value in zip(node.keys, node.values, strict=True):
             if isinstance(name, ast.Constant) and name.value == word:
@@ -64,7 +64,7 @@ def _named(value: ast.expr | Sequence[ast.expr] | None) -> list[str]:
 
 
 def asked_for(archive: Archive, trees: Trees) -> Iterator[str]:
-    """Yield the lines that ask a loaded file for a key that it does not hold."""
+    """Yield the lines that ask a loaded checkpoint for a key that it does not hold."""
     held = {words_of(entry.key)[0] for entry in archive.entries}
     for frame in archive.reading[:1]:
         file, line = place_of(frame.line)
@@ -103,7 +103,7 @@ def innermost(tree: ast.AST, line: int, kinds: tuple[type[ast.stmt], ...]) -> as
 
 
 def loop_of(frames: Sequence[Frame], trees: Trees) -> str:
-    """Return the line of the loop that trains: the innermost one around the functions under way."""
+    """Return the line of the loop that trains: the innermost one around the executing functions."""
     for frame in frames:
         file, line = place_of(frame.line)
         loop = innermost(trees[file], line, _LOOPS) if file in trees else None

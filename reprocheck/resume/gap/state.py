@@ -31,7 +31,7 @@ Gaps = dict[StateRungName, Gap]
 
 
 def weights(states: StatePair, continued: Side, resumed: Side) -> WeightsGap | None:
-    """Return the weights and buffers that are not those after update k; None where all agree."""
+    """Return the weights and buffers that differ from those after update k; None if all agree."""
     was, now = states.was.weights, states.now.weights
     names = compared(was, now)
     if not names.unequal:
@@ -52,7 +52,7 @@ def weights(states: StatePair, continued: Side, resumed: Side) -> WeightsGap | N
 
 
 def optimizer(states: StatePair) -> OptimizerGap | None:
-    """Return the states of optimizers that are not those after update k; None where all agree."""
+    """Return the optimizer states that differ from those after update k; None if all agree."""
     was, now = states.was.states, states.now.states
     names = compared(was, now)
     if names.lost:
@@ -78,9 +78,9 @@ def optimizer(states: StatePair) -> OptimizerGap | None:
 
 
 def schedule(states: StatePair) -> ScheduleGap | AverageGap | None:
-    """Return the first value of a scheduler, scaler or optimizer's groups that differs.
+    """Return the first value of a scheduler, scaler or optimizer group that differs.
 
-    Else the averages of weights that do; None where all agree.
+    If none does, the averages of weights that differ; None if all agree.
     """
     was, now = states.was, states.now
     for one, other in ((was.schedules, now.schedules), (was.rates, now.rates)):
@@ -121,7 +121,7 @@ def attributes(states: StatePair, gaps: Mapping[StateRungName, Gap]) -> Gaps:
 def lost_copies(states: StatePair) -> Gaps:
     """Return the gaps of copies of weights that objects of the script hold.
 
-    Such as an average that no checkpoint saved, and what these objects count; {} where there are
+    Such as an average that no checkpoint saved, and the counts of these objects; {} if there are
     none.
     """
     was, now = states.was, states.now

@@ -26,11 +26,11 @@ Facts = dict[str, Seen]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Facts by the name of what they are of.
+    """Facts by the name of the object that they describe.
 
-    rates  the hyper-parameters of each optimizer at its first update
-    attributes  tensors of modules that no checkpoint holds
-    own, counts  copies of weights that objects of the script hold, and what these count
+    rates        the hyper-parameters of each optimizer at its first update
+    attributes   tensors of modules that no checkpoint holds
+    own, counts  copies of weights that objects of the script hold, and the counts of these objects
     """
 
     weights: Facts = field(default_factory=dict)
@@ -48,8 +48,9 @@ NOTHING = Held()
 
 @dataclass(frozen=True, slots=True)
 class StatePair:
-    """What the continued run (`was`) and the resumed run (`now`) hold where the training goes on,
-    and one iteration later (`was_next`, `now_next`); nothing where either did not record the point.
+    """The state of the continued run (`was`) and the resumed run (`now`) where the training goes on
+    after the checkpoint, and one iteration later (`was_next`, `now_next`); empty if either run did
+    not record the point.
     """
 
     was: Held = NOTHING
@@ -59,9 +60,9 @@ class StatePair:
 
     @property
     def rungs(self) -> Iterator[StateRungName]:
-        """The rungs of which both runs hold something.
+        """The rungs for which both runs recorded state.
 
-        An optimizer that steps and has no state is known by its rates.
+        An optimizer that steps and has no state is known by its hyper-parameters.
         """
         was, now = self.was, self.now
         if was.weights and now.weights:
@@ -74,7 +75,7 @@ class StatePair:
 
 
 def states_of(continued: Side, resumed: Side) -> StatePair:
-    """Return what both runs hold, under the names of the continued run."""
+    """Return the recorded state of both runs, under the names of the continued run."""
     if not (continued.marked and resumed.marked):
         return StatePair()
     was, now = _sorted(continued, continued.held), _sorted(resumed, resumed.held)
@@ -88,7 +89,7 @@ def states_of(continued: Side, resumed: Side) -> StatePair:
 
 
 def _sorted(side: Side, facts: Mapping[str, Seen]) -> Held:
-    """Return facts by what they are of."""
+    """Group facts by the object that they describe."""
     stepped: Facts = {}
     for update in side.since("hyper"):
         stepped.setdefault(update.place, update)
@@ -125,7 +126,7 @@ def _under_the_names_of(was: Facts, now: Facts) -> Facts:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Names: those whose facts agree, those whose facts do not, and those that one side has."""
+    """Names of facts: those that agree, those that differ, and those that only one side has."""
 
     equal: tuple[str, ...]
     unequal: tuple[str, ...]
@@ -155,9 +156,9 @@ def agrees(was: Seen, now: Seen) -> bool:
 
 
 def unequal_leaves(was: Seen, now: Seen) -> list[tuple[str, Leaf, Leaf]]:
-    """Return the leaves that are not the same, with their paths.
+    """Return the leaves that differ, with their paths.
 
-    What one side lacks is not one of them.
+    Leaves that one side lacks are left out.
     """
     others = dict(now.outputs)
     both = ((path, leaf, others[path]) for path, leaf in was.outputs if path in others)

@@ -99,7 +99,7 @@ def _cause(outcome: Outcome) -> Section | None:
 
 
 def _place(outcome: Outcome, about: tuple[Fact, ...]) -> Section | None:
-    """Return which checkpoint was taken, and what was checked where."""
+    """Return the section on one place: its checkpoint, and what was checked there."""
     facts = rows.checkpoint_facts(outcome)
     own = Facts(facts=facts) if facts else None
     provenance_facts = Facts(facts=tuple(fact for fact in about if fact.value), heads_texts=True)
@@ -107,7 +107,7 @@ def _place(outcome: Outcome, about: tuple[Fact, ...]) -> Section | None:
 
 
 def _state(outcome: Outcome) -> Section | None:
-    """Return the ladder across the gap; None where nothing was compared."""
+    """Return the ladder across the gap; None if nothing was compared."""
     if not outcome.explained.rungs:
         return None
     order = Text(
@@ -153,7 +153,7 @@ def _series(outcome: Outcome) -> Section | None:
 
 
 def _other_place(outcome: Outcome, drawing: Drawing | None, number: int) -> Section | None:
-    """Return another place than the one that the verdict is about, all in one section."""
+    """Return the section on a place that the verdict is not about."""
     title = f"{outcome.place.name}: {outcome.title}"
     return section(f"place-{number}", title, _place_blocks(outcome, drawing, number))
 

@@ -18,7 +18,7 @@ RUN = ("number", "ended", "exit_status", "started", "seconds", "trace")
 
 
 def render(check: model.ResumeCheck) -> bytes:
-    """report.json."""
+    """Return report.json."""
     text = json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()
 
@@ -56,7 +56,7 @@ def to_json(check: model.ResumeCheck) -> dict[str, Any]:
 
 
 def _facts(check: model.ResumeCheck) -> dict[str, object]:
-    """Return what the continued run recorded of its environment."""
+    """Return the facts of the environment that the continued run recorded."""
     continued = (run for run in check.recorded if run.number == model.CONTINUED)
     facts: dict[str, object] = {}
     for run in continued:
@@ -127,7 +127,7 @@ def _outside(outcome: model.Outcome) -> dict[str, object] | None:
 
 
 def _numbers(iteration: int | None, offset: model.Offset | None) -> dict[str, int] | None:
-    """Return an iteration of the resumed run with both its numbers."""
+    """Return the number of an iteration in the resumed and in the continued run."""
     if iteration is None or offset is None:
         return None
     return {"continued": offset.continued(iteration), "resumed": iteration}

@@ -35,7 +35,7 @@ def told(check: Check) -> Check:
 
 
 def of_ladder(ladder: Ladder) -> Ladder:
-    """Return a ladder with its sentence, and in English what is said of its rungs."""
+    """Return a ladder with its sentence, and the English texts of its rungs."""
     with spoken("en"):
         ladder = replace(ladder, rungs=tuple(map(_rung, ladder.rungs)))
     if ladder.statement is None:

@@ -13,7 +13,7 @@ _MOST_WEIGHTS = 3
 
 @say.register
 def not_compared(rung: NotCompared) -> str:
-    """Say why nothing of a rung was compared, or not all of it."""
+    """Say why nothing of a rung was compared, or only a part."""
     match rung.why:
         case "one rank":
             return "There is only one rank: nothing is reduced."

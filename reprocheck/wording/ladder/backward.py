@@ -54,7 +54,7 @@ def output_gradient(differs: OutputGradient) -> Said:
 
 @said_of.register
 def parameter_gradient(differs: ParameterGradient) -> Said:
-    """Say that the gradient of a parameter differs."""
+    """Say that the gradient of a parameter of the model differs."""
     name = words.code(differs.gradient.place)
     culprit, detail = _own(name, differs.module) if differs.module else _of_graph(name, differs)
     head = tr(
@@ -71,9 +71,7 @@ def parameter_gradient(differs: ParameterGradient) -> Said:
 
 
 def _own(name: str, module: Fact) -> tuple[str, str]:
-    """Return what made the difference, and the detail, where the gradient of the output of the
-    module agrees.
-    """
+    """Return the culprit and the detail, if the gradient of the module's output agrees."""
     owner = words.module(module.place, module.class_)
     culprit = tr("the backward of {owner} or a hook on {name}", owner=owner, name=name)
     detail = (
@@ -84,7 +82,7 @@ def _own(name: str, module: Fact) -> tuple[str, str]:
 
 
 def _of_graph(name: str, differs: ParameterGradient) -> tuple[str, str]:
-    """Return what made the difference, and the detail, where nothing is known of the module."""
+    """Return the culprit and the detail, if nothing is known of the module."""
     culprit = tr(
         "the backward of what lies between {name} and the loss{in_brackets}",
         name=name,
@@ -153,7 +151,7 @@ _AFTER_UPDATE = {
 
 
 def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
-    """Return a weight that something beside the optimizer wrote to."""
+    """Describe a weight that something other than the optimizer wrote to."""
     culprit, look = None, ""
     if evidence.after_update != "differs":
         culprit = tr(
@@ -180,7 +178,7 @@ def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
 
 
 def _changed_afterwards(evidence: ChangedAfterBackward, name: str, iteration: int) -> Said:
-    """Return a gradient of one rank that differs only at the update."""
+    """Describe a gradient of one rank that differs only at the update."""
     culprit = tr(
         "what changes the gradient of {name} between the backward pass and the update"
         " (clipping, noise, unscaling)",
@@ -201,7 +199,7 @@ def _changed_afterwards(evidence: ChangedAfterBackward, name: str, iteration: in
 
 
 def _reduced(evidence: ReducedDiffers, name: str, iteration: int) -> Said:
-    """Return a gradient that differs after it was reduced between ranks."""
+    """Describe a gradient that differs after the reduction between ranks."""
     culprit, detail = _of_ranks(evidence, name)
     lead = up_to_loss(iteration, agrees=evidence.loss_agrees)
     head = tr("{lead} {told}", lead=lead, told=clause(detail))
@@ -217,7 +215,7 @@ _NOT_ONE_SUM = {
 
 
 def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
-    """Return what made the difference, and the detail."""
+    """Return the culprit and the detail of a gradient of several ranks."""
     if evidence.local_equal is False:
         return None, (
             f"The reduced gradient of {name} differs, and so do local gradients before it."

@@ -98,7 +98,7 @@ def _change(batch: OtherBatch) -> str:
 
 
 def _why(batch: OtherBatch) -> str:
-    """Return what the states and seeds of the generators say."""
+    """Return what the states and seeds of the generators show about a batch."""
     evidence = batch.evidence
     if evidence.only_in_one_run:
         return ""

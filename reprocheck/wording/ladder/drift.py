@@ -16,7 +16,7 @@ _REST = {
 
 @say.register
 def sides_compared(sides: SidesCompared) -> str:
-    """Say whether what was seen is what the differences of the environment let one expect."""
+    """Say whether the differences of the environment can cause the observed difference."""
     what = shortlist([f"the {title}" for title in sides.acting])
     if sides.equal is None:
         return "No losses were compared, so drift cannot be judged."
@@ -31,7 +31,7 @@ def sides_compared(sides: SidesCompared) -> str:
 
 
 def _equal(sides: SidesCompared, what: str) -> str:
-    """Return that all losses are equal; `what`: where the sides differ nevertheless."""
+    """Say that all losses are equal; `what`: what else differs between the sides."""
     although = ""
     if sides.acting:
         although = f", although they differ in {what}"
@@ -61,7 +61,7 @@ def _expected(sides: SidesCompared, what: str) -> str:
 
 
 def _noisy(noise: Noise) -> str:
-    """Return what the noise within a side explains."""
+    """Say what the differences among the runs of one side explain."""
     own = (
         f"Runs of {shortlist(noise.sides)} differ among themselves, by up to"
         f" {noise.most:.3g} in a checked loss"

@@ -46,7 +46,7 @@ def called(given: statements.Given) -> str:
 
 @say.register
 def one_thing(given: statements.Given) -> str:
-    """Say that the runs were not given one thing alike, with both values."""
+    """Say which argument, variable or file the runs were given unequally, with both values."""
     name, first, second = called(given), _value(given.first), _value(given.second)
     if given.second is None:
         return tr("Run 1 alone was given the {name}, `{first}`.", name=name, first=first)
@@ -77,7 +77,9 @@ def one_thing(given: statements.Given) -> str:
 
 
 def _value(value: str | statements.FileState | None) -> str:
-    """Return a value as it was given; of a file what tells it from the other."""
+    """Return a value as it was given; of a file the size, hash or time that distinguishes it from
+    the other.
+    """
     if not isinstance(value, statements.FileState):
         return value or ""
     text = f"{value.size:,} bytes"
@@ -91,8 +93,8 @@ def _value(value: str | statements.FileState | None) -> str:
 
 @say.register
 def given_otherwise(otherwise: statements.NotGivenAlike) -> str:
-    """Say which source, arguments, variables and files are not the same, the first of them with
-    both values.
+    """Say which source, arguments, variables and files differ, the first of them with both
+    values.
     """
     differences = [*map(_of_code, otherwise.code), *map(say, otherwise.others)]
     shown, more = differences[:_MOST_SAID], len(differences) - _MOST_SAID

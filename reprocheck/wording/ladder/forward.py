@@ -74,7 +74,7 @@ def other_inputs(differ: statements.OtherInputs) -> Said:
 
 
 def _agree(agreed: statements.Agreed) -> str:
-    """Return what agrees up to the loss as a clause; "" where nothing was recorded."""
+    """Return a clause on what agrees up to the loss; "" if nothing was recorded."""
     names = {
         tr("weights"): agreed.weights,
         tr("RNG states"): agreed.states,
@@ -88,7 +88,7 @@ def _agree(agreed: statements.Agreed) -> str:
 
 
 def _beside(agreed: statements.Agreed, what: str, verbs: tuple[str, str]) -> str:
-    """Return a clause that something does not agree, beside what does."""
+    """Return a clause that says that something differs while the rest agrees."""
     beside, alone = verbs
     text = _agree(agreed)
     if not text:
@@ -98,7 +98,7 @@ def _beside(agreed: statements.Agreed, what: str, verbs: tuple[str, str]) -> str
 
 @said_of.register
 def other_labels(labels: statements.OtherLabels) -> Said:
-    """Say that the module of a loss is given other labels."""
+    """Say that the labels given to the module of a loss differ."""
     name = words.module(labels.call.place, labels.call.class_)
     differ = _beside(
         labels.agreed, tr("the labels that the loss {name} is taken against", name=name), _SEVERAL
@@ -116,7 +116,7 @@ def other_labels(labels: statements.OtherLabels) -> Said:
 
 @said_of.register
 def other_loss_input(differs: statements.OtherLossInput) -> Said:
-    """Say that what the loss is taken against differs."""
+    """Say that the target of the loss differs."""
     place, agreed = differs.fact.place, differs.agreed
     culprit = f"something between {_after(differs.last)} and the loss that was not recorded"
     other = _beside(
@@ -146,7 +146,7 @@ def other_loss_input(differs: statements.OtherLossInput) -> Said:
 
 @said_of.register
 def other_loss(loss: statements.OtherLoss) -> Said:
-    """Say that nothing recorded explains a loss that differs."""
+    """Say that a loss differs and nothing recorded explains why."""
     culprit = tr(
         "something between {after} and the loss that was not recorded", after=_after(loss.last)
     )

@@ -65,7 +65,7 @@ def _by_script(drawn: UnequalState) -> Said:
 
 
 def of_names(seeded: Sequence[Seeding], names: Sequence[str]) -> list[Seeding]:
-    """Return how those of these generators were seeded that were."""
+    """Say how those of these generators that were seeded got their seeds."""
     by_name = {seeding.generator: seeding for seeding in seeded}
     return [by_name[name] for name in names if name in by_name]
 
@@ -100,7 +100,7 @@ def with_another_number(seeding: Seeding) -> str:
 
 
 def equally(seeding: Seeding) -> str:
-    """Return who gave a generator the same number in both runs."""
+    """Say who gave a generator the same number in both runs."""
     who = words.seeder(seeding.by, seeding.line)
     if is_key(seeding.generator):
         return tr("{who} makes the key from the same number in both runs", who=who)
@@ -108,9 +108,9 @@ def equally(seeding: Seeding) -> str:
 
 
 def since_then(seeding: Seeding) -> str:
-    """Return what happened behind an equal seed, where the states differ.
+    """Say what happened after an equal seed, if the states differ.
 
-    A key does not move: how often it was drawn from says nothing.
+    A JAX PRNG key does not change when it is drawn from, so that the number of draws says nothing.
     """
     if is_key(seeding.generator):
         return tr("since then it was split or folded in another way in each run")

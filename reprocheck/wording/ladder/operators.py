@@ -12,7 +12,7 @@ from reprocheck.wording.ladder.registry import Said, said_of
 
 @said_of.register
 def with_operator(refined: Refined) -> Said:
-    """Say a difference, with what the operators say of it."""
+    """Describe a difference, including what the operators show of it."""
     first, operator = said_of(refined.difference), refined.operator
     if operator == "none differs":
         none = tr("No operator differed where the operators were recorded.")
@@ -55,7 +55,7 @@ def first_operator(operator: FirstOperator) -> Said:
 
 
 def _given(unequal: UnequalInput) -> str:
-    """Return an input that differs, with its values where they are plain."""
+    """Describe an input that differs, with its values if they are short."""
     differs = f"input {words.code(unequal.path)} differs already"
     if unequal.values is not None:
         differs = f"input {words.code(unequal.path)} is {words.both(*unequal.values)}"
@@ -67,7 +67,7 @@ def _given(unequal: UnequalInput) -> str:
 
 
 def _own(operator: FirstOperator) -> str:
-    """Return what it means that the inputs agree, as a clause."""
+    """Say, in a clause, what it means that the inputs of the operator agree."""
     if operator.evidence.reads_unfilled:
         return tr("it reads memory that nothing has filled")
     if operator.evidence.given_generator:
@@ -89,7 +89,7 @@ def _own(operator: FirstOperator) -> str:
 
 
 def _alone(operator: FirstOperator, named: str) -> Said:
-    """Return an operator that only one run calls."""
+    """Describe an operator that only one run calls."""
     here, there = words.runs(operator.fact)
     detail = tr(
         "Run {here} calls {named}, which run {there} does not: the control flow differs.",

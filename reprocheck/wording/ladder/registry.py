@@ -14,7 +14,7 @@ from reprocheck.wording.say import say
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
     """A difference in words: `detail` for its row of the ladder, `sentence` for the whole, `head`
-    the sentence without what it says of the culprit.
+    for the sentence without its part on the culprit.
     """
 
     detail: str
@@ -34,13 +34,13 @@ def said_of(statement: Statement) -> Said:
 
 @say.register
 def detail_of(statement: FirstDifference) -> str:
-    """Return what the row of the ladder says of a difference, in English."""
+    """Return the English text that the row of the ladder shows for a difference."""
     with spoken("en"):
         return said_of(statement).detail
 
 
 @say.register
 def made_by(culprit: Culprit) -> str:
-    """Say what makes a difference, in English."""
+    """Say which operation makes a difference, in English."""
     with spoken("en"):
         return said_of(culprit.difference).culprit or ""

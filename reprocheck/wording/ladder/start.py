@@ -74,7 +74,9 @@ def _subject(seen: Fact) -> str:
 
 
 def other_sizes(shapes: Shapes | None) -> str:
-    """`have 8×1 elements in run 1 and 16×1 in run 2`; "" where they have as many."""
+    """Return a clause on unequal sizes: `have 8×1 elements in run 1 and 16×1 in run 2`; "" if they
+    are equal.
+    """
     if shapes is None:
         return ""
     first, second = ("×".join(map(str, shape)) or "1" for shape in shapes)

@@ -29,7 +29,7 @@ def consequence(behind: statements.Consequence) -> Said:
 
 @say.register
 def where(diverged: statements.Diverged) -> str:
-    """Say where the runs first diverge, and on which ranks, where there are several."""
+    """Say at which point the runs first diverge, and on which of several ranks."""
     sentence, of = unended(said_of(diverged.difference).sentence), diverged.of
     if len(diverged.ranks) < of > 1:
         sentence += f" ({named(diverged.ranks)})"
@@ -66,7 +66,7 @@ def not_diverged(agree: statements.NotDiverged) -> str:
 
 @say.register
 def started_unequally(start: statements.StartedUnequally) -> str:
-    """Say what the runs were given otherwise, or what run 1 left."""
+    """Say what the runs were given unequally, or what run 1 left for run 2."""
     if isinstance(start.given, LeftFiles):
         return tr(
             "Run 2 starts from what run 1 left behind: it reads `{place}`, which run 1"
@@ -93,7 +93,7 @@ def _follows(first: statements.Follows | None) -> str:
 
 @say.register
 def in_iteration(behind: statements.InIteration) -> str:
-    """Say a difference, and the iteration that it comes in."""
+    """Describe a difference, and the iteration in which it appears."""
     return tr(
         "In iteration {iteration:,} {detail}",
         iteration=behind.iteration,
@@ -125,7 +125,7 @@ def of_one_run(alone: statements.OfOneRun) -> str:
 
 @say.register
 def not_recorded(missing: statements.NotRecorded) -> str:
-    """Say what could not be recorded, with the ranks where there are several."""
+    """Say what a run could not record, and on which of several ranks."""
     if not missing.ranks:
         return say(missing.line)
     return f"{capital(named(missing.ranks))}: {say(missing.line)}"

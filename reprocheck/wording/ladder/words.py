@@ -14,12 +14,14 @@ _KEY = re.compile(r"jax \((.+:\d+)\)")
 
 
 def code(name: str) -> str:
-    """Return a name of the user's, set apart from the words around it."""
+    """Return a name from the user's code, in backticks."""
     return f"`{name}`"
 
 
 def module(path: str, class_: str = "") -> str:
-    """`block.drop` (PrivateDropout); a module that has no path is the model itself."""
+    """Return the name of a module: `block.drop` (PrivateDropout); without a path it is the model
+    itself.
+    """
     name = code(path)
     if not path:
         name = "the model"
@@ -29,7 +31,7 @@ def module(path: str, class_: str = "") -> str:
 
 
 def subject(seen: Fact) -> str:
-    """Return a call by its module, with its class; another fact by its name."""
+    """Return the name of a fact: of a call, its module with the class."""
     if seen.kind == "call":
         return module(seen.place, seen.class_)
     return code(seen.place)
@@ -43,7 +45,7 @@ def place(path: str) -> str:
 
 
 def checkpoint(path: str) -> str:
-    """Return a checkpoint by the module that it was loaded into."""
+    """Return the name of a checkpoint: that of the module into which it was loaded."""
     return f"the checkpoint loaded into {module(path)}"
 
 
@@ -84,7 +86,9 @@ def runs(seen: Fact) -> tuple[int, int]:
 
 
 def within(iteration: int | None) -> str:
-    """Return `In iteration 2`, or the words for what comes before it."""
+    """Return the place in time: `In iteration 2`, or the words for what comes before iteration
+    1.
+    """
     if not iteration:
         return tr("Before the first iteration")
     return tr("In iteration {iteration}", iteration=iteration)
@@ -96,7 +100,7 @@ def named(names: Sequence[str], most: int = 4) -> str:
 
 
 def number(value: object) -> str:
-    """Return a value as it is shown: nine digits for a float."""
+    """Return a value as text: nine digits for a float."""
     if isinstance(value, float):
         return f"{value:.9g}"
     return str(value)
@@ -111,7 +115,7 @@ def both(a: object, b: object, *, second: int = 2) -> str:
 
 
 def line(text: str) -> str:
-    """`line 12 of train.py` from `train.py:12`."""
+    """Return `line 12 of train.py` for `train.py:12`."""
     file, _, where = text.rpartition(":")
     if not file:
         return text
@@ -119,7 +123,7 @@ def line(text: str) -> str:
 
 
 def at(text: str, before: str = mark(" at ")) -> str:
-    """`line`, with the word that goes before it; "" where no line is known."""
+    """Return `line` with a preposition before it; "" if no line is known."""
     if not text:
         return ""
     return tr(before) + line(text)

@@ -13,7 +13,7 @@ from reprocheck.wording.verdict.ranks import behind_comma, in_brackets
 
 @say.register
 def loose_pass(loose: statements.LoosePass) -> str:
-    """Say what a pass within the tolerance does not."""
+    """Say what a pass within the tolerance does not guarantee."""
     where = f"the first difference is in iteration {loose.iteration}"
     if loose.ulp is not None and loose.dtype:
         where += f", by up to {loose.ulp:,} ULP of {loose.dtype}"
@@ -34,7 +34,7 @@ def wide_tolerance(wide: statements.WideTolerance) -> str:
 
 @say.register
 def ended_otherwise(run: statements.EndedOtherwise) -> str:
-    """Say how a run ended that did not come to its planned end."""
+    """Say how a run ended that did not reach its planned end."""
     recorded = count(run.recorded, "recorded iteration")
     return f"Run {run.run} {in_english(run.ending)}, after {recorded}{behind(run.lost)}."
 
@@ -86,7 +86,7 @@ def other_length(run: statements.OtherLength) -> str:
 
 @say.register
 def breaks_off(recording: statements.BreaksOff) -> str:
-    """Say from where on the recording of a run is not compared."""
+    """Say from which iteration on the recording of a run is not compared."""
     return (
         f"The recording of run {recording.run} breaks off after iteration"
         f" {recording.closed}{behind_comma(recording.ranks)} ({say(recording.why)}): later ones"
@@ -96,7 +96,7 @@ def breaks_off(recording: statements.BreaksOff) -> str:
 
 @say.register
 def compared_as_set(trainings: statements.ComparedAsSet) -> str:
-    """Say of which trainings it is not known which is which."""
+    """Say which trainings cannot be assigned to each other between the runs."""
     return (
         f"Which training of one run is which of another is not known of {named(trainings.ranks)}:"
         " their losses were compared as a set, each training with one of run 1 that has the same"
@@ -106,7 +106,7 @@ def compared_as_set(trainings: statements.ComparedAsSet) -> str:
 
 @say.register
 def not_finite_from(losses: statements.NotFiniteFrom) -> str:
-    """Say from where on losses that agree say nothing."""
+    """Say from which iteration on equal losses prove nothing, because they are not finite."""
     return (
         f"The loss of iteration {losses.iteration} is NaN or infinite: what agrees from there on"
         " says nothing of the training."
@@ -122,7 +122,7 @@ def step_skipped(step: statements.StepSkipped) -> str:
 
 @say.register
 def weights_not_seen(weights: statements.WeightsNotSeen) -> str:
-    """Say what is taken for granted of weights that could not be read."""
+    """Say what is assumed about weights that could not be read."""
     return (
         f"Whether updates change the weights could not be seen{in_brackets(weights.ranks)}; the"
         " first update is taken to be a real one."

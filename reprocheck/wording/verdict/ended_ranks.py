@@ -13,7 +13,9 @@ from reprocheck.wording.say import in_english, say
 
 @say.register
 def runs_failed(failed: statements.RunsFailed) -> str:
-    """Say how the runs ended, and what both checks say of the iterations before."""
+    """Say how the runs ended, and what the forward and the backward check say of the iterations
+    before.
+    """
     endings = (
         tr("run {number} {ending}", number=number, ending=say(ending))
         for number, ending in zip(failed.runs, failed.endings, strict=True)
@@ -35,7 +37,7 @@ def runs_failed(failed: statements.RunsFailed) -> str:
 
 
 def _all_alike(failed: statements.RunsFailed) -> str:
-    """Return `both runs ended …`, where all runs ended in the same way; else empty."""
+    """Return `both runs ended …`, if all runs ended in the same way; else ""."""
     if not 1 < failed.of == len(failed.runs) or len(set(failed.endings)) > 1:
         return ""
     ending = _ending(failed.endings[0], runs=failed.of)
@@ -45,9 +47,7 @@ def _all_alike(failed: statements.RunsFailed) -> str:
 
 
 def behind(lost: Statement | None) -> str:
-    """Return what is added to a sentence of the ranks that were lost, in English; empty where none
-    were.
-    """
+    """Return the clause on ranks that were lost, in English; empty if there are none."""
     return f"; {in_english(lost)}" if lost else ""
 
 
@@ -95,8 +95,8 @@ def _signal(number: int) -> str:
 
 
 def _reached(iteration: int, *, unfinished: bool) -> str:
-    """Return `in iteration 5` where it was under way, `after iteration 4` where that had ended;
-    empty where none was recorded.
+    """Return `in iteration 5` if the iteration was under way, `after iteration 4` if it had ended;
+    empty if none was recorded.
     """
     if not iteration:
         return ""
@@ -145,7 +145,7 @@ def _how(rank: statements.LostRank) -> str:
 
 @say.register
 def ranks_behind(slow: statements.RanksBehind) -> str:
-    """Say which ranks have recorded least, where none ended."""
+    """Say which ranks have recorded least, if no rank ended."""
     if slow.last == slow.furthest:
         return f"all {slow.world} ranks have come to iteration {slow.furthest} and none is behind"
     number = len(slow.ranks)

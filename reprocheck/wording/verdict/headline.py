@@ -18,7 +18,7 @@ _TITLES: Mapping[VerdictName, str] = {
 
 
 def title(verdict: Verdict) -> str:
-    """Return the headline: its first words say what the exit code says."""
+    """Return the headline; its first words correspond to the exit code."""
     if verdict.broken_rule:
         return tr("FAILED BY --fail-on {rule}: {own}", rule=verdict.broken_rule, own=_own(verdict))
     return _own(verdict)
@@ -46,7 +46,9 @@ def _from(divergence: Divergence) -> str:
 
 
 def _differing(series: Sequence[SeriesComparison]) -> str:
-    """`val_loss DIFFERS from step 100 (0.25 against 0.26)`, of the first; how many others do."""
+    """Return the first differing series: `val_loss DIFFERS from step 100 (0.25 against 0.26)`, and
+    how many others differ.
+    """
     first, *others = series
     place = first.first_outside
     assert place is not None, "a series that differs does so somewhere"

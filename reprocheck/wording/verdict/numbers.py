@@ -12,14 +12,14 @@ def number(value: float) -> str:
 
 
 def pair(a: float, b: float) -> tuple[str, str]:
-    """Return both losses with as many digits as it takes to tell them apart."""
+    """Return both losses with as many digits as are needed to distinguish them."""
     if a != b and number(a) == number(b):
         return repr(a), repr(b)
     return number(a), number(b)
 
 
 def apart(one: float, other: float) -> str:
-    """`1.36 against 1.56`: both numbers with as few digits as tell them apart."""
+    """Return both numbers with as few digits as distinguish them: `1.36 against 1.56`."""
     for digits in range(3, 18):
         shown = f"{one:.{digits}g}", f"{other:.{digits}g}"
         if shown[0] != shown[1]:
@@ -28,14 +28,14 @@ def apart(one: float, other: float) -> str:
 
 
 def where(place: SeriesPlace) -> str:
-    """`step 100`, or `iteration 7` where the tracker gave no step."""
+    """Return the position of a value: `step 100`, or `iteration 7` if the tracker gave no step."""
     if place.step is None:
         return tr("iteration {iteration}", iteration=place.iteration)
     return tr("step {step:.15g}", step=place.step)
 
 
 def sizes(place: SeriesPlace) -> str:
-    """`1.36 against 1.56`, run 1 first."""
+    """Return the two values, run 1 first: `1.36 against 1.56`."""
     if place.value is None:
         return tr("not reported in run {run}", run=place.run)
     if place.reference is None:

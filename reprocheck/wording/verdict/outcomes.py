@@ -7,7 +7,9 @@ from reprocheck.model import OneIsLonger, Outcomes
 
 
 def statement(outcomes: Outcomes) -> str:
-    """Return how many different outcomes the runs have, and what so many runs exclude."""
+    """Say how many different outcomes the runs have, and which share of differing runs this number
+    excludes.
+    """
     if not outcomes.groups:
         return "No run recorded a loss, so there are no outcomes to count."
     if outcomes.longer is not None:

@@ -43,7 +43,7 @@ _NOT_COMPARED = {
 
 
 def reason(verdict: Verdict) -> str:
-    """Return why the verdict is what it is, and which rule of `--fail-on` makes a pass fail."""
+    """Say why the verdict is what it is, and which rule of `--fail-on` would make a pass fail."""
     sentence = say(verdict.because or "")
     if verdict.broken_rule:
         broken = _broken(verdict, verdict.broken_rule)
@@ -54,7 +54,7 @@ def reason(verdict: Verdict) -> str:
 
 
 def _broken(verdict: Verdict, rule: str) -> str:
-    """Return what breaks a rule of `--fail-on`."""
+    """Say what violates a rule of `--fail-on`."""
     if not rule.startswith(SERIES_RULE):
         iteration = verdict.bitwise.first_iteration
         if rule == "any-iteration":
@@ -72,7 +72,7 @@ def _broken(verdict: Verdict, rule: str) -> str:
 
 @say.register
 def losses_differ(differ: statements.LossesDiffer) -> str:
-    """Say which check fails, and where the losses are furthest apart."""
+    """Say which check fails, and at which loss the difference is largest."""
     when = tr("before the first update of the weights")
     if differ.row.kind == "backward":
         when = tr("after an update of the weights")
@@ -83,7 +83,7 @@ def losses_differ(differ: statements.LossesDiffer) -> str:
 
 
 def _difference(row: Comparison, ranks: int) -> str:
-    """Return the two losses, how far apart they are and what was allowed."""
+    """Return the two losses, their difference and the allowed difference."""
     detail = in_english(row.why or "")
     if row.value is None or row.reference is None:
         return detail
@@ -112,7 +112,7 @@ def _difference(row: Comparison, ranks: int) -> str:
 
 
 def _place(row: Comparison, ranks: int) -> str:
-    """Return `iteration 2`, with the loss and the rank where there are several."""
+    """Return `iteration 2`, with the loss and the rank if there are several."""
     place = tr("iteration {iteration}", iteration=row.iteration)
     if row.loss_index:
         place += tr(", loss {loss_index}", loss_index=row.loss_index + 1)
@@ -123,7 +123,7 @@ def _place(row: Comparison, ranks: int) -> str:
 
 @say.register
 def not_compared(nothing: statements.NotCompared) -> str:
-    """Say why nothing can be compared, and what to do."""
+    """Say why no losses can be compared, and what to do."""
     return tr(
         _NOT_COMPARED[nothing.why],
         number=nothing.run,
@@ -191,7 +191,7 @@ def _losses_agree(agrees: statements.Agreement) -> str:
 
 
 def _later(divergence: Divergence) -> str:
-    """Return where runs diverge whose checks pass: the first loss outside the tolerance."""
+    """Say at which loss runs diverge whose checks pass: the first outside the tolerance."""
     if divergence.value is None or divergence.reference is None:
         return tr("then the runs diverge: {detail}", detail=in_english(divergence.why or ""))
     value, reference = pair(divergence.value, divergence.reference)
@@ -218,7 +218,7 @@ def _largest(row: Comparison) -> str:
 
 
 def _series_agree(series: Sequence[SeriesComparison]) -> str:
-    """Return what a pass adds of the numbers beside the losses; "" where none were reported."""
+    """Say, for a pass, that the reported series agree; "" if none were reported."""
     compared = sum(row.compared for row in series)
     # those beyond the tolerance first
     differing = sorted(filter(attrgetter("unequal"), series), key=attrgetter("state"))

@@ -73,7 +73,7 @@ def other_number(losses: statements.OtherNumber) -> str:
 
 @say.register
 def too_few(iterations: statements.TooFew) -> str:
-    """Say that a check needs more iterations, and how to come to them."""
+    """Say that a check needs more iterations, and how to get them."""
     needed = iterations.iteration
     remedy = tr(_TRAIN)
     if iterations.stopped:
@@ -146,7 +146,7 @@ def other_dtype(loss: statements.OtherDtype) -> str:
 
 @say.register
 def rank_in_one_run_only(rank: statements.RankInOneRunOnly) -> str:
-    """Say which run alone has a rank."""
+    """Say which of the two runs has a rank that the other lacks."""
     return f"rank {rank.rank} was recorded in run {rank.run} only"
 
 

@@ -15,7 +15,7 @@ from reprocheck.fixes.seeded_call import Advice, seeded_call
 from reprocheck.model import Cause, SourceLine, Touch, TouchedLine
 from reprocheck.model.statements.fixes import SeedCall
 from reprocheck.search.confirmed_causes import confirmed
-from reprocheck.search.place import Place, _known
+from reprocheck.search.place import Place, seed_takers
 from tests.causes.cause_ladders import check, ladder
 from tests.e2e.explain.explaining import explain
 from tests.search.test_confirmed_causes import AGREED
@@ -207,9 +207,8 @@ def test_of_several_calls_on_a_line_the_one_that_takes_a_seed_is_meant() -> None
     lines = tuple(
         TouchedLine(source=line, takes=takes) for takes in ("", "import", "Compose(seed)", "")
     )
-    assert _known(Touch(control="private-rng", what="a seed of numpy.random", lines=lines)) == {
-        line: "Compose(seed)"
-    }
+    touch = Touch(control="private-rng", what="a seed of numpy.random", lines=lines)
+    assert seed_takers(touch) == {line: "Compose(seed)"}
 
 
 RESETTING = """import functools, random
