@@ -20,8 +20,9 @@ SECONDS = 20.0
 
 
 def lacking(root: Path, tag: str) -> Iterator[str]:
-    """What is missing. An address is asked whether it answers: one that does not may belong to
-    somebody else tomorrow.
+    """Yield what a release still lacks, a sentence each.
+
+    Each address is asked whether it answers: one that does not may be given to somebody else.
 
     Args:
         root: A checkout.
@@ -52,7 +53,7 @@ def _addresses(project: dict[str, dict[str, str]]) -> Iterator[str]:
 
 
 def _refusal(address: str) -> str | None:
-    """Why an address gives no page; None where it gives one."""
+    """Return why an address gives no page; None if it gives one."""
     request = Request(address, headers={"User-Agent": "reprocheck-release"})
     try:
         with urlopen(request, timeout=SECONDS):
@@ -62,8 +63,9 @@ def _refusal(address: str) -> str | None:
 
 
 def untranslated(translations: Path) -> Iterator[str]:
-    """Whether the catalogues lack something: a change may leave that, as what has no translation
-    is said in English.
+    """Yield what the catalogues of translations lack.
+
+    A change may leave that, because a message without a translation is said in English.
 
     Args:
         translations: The script of the catalogues.

@@ -132,7 +132,6 @@ class Fold(Block):
 
     title: str
     blocks: tuple[Block, ...]
-    open: bool = False
     detail: bool = False
 
 

@@ -24,16 +24,23 @@ def rows(check: Check) -> tuple[Fact, ...]:
 
     Of two recordings: the facts that they have in common.
     """
-    known = facts(check)
-    rows_known = [Fact("command", command(check), code=True)]
-    if check.between is None:
-        rows_known += [
-            Fact("machine", machine(known)),
-            Fact("software", software(check)),
-            Fact("commit", commit(known)),
-        ]
-    rows_known.append(Fact("started", moment(check.record.started)))
-    return tuple(row for row in rows_known if row.value)
+    if check.between is not None:
+        return about(command(check), {}, "", check.record.started)
+    return about(command(check), facts(check), software(check), check.record.started)
+
+
+def about(
+    command: str, known: Mapping[str, object], software: str, started: str
+) -> tuple[Fact, ...]:
+    """Return command, machine, software, commit and start as facts; unknown ones are left out."""
+    every = (
+        Fact("command", command, code=True),
+        Fact("machine", machine(known)),
+        Fact("software", software),
+        Fact("commit", commit(known)),
+        Fact("started", moment(started)),
+    )
+    return tuple(fact for fact in every if fact.value)
 
 
 def command(check: Check) -> str:

@@ -20,7 +20,6 @@ from reprocheck.report.blocks import (
     Text,
     section,
 )
-from reprocheck.report.text import moment
 from reprocheck.resume.model import Outcome, ResumeCheck
 from reprocheck.resume.report import rows
 from reprocheck.resume.report.drawings import DIFFERENCE_TITLE, LOSS_TITLE, Drawing
@@ -42,13 +41,7 @@ def report(check: ResumeCheck, drawn: tuple[Drawing | None, ...] = ()) -> Report
     known = document.facts(check)
     others = [outcome for outcome in check.outcomes if outcome is not decisive]
     versions = provenance.versions(known, check.record.reprocheck_version)
-    about = (
-        Fact("command", rows.command(check), code=True),
-        Fact("machine", provenance.machine(known)),
-        Fact("software", versions),
-        Fact("commit", provenance.commit(known)),
-        Fact("started", moment(check.record.started)),
-    )
+    about = provenance.about(rows.command(check), known, versions, check.record.started)
     return Report(
         title=check.title,
         tone=TONES[check.exit_code],
@@ -57,7 +50,7 @@ def report(check: ResumeCheck, drawn: tuple[Drawing | None, ...] = ()) -> Report
         version=check.record.reprocheck_version,
         lead="",
         reasons=tuple(filter(None, [rows.sentence(decisive.reason)])),
-        about=tuple(fact for fact in about if fact.value),
+        about=about,
         next=_next(check),
         answer=_present(_cause(decisive)),
         details=_present(
@@ -102,8 +95,7 @@ def _place(outcome: Outcome, about: tuple[Fact, ...]) -> Section | None:
     """Return the section on one place: its checkpoint, and what was checked there."""
     facts = rows.checkpoint_facts(outcome)
     own = Facts(facts=facts) if facts else None
-    provenance_facts = Facts(facts=tuple(fact for fact in about if fact.value), heads_texts=True)
-    return section("checkpoint", "Checkpoint", own, provenance_facts)
+    return section("checkpoint", "Checkpoint", own, Facts(facts=about, heads_texts=True))
 
 
 def _state(outcome: Outcome) -> Section | None:
