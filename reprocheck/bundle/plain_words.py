@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reprocheck import rules
 from reprocheck.model import Cause, Check, Rung
-from reprocheck.wording.catalogue import translated
+from reprocheck.wording.fixes import translated
 
 _REASONS: Mapping[str, str] = {
     "reproducible": "Both checks agree.",

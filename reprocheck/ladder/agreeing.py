@@ -11,7 +11,7 @@ from reprocheck.ladder.rank import Rank
 from reprocheck.ladder.trace_extract import Kept
 from reprocheck.model import Rung, RungName, RungStatus
 from reprocheck.model.evidence import generators_of
-from reprocheck.model.statements.agreeing import NotCompared, WithoutEffect
+from reprocheck.model.statements.ladder import NotCompared, WithoutEffect
 
 BY_RECORD: Mapping[bool, RungStatus] = {True: "equal", False: "not_recorded"}
 """The status of a rung without a difference, by whether anything of it was compared."""

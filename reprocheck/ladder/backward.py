@@ -21,8 +21,8 @@ from reprocheck.model.evidence import (
     UpdateDiffers,
     WeightWritten,
 )
-from reprocheck.model.statements.backward import BehindBackward, OutputGradient, ParameterGradient
 from reprocheck.model.statements.difference import FirstDifference
+from reprocheck.model.statements.training import BehindBackward, OutputGradient, ParameterGradient
 from reprocheck.trace.deep import Seen
 
 

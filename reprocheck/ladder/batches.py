@@ -15,8 +15,7 @@ from reprocheck.ladder.generators import unused_and_moving
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.seeds import drawn_before_seed, seedings, worker_seeds
 from reprocheck.model.evidence import BatchDiffers
-from reprocheck.model.statements.batches import INPUTS_OF, OtherBatch
-from reprocheck.model.statements.generators import is_key
+from reprocheck.model.statements.inputs import INPUTS_OF, OtherBatch, is_key
 from reprocheck.trace.deep import Seen
 
 

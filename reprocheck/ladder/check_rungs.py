@@ -11,7 +11,7 @@ from reprocheck.ladder.agreeing import BY_RECORD
 from reprocheck.ladder.drift import classes, of_libraries
 from reprocheck.ladder.external_inputs import rank_by_rank
 from reprocheck.model import Check, DeeperPair, Rung
-from reprocheck.model.statements.given import OtherEnvironment
+from reprocheck.model.statements.inputs import OtherEnvironment
 from reprocheck.model.statements.ladder import LaterLosses
 
 

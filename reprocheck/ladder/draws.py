@@ -16,7 +16,7 @@ from reprocheck.ladder.pair import Difference, Pair, is_inside
 from reprocheck.ladder.seeds import drawn_from, seedings, unequal_line
 from reprocheck.model import RungName
 from reprocheck.model.evidence import BatchDiffers, Evidence, InputsDiffer, StateDiffers
-from reprocheck.model.statements.generators import UnequalState
+from reprocheck.model.statements.inputs import UnequalState
 
 _OF_RUNGS = frozenset({"batch", "forward", "loss", "gradient", "update"})
 """Rungs whose first difference can be made of what was drawn around it."""

@@ -11,8 +11,8 @@ from operator import attrgetter
 
 from reprocheck.ladder.external_inputs import of_the_user
 from reprocheck.model import Between, Check, Drift, EnvironmentDifference
-from reprocheck.model.statements import drift as statements
-from reprocheck.model.statements.drift import SidesCompared
+from reprocheck.model.statements import ladder as statements
+from reprocheck.model.statements.ladder import SidesCompared
 from reprocheck.rules import drift_class, drift_classes
 
 _ROUNDING = 1e-5

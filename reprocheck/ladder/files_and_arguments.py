@@ -20,7 +20,7 @@ from reprocheck.model.evidence import (
     generators_of,
     loaded_file,
 )
-from reprocheck.model.statements.given import LeftFiles, LeftWithoutEffect, NotGivenAlike
+from reprocheck.model.statements.inputs import LeftFiles, LeftWithoutEffect, NotGivenAlike
 
 
 def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:

@@ -21,7 +21,7 @@ from reprocheck.model.evidence import (
     PathDiffers,
 )
 from reprocheck.model.statements.difference import FirstDifference
-from reprocheck.model.statements.forward import (
+from reprocheck.model.statements.training import (
     Agreed,
     OtherInputs,
     OtherLabels,

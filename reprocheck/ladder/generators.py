@@ -15,8 +15,7 @@ from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.seeds import drawn_from, seedings, unequal_before, unequal_line
 from reprocheck.model.evidence import StateDiffers
-from reprocheck.model.statements.batches import INPUTS_OF
-from reprocheck.model.statements.generators import UnequalState
+from reprocheck.model.statements.inputs import INPUTS_OF, UnequalState
 
 LOADS = ("batch", "epoch")
 DRAWERS = ("call", *LOADS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reprocheck.files.regular_file import open_regular
 from reprocheck.model import Check, RunRecord
-from reprocheck.model.statements.given import FoundState
+from reprocheck.model.statements.inputs import FoundState
 
 SIGNS = ("resum", "restor", "checkpoint", "continu", "cache", "load", "found", "reus", "skip")
 """Parts of the words with which trainings speak of a state that they found."""

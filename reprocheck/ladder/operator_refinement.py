@@ -11,7 +11,7 @@ from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import read_pairs
 from reprocheck.model import Check
 from reprocheck.model.evidence import CallDiffers, StateDiffers
-from reprocheck.model.statements.operators import Refined
+from reprocheck.model.statements.training import Refined
 
 _BACKWARD = {"RNG state": False, "forward": False, "loss": False, "gradient": True, "update": None}
 """Rungs that operators refine -> whether by those of the backward pass; None: by any."""

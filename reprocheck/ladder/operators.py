@@ -14,7 +14,7 @@ from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.seeds import drawn_from, seedings
 from reprocheck.model import SourceLine
 from reprocheck.model.evidence import Generators, OperatorDiffers
-from reprocheck.model.statements.operators import FirstOperator, UnequalInput
+from reprocheck.model.statements.training import FirstOperator, UnequalInput
 
 _ALLOCATES = (
     "empty",

@@ -22,7 +22,7 @@ from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, T
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind, generators_of
 from reprocheck.model.replay import Replay
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements.given import LeftFiles, NotGivenAlike
+from reprocheck.model.statements.inputs import LeftFiles, NotGivenAlike
 from reprocheck.model.statements.ladder import (
     Diverged,
     Follows,

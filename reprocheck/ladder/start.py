@@ -18,7 +18,7 @@ from reprocheck.ladder.seeds import (
     unequal_before,
 )
 from reprocheck.model.evidence import HyperParameterDiffers, Loaded, WeightsDiffer
-from reprocheck.model.statements.start import OtherHyperParameter, OtherWeights
+from reprocheck.model.statements.training import OtherHyperParameter, OtherWeights
 from reprocheck.trace.deep import DeepTrace, Seen
 
 

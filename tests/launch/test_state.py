@@ -26,7 +26,7 @@ from reprocheck.report import document, files
 from reprocheck.report.next_step import next_command
 from reprocheck.settings import Settings
 from reprocheck.wording import say, told
-from reprocheck.wording.left_files import OUTSIDE
+from reprocheck.wording.check import OUTSIDE
 from reprocheck.workflow import escalation, left_files, replay
 from tests.causes.cause_ladders import ladder
 from tests.launch.conftest import Place

@@ -18,7 +18,7 @@ from reprocheck.model.evidence import loaded_file
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.causes import MadeAtStart, OtherLine
 from reprocheck.model.statements.fixes import FixValue, GiveAlike
-from reprocheck.model.statements.given import Given
+from reprocheck.model.statements.inputs import Given
 
 MOST_QUOTED = 3
 """Lines that differ and are quoted."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from reprocheck.model.statements.batches import INPUTS_OF
+from reprocheck.model.statements.inputs import INPUTS_OF
 from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, Spot
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaves, Seen

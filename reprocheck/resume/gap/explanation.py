@@ -31,7 +31,7 @@ from reprocheck.resume.gap.source import Trees
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import read_deep
-from reprocheck.wording.catalogue import translated
+from reprocheck.wording.fixes import translated
 
 NO_TREES: Trees = {}
 NO_CHECKPOINT = model.Checkpoint(iteration=0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from reprocheck.model import RunRecord
-from reprocheck.model.statements.batches import INPUTS_OF
+from reprocheck.model.statements.inputs import INPUTS_OF
 from reprocheck.resume.gap.batches import Batch, data_of
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Seen
