@@ -27,7 +27,7 @@ MASKS = "One place masks"
 LEAKS = {
     "report/command.py": ("from reprocheck.launch import environment", RENDERERS),
     "report/variables.py": ("import os", RENDERERS),
-    "bundle/log.py": ("from reprocheck.files.regular_file import open_regular", RENDERERS),
+    "bundle/log.py": ("from reprocheck.files.limits import open_regular", RENDERERS),
     "resume/report/recorded.py": ("from reprocheck.recording import record", RENDERERS),
     "suite/pages/words_of.py": ("from reprocheck.suite.target import Target", RENDERERS),
     "suite/pages/table.py": ("from reprocheck.suite.targets import load", RENDERERS),

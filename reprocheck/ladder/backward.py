@@ -9,7 +9,7 @@ from typing import Literal
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
-from reprocheck.ladder.facts import fact_of, place_of
+from reprocheck.ladder.compare import fact_of, place_of
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.forward import structure
 from reprocheck.ladder.pair import Difference, Pair, module_around

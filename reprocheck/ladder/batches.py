@@ -9,7 +9,7 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 
 from reprocheck.ladder import compare
-from reprocheck.ladder.facts import fact_of_step
+from reprocheck.ladder.compare import fact_of_step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.generators import unused_and_moving
 from reprocheck.ladder.pair import Difference, Pair

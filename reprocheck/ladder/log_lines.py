@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from reprocheck.files.regular_file import open_regular
+from reprocheck.files.limits import open_regular
 from reprocheck.model import Check, RunRecord
 from reprocheck.model.statements.inputs import FoundState
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reprocheck import interrupts
-from reprocheck.files.regular_file import NotRegularError, open_regular
+from reprocheck.files.limits import NotRegularError, open_regular
 from reprocheck.launch import folder_lock
 from reprocheck.launch.file_events import FileEvents
 from reprocheck.launch.heartbeat import beat

@@ -20,7 +20,7 @@ from reprocheck.resume.gap.other_ranks import explain_others
 from reprocheck.resume.options import option_of
 from reprocheck.resume.other_files import beyond_snapshots, checkpoints, found_before, unkept
 from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
-from reprocheck.trace import collector
+from reprocheck.trace import lines
 from reprocheck.wording import say
 from reprocheck.wording.trace import told_run
 
@@ -166,7 +166,7 @@ def _explained(recorded: Recording, outcome: model.Outcome, sides: Sides) -> mod
     of_runs = recorded.folder, (sides.continued.record, sides.resumed.record), outcome.offset.k
     equal = outcome.losses.bitwise.equal is True
     try:
-        with collector.paused():
+        with lines.paused():
             if have_other_ranks(sides.continued, sides.resumed):
                 return explain_others(*of_runs)
             trees = recorded.code.trees

@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 
 from reprocheck.errors import ReportError
-from reprocheck.files.limits import content
-from reprocheck.files.regular_file import NotRegularError
+from reprocheck.files.limits import NotRegularError, content
 from reprocheck.recording import record
 from reprocheck.resume.model import CONTINUED, SCHEMA_VERSION, ResumeRecord
 from reprocheck.resume.report_files import put

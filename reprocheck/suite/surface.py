@@ -29,9 +29,9 @@ from reprocheck.launch.snapshot import STORE
 from reprocheck.launch.tree import SUITE_MARK
 from reprocheck.launch.worktree import Commit, Say
 from reprocheck.model import LOSS_SERIES, LossSeries, Series, Tolerance
+from reprocheck.verdict.large_numbers import ulp_distance
 from reprocheck.verdict.machine import is_of_a_machine
 from reprocheck.verdict.series import first_outside, first_unequal
-from reprocheck.verdict.ulp import ulp_distance
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -33,7 +33,7 @@ from reprocheck.model.statements.trace import (
 )
 from reprocheck.trace import events
 from reprocheck.trace.events import Loss, Update
-from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
+from reprocheck.trace.lines import LONGEST_EXACT, code_of, number
 from reprocheck.trace.series import Columns
 
 PLAIN = (str, int, float, type(None))

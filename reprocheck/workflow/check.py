@@ -42,8 +42,7 @@ def checked(
     from reprocheck.recording import record
     from reprocheck.wording import progress, told
     from reprocheck.workflow import replay
-    from reprocheck.workflow.escalation import escalate
-    from reprocheck.workflow.operands import with_operands
+    from reprocheck.workflow.escalation import escalate, with_operands
     from reprocheck.workflow.proof import searched
 
     enough = partial(replay.nothing_to_compare, folder, teller)
