@@ -87,4 +87,4 @@ def test_what_draws_takes_no_raw_value_for_its_types_either() -> None:
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(forbidden):
                     taken.append((file.name, node.module))
-    assert taken == [("links.py", "reprocheck.suite.targets.names")]
+    assert taken == [("links.py", "reprocheck.suite.targets.selection")]

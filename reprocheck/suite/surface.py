@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.launch import find_python, worktree as make_worktree
 from reprocheck.launch.archive import BEFORE, MEANWHILE
-from reprocheck.launch.devices import KINDS as DEVICE_KINDS
+from reprocheck.launch.environment import KINDS as DEVICE_KINDS
 from reprocheck.launch.interrupted_checks import put_back as put_back_killed, told
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.snapshot import STORE

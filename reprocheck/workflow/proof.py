@@ -15,7 +15,7 @@ from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.statements.check import Unfinished
 
 if TYPE_CHECKING:
-    from reprocheck.launch.teller import Teller
+    from reprocheck.launch.observer import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.search.request import Question
     from reprocheck.settings import Settings
