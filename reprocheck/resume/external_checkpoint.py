@@ -17,7 +17,7 @@ from glob import escape
 from itertools import takewhile
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.shared.patterns import fixed_start
+from reprocheck.child.reprocheck_child.shared.variables import fixed_start
 from reprocheck.errors import UsageError
 from reprocheck.files.summary import summary
 
