@@ -1,21 +1,22 @@
-"""The arguments and files of the runs, and other source in two separate recordings."""
+"""The arguments, files and logs of the runs, and other source in two separate recordings."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from difflib import SequenceMatcher, unified_diff
 from itertools import chain, zip_longest
 from operator import attrgetter
 from pathlib import Path
 
+from reprocheck.files.limits import open_regular
 from reprocheck.ladder.external_inputs import given_otherwise, made_by_each_run
 from reprocheck.ladder.finding import Finding, step_number
-from reprocheck.ladder.log_lines import of_found_state
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.sources import both_sides
-from reprocheck.model import ChangedLine, Check, Rung, SourceDifference, SourceLine
+from reprocheck.model import ChangedLine, Check, Rung, RunRecord, SourceDifference, SourceLine
 from reprocheck.model.evidence import (
     Evidence,
     GivenOtherwise,
@@ -23,7 +24,41 @@ from reprocheck.model.evidence import (
     generators_of,
     loaded_file,
 )
-from reprocheck.model.statements.inputs import LeftFiles, LeftWithoutEffect, NotGivenAlike
+from reprocheck.model.statements.inputs import (
+    FoundState,
+    LeftFiles,
+    LeftWithoutEffect,
+    NotGivenAlike,
+)
+
+SIGNS = ("resum", "restor", "checkpoint", "continu", "cache", "load", "found", "reus", "skip")
+"""Parts of the words with which trainings speak of a state that they found."""
+MOST_BYTES = 1 << 18
+LONGEST = 120
+
+
+def of_found_state(check: Check) -> FoundState | None:
+    """Return the first log line of a later run on found state that run 1 lacks; None if there is
+    none.
+    """
+    if check.folder is None or len(check.runs) < 2:
+        return None
+    before = set(_log_lines(check.runs[0].record, check.folder))
+    for run in check.runs[1:]:
+        for line in _log_lines(run.record, check.folder):
+            speaks_of_state = any(sign in line.lower() for sign in SIGNS)
+            if speaks_of_state and line not in before:
+                return FoundState(run=run.record.number, line=line[:LONGEST])
+    return None
+
+
+def _log_lines(run: RunRecord, folder: Path) -> Iterator[str]:
+    """Yield the lines with which the logs of a run begin."""
+    for name in (run.stdout, run.stderr):
+        text = ""
+        with suppress(OSError), open_regular(folder / name) as file:
+            text = file.read(MOST_BYTES).decode("utf-8", "replace")
+        yield from filter(None, map(str.strip, text.splitlines()))
 
 
 def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:

@@ -12,8 +12,7 @@ from benchmarks.faults.kills import ALL_AT_ONCE
 from benchmarks.marked import marked
 from reprocheck.errors import ReportError
 from reprocheck.suite.execution import Job, claims, left_by, perform, read
-from reprocheck.suite.execution.local_executor import LocalExecutor
-from reprocheck.suite.execution.machine import GPUS, NPUS, Machine
+from reprocheck.suite.execution.local_executor import GPUS, NPUS, LocalExecutor, Machine
 from reprocheck.suite.execution.perform import UnderWay, commit_of, packed, tail, unpacked
 from reprocheck.suite.model import Resources
 from reprocheck.suite.target import Target

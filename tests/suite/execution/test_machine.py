@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.suite.execution.machine import GPUS, NPUS, Machine, more_than, this_machine
+from reprocheck.suite.execution.local_executor import GPUS, NPUS, Machine, more_than, this_machine
 from reprocheck.suite.model import Resources
 
 
