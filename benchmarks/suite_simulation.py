@@ -17,9 +17,8 @@ from benchmarks.table import Row
 from reprocheck.model import LossSeries, Series
 from reprocheck.suite.baselines import allowed, compare
 from reprocheck.suite.changes import Known, classify
-from reprocheck.suite.changes.shifts import level
 from reprocheck.suite.changes.night_states import LOOK_BACK
-from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
+from reprocheck.suite.changes.shifts import REFERENCE, WINDOW, level
 from reprocheck.suite.model import (
     Baseline,
     Key,
