@@ -4,6 +4,7 @@ docs/reference/rules.md, docs/rules/   the catalogue of causes
 docs/reference/ladder.md               the list of what rungs show
 docs/reference/bundle.md               the table of the fields that may leave
 docs/reference/files.md                the index of the files of the package
+reprocheck/cli/help.txt                what `--help` of each command prints
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import get_args
 
+from reprocheck.cli import help_pages
 from reprocheck.language.letters import capital
 from reprocheck.model import evidence
 from reprocheck.redaction.fields import EACH, TABLES
@@ -50,6 +52,7 @@ def write(docs: Path = DOCS) -> None:
             path.unlink()
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
+    Path(help_pages.FILE).write_text(help_pages.by_parser(), encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------- the catalogue

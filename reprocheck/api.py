@@ -46,7 +46,7 @@ class Options(TypedDict, total=False):
     jobs: int | None
     jobs_on_accelerator: bool | None
     level: Literal["auto", "loss", "module", "op"] | None
-    draw: bool | None
+    draw: bool | Literal["failure"] | None
     explain: bool | None
     max_runs: int | Literal["all"] | None
     control: str | Sequence[str] | None
@@ -215,7 +215,7 @@ def check_resume(
         entry = _script(target, args, {}, held)
         folder = launch.prepare(held.output, entry.name)
         found = checked(entry, held, folder, Silent(observer or launch.Quiet()), asked)
-        write(found, folder, None if held.draw else ["json"])
+        write(found, folder, ["json"] if held.draw is False else None)
         return found
 
 
@@ -257,10 +257,7 @@ def compare(
             found, folder = replay.joined(
                 (one, other), (os.fspath(first), os.fspath(second)), held, force=force
             )
-        formats = None
-        if not held.draw:
-            formats = ["json"]
-        report.write(found, folder, formats)
+        report.write(found, folder, report.names(found, held.draw))
         return found
 
 
@@ -353,7 +350,7 @@ def _written(
     from reprocheck.workflow.check import checked, written
 
     found = checked(entry, held, folder, _teller(observer, folder), search=search)
-    failure = written(found, folder, draw=held.draw)
+    failure = written(found, folder, held.draw)
     if failure is not None:
         observer.message(failure.message)
     return found

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
-from reprocheck.cli import overview
+from reprocheck.cli import killed_checks, overview
 from reprocheck.cli.parameters import HELP_NAMES, OneCommand, RunCommand, option
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
@@ -91,40 +89,7 @@ def root(
     if ctx.invoked_subcommand is None:
         overview.print_help()
         return
-    put_back()
-
-
-def put_back() -> None:
-    """Restore the user's files that a killed check of this folder left changed, and say so on
-    stderr.
-
-    This costs two directory listings if there is no killed check.
-    """
-    import tempfile
-
-    output = Path.cwd() / "reports"
-    scratches = Path(tempfile.gettempdir()).glob("reprocheck-*.*")
-    if not any(output.glob("*/snapshot")) and not any(
-        _names(scratch / "check.json", Path.cwd()) for scratch in scratches
-    ):
-        return
-    from reprocheck.cli.terminal import standard_error
-    from reprocheck.launch.interrupted_checks import restored
-
-    for sentence in restored(output, Path.cwd()):
-        standard_error().labelled("note:", sentence, "bold")
-
-
-def _names(pointer: Path, folder: Path) -> bool:
-    """Return whether `pointer` (`check.json` of a check's temporary folder) names this folder, or
-    does not exist because the check was killed before writing it.
-    """
-    try:
-        return json.dumps(str(folder)) in pointer.read_text()
-    except FileNotFoundError:
-        return True
-    except (OSError, UnicodeDecodeError):
-        return False
+    killed_checks.put_back()
 
 
 _FOR_THIS_SHELL = ("--install-completion", "--show-completion")
@@ -139,7 +104,8 @@ def invoke(words: list[str]) -> int:
         words = [*words[1:], "--help"]
     words = _resuming(words)
     if words[1:] in _ASKS_FOR_HELP and words[0] in overview.COMMANDS:
-        return _print_help(words[0])
+        typer.echo(help_of(made(words[0]), f"reprocheck {words[0]}"))
+        return 0
     try:
         code = app(args=words, prog_name="reprocheck", standalone_mode=False)
     except typer.Abort:
@@ -175,16 +141,16 @@ def _resuming(words: list[str]) -> list[str]:
     return ["resume", "--explain", *words[1:place], *words[place + 1 :]]
 
 
-def _print_help(name: str) -> int:
-    """Print the help of a command without the parser, because typer 0.29 imports pydantic even for
+def help_of(command: Any, called: str, width: int | None = None) -> str:
+    """Return the help of a command without the parser, because typer 0.29 imports pydantic even for
     `--help`, which takes 0.3 s of CPU time.
     """
-    command = made(name)
-    with typer.Context(
-        command, info_name=f"reprocheck {name}", help_option_names=HELP_NAMES["help_option_names"]
-    ) as context:
-        typer.echo(command.get_help(context))
-    return 0
+    names = HELP_NAMES["help_option_names"]
+    context = typer.Context(
+        command, info_name=called, help_option_names=names, terminal_width=width
+    )
+    with context:
+        return str(command.get_help(context))
 
 
 _PARSE_ERROR: type[Exception] = next(

@@ -20,6 +20,7 @@ from reprocheck.resume.request import GO_ON, PLACES, TWICE, WITHIN
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
     from reprocheck.resume.model import ResumeCheck
+    from reprocheck.settings import Draw
 
 TAKEN_FROM_RUN = (
     "rtol", "atol", "timeout", "output", "keep", "python", "show_output", "draw",
@@ -186,7 +187,7 @@ def resume(
     finally:
         console.clear()
     print_check(check, console)
-    drawn = write(check, folder, draw=held.draw)
+    drawn = write(check, folder, held.draw)
     if target is not None:
         target.put(FORMATS[target.format].render(check))
     if write_patch is not None:
@@ -206,16 +207,17 @@ def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
     put(file.parent, file.name, repairs[0].patch.encode())
 
 
-def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
-    """Write the reports, only report.json unless `draw`; return the file for people to open, "" if
-    none could be written.
+def write(check: ResumeCheck, folder: Path, draw: Draw) -> str:
+    """Write the reports, only report.json if `draw` is False.
+
+    Returns the file for people to open, "" if none could be written.
     """
     from reprocheck.cli.failure import print_error
     from reprocheck.resume.report import formats
 
-    opened = "html" if draw else "json"
+    opened = "json" if draw is False else "html"
     try:
-        formats.write(check, folder, None if draw else ["json"])
+        formats.write(check, folder, ["json"] if draw is False else None)
     except ReprocheckError as error:
         print_error(error.message, error.fix)
         return ""

@@ -20,7 +20,7 @@ from reprocheck.settings import OPTIONS
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
     from reprocheck.model import Check, EntryPoint
-    from reprocheck.settings import Settings
+    from reprocheck.settings import Draw, Settings
 
 AttachOption = Annotated[
     bool,
@@ -115,12 +115,12 @@ def perform(
         from reprocheck.cli import summary  # with the report, loaded while the runs were under way
 
         summary.print_verdict(check, console)
-        written = write(check, folder, console, target, draw=held.draw)
+        written = write(check, folder, console, target, held.draw)
     except KeyboardInterrupt:
         raise Interrupted(kept(folder)) from None
     finally:
         console.clear()
-    page = summary.page(written=written, drawn=held.draw)
+    page = summary.page(written=written, draw=held.draw)
     summary.print_place(check, console, Path(os.path.relpath(folder, shown_from)), page)
     if attach and check.verdict.exit_code:
         _attach(check, folder, console, values=values)
@@ -216,7 +216,7 @@ def _record(
 
     from reprocheck.workflow.check import checked
 
-    warming = threading.Thread(target=_warm_up, kwargs={"draw": held.draw}, daemon=True)
+    warming = threading.Thread(target=_warm_up, args=(held.draw,), daemon=True)
     warming.start()
     try:
         return checked(entry, held, folder, console, search=search, values=values)
@@ -225,17 +225,15 @@ def _record(
         warming.join()
 
 
-def _warm_up(*, draw: bool) -> None:
-    """Load the libraries that drawing needs; errors are ignored here, because they occur again, and
-    are reported, when drawing begins.
+def _warm_up(draw: Draw) -> None:
+    """Load what the reports need; errors are ignored here, because they occur again, and are
+    reported, when drawing begins.
     """
-    if not draw:
-        return
     with suppress(Exception):
         from reprocheck import report
         from reprocheck.cli import summary  # noqa: F401
 
-        report.warm_up()
+        report.warm_up(draw)
 
 
 def kept(folder: Path) -> str:
@@ -250,9 +248,9 @@ def kept(folder: Path) -> str:
 
 
 def write(
-    check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool
+    check: Check, folder: Path, console: Console, target: Destination | None, draw: Draw
 ) -> bool:
-    """Write the reports, report.json alone unless `draw`, and what goes to `target`.
+    """Write the reports that the setting `draw` asks for, and what goes to `target`.
 
     Returns whether the reports could be written.
 
@@ -262,7 +260,7 @@ def write(
     from reprocheck.workflow.check import written
 
     console.status("drawing the report")
-    failure = written(check, folder, draw=draw)
+    failure = written(check, folder, draw)
     console.clear()
     if failure is not None:
         print_error(failure.message, failure.fix)

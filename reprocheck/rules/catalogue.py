@@ -15,10 +15,12 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from reprocheck.errors import ReprocheckError
-from reprocheck.model import RungName
+
+if TYPE_CHECKING:  # an entry is printed without the model's many data classes
+    from reprocheck.model import RungName
 
 ENTRIES = Path(__file__).parent / "entries"
 GROUPS = (

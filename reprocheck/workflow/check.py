@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reprocheck.launch.deeper import Level
     from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint
-    from reprocheck.settings import Settings
+    from reprocheck.settings import Draw, Settings
 
 
 def checked(
@@ -128,15 +128,15 @@ def losses_of(check: Check) -> int:
     return sum(run.recorded_losses for run in check.runs[:1])
 
 
-def written(check: Check, folder: Path, *, draw: bool) -> ReprocheckError | None:
-    """Write the reports into `folder`; only report.json unless `draw`.
+def written(check: Check, folder: Path, draw: Draw) -> ReprocheckError | None:
+    """Write the reports into `folder`, those that the setting `draw` asks for.
 
     Returns the error if a report could not be written: the verdict stands without it.
     """
     from reprocheck import report
 
     try:
-        report.write(check, folder, None if draw else ["json"])
+        report.write(check, folder, report.names(check, draw))
     except ReprocheckError as error:
         return error
     return None
