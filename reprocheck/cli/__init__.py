@@ -54,9 +54,8 @@ def _answer(words: list[str]) -> int:
             return overview.print_help()
         match words:
             case ["rules", code] if not code.startswith("-"):
-                from reprocheck.cli import killed_checks, rules_view
+                from reprocheck.cli import rules_view
 
-                killed_checks.put_back()
                 return rules_view.print_one(code)
     from reprocheck.cli.application import invoke
 

@@ -94,10 +94,9 @@ def _print_code(out: Stream, label: str, code: str) -> None:
 def print_json(code: str | None) -> int:
     """Print all entries, or one, as JSON. Raises UsageError if there is none."""
     import json
-    from dataclasses import asdict
 
     entries = catalogue() if code is None else [_one(code)]
-    rows = [{**asdict(entry), "group": entry.group} for entry in entries]
+    rows = [{**entry._asdict(), "group": entry.group} for entry in entries]
     shown = rows if code is None else rows[0]
     standard_output().line(json.dumps(shown, indent=2, ensure_ascii=False))
     return 0

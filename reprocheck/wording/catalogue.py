@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from reprocheck.language import tag, tr
 from reprocheck.rules import Entry
 
@@ -12,8 +10,7 @@ def translated(entry: Entry) -> Entry:
     """Return an entry with its title, and the fixes that are sentences, translated."""
     if tag() == "en":
         return entry
-    return replace(
-        entry,
+    return entry._replace(
         title=tr(entry.title),
         fix=tr(entry.fix),
         fixes={name: tr(fix) for name, fix in entry.fixes.items()},
