@@ -56,6 +56,8 @@ class Console:
         self._language = settings.lang
         self.rows = 0
         """Rows that stay on `err`."""
+        self.meanwhile: Callable[[], object] | None = None
+        """Is called once, when the first run starts."""
         self._drawing = self.err.live and not settings.quiet and not settings.show_output
         self._live: Live | None = None
         self._clock = clock
@@ -112,6 +114,9 @@ class Console:
         self._progress.started(number, of, self._clock())
         self._show()
         self._tick()
+        if self.meanwhile is not None:
+            start, self.meanwhile = self.meanwhile, None
+            start()
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
         """Store the progress of a run, which the live line shows when it is drawn next."""

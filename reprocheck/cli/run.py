@@ -209,20 +209,21 @@ def _record(
     search: bool,
     values: bool,
 ) -> Check:
-    """Run and explain the check, and return it. Libraries that only the report needs are loaded
-    meanwhile.
+    """Run and explain the check, and return it. What only the verdict and the report need is loaded
+    while the first run is under way.
     """
     import threading
 
     from reprocheck.workflow.check import checked
 
     warming = threading.Thread(target=_warm_up, args=(held.draw,), daemon=True)
-    warming.start()
+    console.meanwhile = warming.start
     try:
         return checked(entry, held, folder, console, search=search, values=values)
     finally:
         console.clear()
-        warming.join()
+        if warming.is_alive():
+            warming.join()
 
 
 def _warm_up(draw: Draw) -> None:

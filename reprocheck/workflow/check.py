@@ -39,16 +39,18 @@ def checked(
     was recorded so far.
     """
     from reprocheck import launch
-    from reprocheck.recording import record
-    from reprocheck.wording import progress, told
-    from reprocheck.workflow import replay
-    from reprocheck.workflow.escalation import escalate
-    from reprocheck.workflow.operands import with_operands
-    from reprocheck.workflow.proof import searched
 
-    enough = partial(replay.nothing_to_compare, folder, teller)
+    enough = partial(_nothing_to_compare, folder, teller)
     with _alone(settings, teller):
         launch.check(entry, settings, folder, teller, output=teller.output, enough=enough)
+        # loaded here, so that the first run need not wait for it
+        from reprocheck.recording import record
+        from reprocheck.wording import progress, told
+        from reprocheck.workflow import replay
+        from reprocheck.workflow.escalation import escalate
+        from reprocheck.workflow.operands import with_operands
+        from reprocheck.workflow.proof import searched
+
         teller.clear()
         teller.status(progress.comparing())
         if search:
@@ -62,16 +64,24 @@ def checked(
     return told(found)
 
 
+def _nothing_to_compare(folder: Path, teller: Teller) -> bool:
+    from reprocheck.workflow import replay
+
+    return replay.nothing_to_compare(folder, teller)
+
+
 def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
     """Return a context in which no other check runs in the working directory, unless both use
     copies.
     """
     from reprocheck import launch
-    from reprocheck.wording import progress
 
-    shared = settings.workdir == "copy"
-    waits = partial(teller.message, progress.waits_for_another_check())
-    return launch.alone_in(Path.cwd(), shared=shared, waits=waits)
+    def waits() -> None:
+        from reprocheck.wording import progress
+
+        teller.message(progress.waits_for_another_check())
+
+    return launch.alone_in(Path.cwd(), shared=settings.workdir == "copy", waits=waits)
 
 
 def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
