@@ -63,9 +63,8 @@ def read_csv(text: str) -> Iterator[Points]:
     columns.
     """
     try:
-        rows = [
-            row for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")) if row
-        ]
+        lines = io.StringIO(text.removeprefix("\ufeff"), newline="")
+        rows = list(filter(None, csv.reader(lines)))
     except csv.Error as error:
         raise ValueError(str(error)) from None
     names = rows[0] if rows else []
