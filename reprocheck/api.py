@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reprocheck.launch.teller import Silent
     from reprocheck.model import Check, EntryPoint, RunRecord
     from reprocheck.resume.model import ResumeCheck
+    from reprocheck.resume.request import Asked
     from reprocheck.settings import Settings
 
 __all__ = ["Options", "check", "check_resume", "compare", "explain"]
@@ -191,11 +192,8 @@ def check_resume(
         >>> found.title
         'RESUMES EXACTLY'
     """
-    from reprocheck import launch, settings
-    from reprocheck.launch.teller import Silent
+    from reprocheck import settings
     from reprocheck.resume.external_checkpoint import absolute
-    from reprocheck.resume.pipeline import checked
-    from reprocheck.resume.report.formats import write
     from reprocheck.resume.request import Asked, places, refuse_signal, words
 
     with _noted():
@@ -212,11 +210,7 @@ def check_resume(
             pattern=absolute(checkpoint, Path.cwd()),
             explain=confirm,
         )
-        entry = _script(target, args, {}, held)
-        folder = launch.prepare(held.output, entry.name)
-        found = checked(entry, held, folder, Silent(observer or launch.Quiet()), asked)
-        write(found, folder, ["json"] if held.draw is False else None)
-        return found
+        return _resumed(_script(target, args, {}, held), held, asked, observer)
 
 
 def compare(
@@ -312,6 +306,21 @@ def _checked(
         entry = _script(target, args, kwargs, held)
         folder = launch.prepare(held.output, entry.name)
     return _written(entry, held, folder, observer or launch.Quiet(), search=search)
+
+
+def _resumed(
+    entry: EntryPoint, held: Settings, asked: Asked, observer: Observer | None
+) -> ResumeCheck:
+    """Run the check of a resume, write its reports, and return it."""
+    from reprocheck import launch
+    from reprocheck.launch.teller import Silent
+    from reprocheck.resume.pipeline import checked
+    from reprocheck.resume.report.formats import write
+
+    folder = launch.prepare(held.output, entry.name)
+    found = checked(entry, held, folder, Silent(observer or launch.Quiet()), asked)
+    write(found, folder, ["json"] if held.draw is False else None)
+    return found
 
 
 def _script(
