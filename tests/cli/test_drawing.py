@@ -50,7 +50,7 @@ def test_the_reports_of_a_pass_show_its_curves_and_name_no_picture(tmp_path: Pat
     assert "<img" not in page and page.count('class="chart-static"') == 2
     assert page.count('class="chart-preview"') == 1 and 'id="chart-data"' in page
     text = (latest / "report.md").read_text()
-    assert "run 1  █▃▂▁▁  1 to 0.2" in text and not re.search(r"\.(png|svg)", text)
+    assert "run 1  █▄▂▁▁  1 to 0.2" in text and not re.search(r"\.(png|svg)", text)
 
 
 def test_a_check_that_passes_imports_no_library_for_pictures_or_tables(tmp_path: Path) -> None:
