@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
-from reprocheck.cli import killed_checks, overview
+from reprocheck.cli import overview
 from reprocheck.cli.parameters import HELP_NAMES, OneCommand, RunCommand, option
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
@@ -89,7 +91,40 @@ def root(
     if ctx.invoked_subcommand is None:
         overview.print_help()
         return
-    killed_checks.put_back()
+    put_back()
+
+
+def put_back() -> None:
+    """Restore the user's files that a killed check of this folder left changed, and say so on
+    stderr.
+
+    This costs two directory listings if there is no killed check.
+    """
+    import tempfile
+
+    output = Path.cwd() / "reports"
+    scratches = Path(tempfile.gettempdir()).glob("reprocheck-*.*")
+    if not any(output.glob("*/snapshot")) and not any(
+        _names(scratch / "check.json", Path.cwd()) for scratch in scratches
+    ):
+        return
+    from reprocheck.cli.terminal import standard_error
+    from reprocheck.launch.interrupted_checks import restored
+
+    for sentence in restored(output, Path.cwd()):
+        standard_error().labelled("note:", sentence, "bold")
+
+
+def _names(pointer: Path, folder: Path) -> bool:
+    """Return whether `pointer` (`check.json` of a check's temporary folder) names this folder, or
+    does not exist because the check was killed before writing it.
+    """
+    try:
+        return json.dumps(str(folder)) in pointer.read_text()
+    except FileNotFoundError:
+        return True
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 _FOR_THIS_SHELL = ("--install-completion", "--show-completion")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from reprocheck.model import Check
 from reprocheck.report import (
     causes,
-    cited_rules,
     compared,
     controls,
     environment,
@@ -48,7 +47,7 @@ DETAILS = (
     runs.the_runs,
     environment.environment,
     limits.coverage,
-    cited_rules.rules_of_causes,
+    causes.rules_of_causes,
     environment.settings,
 )
 """Those behind the curves."""
