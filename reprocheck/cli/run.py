@@ -210,20 +210,24 @@ def _record(
     values: bool,
 ) -> Check:
     """Run and explain the check, and return it. What only the verdict and the report need is loaded
-    while the first run is under way.
+    while the first run is under way, and what draws pictures while a difference is explained.
     """
     import threading
 
     from reprocheck.workflow.check import checked
 
-    warming = threading.Thread(target=_warm_up, args=(held.draw,), daemon=True)
-    console.meanwhile = warming.start
+    for_report = threading.Thread(target=_warm_up, args=(held.draw,), daemon=True)
+    for_pictures = threading.Thread(target=_warm_up, args=(held.draw is not False,), daemon=True)
+    console.meanwhile = {False: for_report.start}
+    if not held.asks_for_modules:  # else a check that passes has further runs, too
+        console.meanwhile[True] = for_pictures.start
     try:
         return checked(entry, held, folder, console, search=search, values=values)
     finally:
         console.clear()
-        if warming.is_alive():
-            warming.join()
+        for warming in (for_report, for_pictures):
+            if warming.is_alive():
+                warming.join()
 
 
 def _warm_up(draw: Draw) -> None:
