@@ -99,7 +99,7 @@ _REQUIRED = [name for name in Entry._fields if name not in Entry._field_defaults
 @cache
 def catalogue() -> tuple[Entry, ...]:
     """Return all entries of the catalogue, in order of their codes."""
-    read = chain.from_iterable(map(entries_of, sorted(ENTRIES.glob("*.toml"))))
+    read = chain.from_iterable(map(_of_file, sorted(ENTRIES.glob("*.toml"))))
     return tuple(sorted(read, key=lambda entry: entry.code))
 
 
@@ -114,9 +114,9 @@ def entry(code: str) -> Entry:
 def find(wanted: str) -> Entry | None:
     """Return the entry with this code or name, in upper or lower case; None if there is none."""
     word = wanted.strip().lower().replace("_", "-")
-    # the file of a code's group alone, which takes a tenth of the time
-    for file in ENTRIES.glob(f"{word[2]}_*.toml") if _CODE.fullmatch(word) else ():
-        return next((one for one in entries_of(file) if one.code.lower() == word), None)
+    if _CODE.fullmatch(word):  # the file of its group alone takes a tenth of the time
+        entries = chain.from_iterable(map(_of_file, ENTRIES.glob(f"{word[2]}_*.toml")))
+        return next((one for one in entries if one.code.lower() == word), None)
     return _index().get(word)
 
 
@@ -140,6 +140,11 @@ def _codes() -> frozenset[str]:
 @cache
 def _index() -> Mapping[str, Entry]:
     return {key: entry for entry in catalogue() for key in (entry.code.lower(), entry.name)}
+
+
+@cache
+def _of_file(file: Path) -> tuple[Entry, ...]:
+    return tuple(entries_of(file))
 
 
 def entries_of(file: Path) -> Iterator[Entry]:
