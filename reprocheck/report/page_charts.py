@@ -22,8 +22,8 @@ DASHES = ("", "8 4", "2 3", "8 3 2 3")
 """As in charts.py and report.js: solid, dashed, dotted, dashes and dots."""
 _FEW = 60
 """Up to so many iterations each value has a dot."""
-_LETTER = 6.6
-"""Width of a letter of the legend, on average."""
+_LETTER, _LARGE_LETTER = 6.6, 8
+"""Width of a letter of the legend on average, and of one beside the verdict."""
 _SAMPLE, _BETWEEN, _ROW = 26, 14, 18
 """Width of a line in the legend, room between its entries, height of a row of it."""
 
@@ -171,7 +171,8 @@ class _Drawing:
         self, plot: Plot, *, width: int, height: int, left: int, bottom: int, most_labels: int = 10
     ) -> None:
         self.plot, self.width, self.height = plot, width, height
-        self.rows = list(_legend(plot, most_labels, width - left))
+        self.letter = _LETTER if height > 200 else _LARGE_LETTER
+        self.rows = list(_legend(plot, most_labels, width - left, self.letter))
         self.left, self.right = left, width - 12
         self.top, self.bottom = 12 + _ROW * max(1, len(self.rows)), height - bottom
         self.low, self.high = _range(plot)
@@ -202,7 +203,7 @@ class _Drawing:
         return "".join((head, *parts, *self._entries(), "</svg>"))
 
     def _axes(self) -> Iterator[str]:
-        for value, name in _values(self.plot, self.low, self.high, 7 if self.height > 200 else 3):
+        for value, name in _values(self.plot, self.low, self.high, 7 if self.height > 200 else 4):
             y = self.up(value)
             yield f'<path class="rule" d="M{self.left} {y}H{self.right}"/>'
             yield f'<text class="value" x="{self.left - 7}" y="{y + 4}">{name}</text>'
@@ -265,15 +266,15 @@ class _Drawing:
     def _entries(self) -> Iterator[str]:
         """Yield the legend, above the chart at its right edge."""
         for row, entries in enumerate(self.rows):
-            x = self.right - sum(map(_width, entries))
+            x = self.right - sum(_width(entry, self.letter) for entry in entries)
             y = 12 + _ROW * row
             for entry in entries:
                 yield f'<path class="line" {_stroke(entry)} d="M{x:.0f} {y}h{_SAMPLE}"/>'
                 yield f'<text x="{x + _SAMPLE + 5:.0f}" y="{y + 4}">{escape(entry.label)}</text>'
-                x += _width(entry)
+                x += _width(entry, self.letter)
 
 
-def _legend(plot: Plot, most: int, room: float) -> Iterator[list[Line]]:
+def _legend(plot: Plot, most: int, room: float, letter: float) -> Iterator[list[Line]]:
     """Yield the rows of the legend, each no wider than `room`."""
     import numpy as np
 
@@ -288,7 +289,7 @@ def _legend(plot: Plot, most: int, room: float) -> Iterator[list[Line]]:
         entries.append(Line(label="× NaN or infinite", values=nothing, colour="--muted", opacity=0))
     row: list[Line] = []
     for entry in entries[:most]:
-        if row and sum(map(_width, [*row, entry])) > room:
+        if row and sum(_width(one, letter) for one in (*row, entry)) > room:
             yield row
             row = []
         row.append(entry)
@@ -296,8 +297,8 @@ def _legend(plot: Plot, most: int, room: float) -> Iterator[list[Line]]:
         yield row
 
 
-def _width(entry: Line) -> float:
-    return _SAMPLE + 5 + _LETTER * len(entry.label) + _BETWEEN
+def _width(entry: Line, letter: float) -> float:
+    return _SAMPLE + 5 + letter * len(entry.label) + _BETWEEN
 
 
 def _stroke(line: Line) -> str:
