@@ -18,7 +18,7 @@ from reprocheck.errors import ReprocheckError, UsageError
 
 if TYPE_CHECKING:
     from reprocheck.launch import Observer
-    from reprocheck.launch.teller import Silent
+    from reprocheck.launch.observer import Silent
     from reprocheck.model import Check, EntryPoint, RunRecord
     from reprocheck.resume.model import ResumeCheck
     from reprocheck.resume.request import Asked
@@ -313,8 +313,8 @@ def _resumed(
 ) -> ResumeCheck:
     """Run the check of a resume, write its reports, and return it."""
     from reprocheck import launch
-    from reprocheck.launch.teller import Silent
-    from reprocheck.resume.pipeline import checked
+    from reprocheck.launch.observer import Silent
+    from reprocheck.resume.check import checked
     from reprocheck.resume.report.formats import write
 
     folder = launch.prepare(held.output, entry.name)
@@ -371,7 +371,7 @@ def _teller(observer: Observer, folder: Path) -> Silent:
     A run that did not call the function ends the check.
     """
     from reprocheck.launch.function import refusal
-    from reprocheck.launch.teller import Silent
+    from reprocheck.launch.observer import Silent
 
     class Told(Silent):
         def run_ended(self, record: RunRecord) -> None:

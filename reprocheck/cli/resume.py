@@ -189,7 +189,7 @@ def _perform(
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
     from reprocheck.cli.run import kept, title
-    from reprocheck.resume.pipeline import checked
+    from reprocheck.resume.check import checked
     from reprocheck.resume.report.formats import FORMATS
 
     folder = launch.prepare(held.output, entry.name)
@@ -216,7 +216,7 @@ def _perform(
 
 def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
     """Write the patch that was tried, or say that there is none. Raises ReportError."""
-    from reprocheck.resume.report_files import put
+    from reprocheck.resume.records import put
 
     repairs = [one.repair for one in check.outcomes if one.repair and one.repair.patch]
     if not repairs:

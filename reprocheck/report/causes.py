@@ -20,7 +20,7 @@ from reprocheck.report.blocks import (
 )
 from reprocheck.report.text import joined, line, origin, printable
 from reprocheck.rules import Entry
-from reprocheck.wording.catalogue import translated
+from reprocheck.wording.fixes import translated
 
 CONFIDENCE: Mapping[Confidence, str] = {
     "observed": mark("the recorded runs show it"),
