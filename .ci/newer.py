@@ -40,7 +40,6 @@ REACH = {
     "markupsafe": REPORT,
     "matplotlib": REPORT,
     "pillow": REPORT,
-    "pandas": (*REPORT, *READING, *HISTORY),
     "sqlalchemy": HISTORY,
     "mako": HISTORY,
     "psycopg": HISTORY,
@@ -52,7 +51,9 @@ REACH = {
     "packaging": REPORT,  # matplotlib imports it
     "pydantic": PARSING,  # typer imports it
     "pydantic-core": PARSING,
-    "hypothesis": (),  # the tests alone import it: a user does not get it
+    # the tests alone import these: a user does not get them
+    "hypothesis": (),
+    "pandas": (),
 }
 """Dependency -> tests of what imports it; one that is not here reaches everything."""
 

@@ -6,6 +6,7 @@ docs/reference/controls.md             what each control does
 docs/reference/frameworks.md           the table of controls and frameworks
 docs/reference/bundle.md               the table of the fields that may leave
 docs/reference/files.md                the index of the files of the package
+reprocheck/cli/help.txt                what `--help` of each command prints
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from operator import attrgetter, methodcaller
 from pathlib import Path
 from typing import get_args
 
+from reprocheck.cli import help_pages
 from reprocheck.language.letters import capital
 from reprocheck.model import evidence
 from reprocheck.redaction.fields import EACH, TABLES
@@ -68,6 +70,7 @@ def write(docs: Path = DOCS) -> None:
             path.unlink()
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
+    Path(help_pages.FILE).write_text(help_pages.by_parser(), encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------- the catalogue

@@ -69,22 +69,25 @@ def keras_batches(folder: Path) -> list[Row]:
 
 
 def injection(folder: Path) -> list[Row]:
-    """`python -c pass`, bare and with the recorder, taking turns."""
+    """`python -c 0`, bare and with the recorder, taking turns.
+
+    A word such as `pass` may be the name of a secret, and what masks secrets would be loaded.
+    """
     environment = hooked(folder / "trace")
-    python("-c", "pass", environment=environment)  # writes the byte code, as an installation does
+    python("-c", "0", environment=environment)  # writes the byte code, as an installation does
     pairs = [
-        (python("-c", "pass").cpu, python("-c", "pass", environment=environment).cpu)
+        (python("-c", "0").cpu, python("-c", "0", environment=environment).cpu)
         for _ in range(STARTS)
     ]
     bare = median([first for first, _ in pairs])
     return [
         Row(
             what="the recorder in a process that trains nothing",
-            value=1e3 * median([second - first for first, second in pairs]),
-            allowed=25,
-            unit="ms",
+            value=median([second for _, second in pairs]) / bare,
+            allowed=1.5,
+            unit="×",
             plain=f"{1e3 * bare:.1f} ms",
-            how=f"CPU time of `python -c pass`, {STARTS} pairs, median of the differences",
+            how=f"CPU time of `python -c 0`, {STARTS} pairs taking turns",
         )
     ]
 

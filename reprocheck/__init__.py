@@ -10,9 +10,9 @@ randomness of a script that calls it. `KerasCallback`, `LightningCallback`, `Min
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from reprocheck._version import __version__
+
+TYPE_CHECKING = False  # importing `typing` takes as long as half of a bare start of Python
 
 __all__ = [
     "KerasCallback",
@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from reprocheck.api import check, check_resume, compare, explain
     from reprocheck.child.reprocheck_child.callbacks import (
         KerasCallback,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reprocheck.launch.observer import Silent
     from reprocheck.model import Check, EntryPoint, RunRecord
     from reprocheck.resume.model import ResumeCheck
+    from reprocheck.resume.request import Asked
     from reprocheck.settings import Settings
 
 __all__ = ["Options", "check", "check_resume", "compare", "explain"]
@@ -46,7 +47,7 @@ class Options(TypedDict, total=False):
     jobs: int | None
     jobs_on_accelerator: bool | None
     level: Literal["auto", "loss", "module", "op"] | None
-    draw: bool | None
+    draw: bool | Literal["failure"] | None
     explain: bool | None
     max_runs: int | Literal["all"] | None
     control: str | Sequence[str] | None
@@ -191,11 +192,8 @@ def check_resume(
         >>> found.title
         'RESUMES EXACTLY'
     """
-    from reprocheck import launch, settings
-    from reprocheck.launch.observer import Silent
-    from reprocheck.resume.check import checked
+    from reprocheck import settings
     from reprocheck.resume.external_checkpoint import absolute
-    from reprocheck.resume.report.formats import write
     from reprocheck.resume.request import Asked, places, refuse_signal, words
 
     with _noted():
@@ -212,11 +210,7 @@ def check_resume(
             pattern=absolute(checkpoint, Path.cwd()),
             explain=confirm,
         )
-        entry = _script(target, args, {}, held)
-        folder = launch.prepare(held.output, entry.name)
-        found = checked(entry, held, folder, Silent(observer or launch.Quiet()), asked)
-        write(found, folder, None if held.draw else ["json"])
-        return found
+        return _resumed(_script(target, args, {}, held), held, asked, observer)
 
 
 def compare(
@@ -257,10 +251,7 @@ def compare(
             found, folder = replay.joined(
                 (one, other), (os.fspath(first), os.fspath(second)), held, force=force
             )
-        formats = None
-        if not held.draw:
-            formats = ["json"]
-        report.write(found, folder, formats)
+        report.write(found, folder, report.names(found, held.draw))
         return found
 
 
@@ -317,6 +308,21 @@ def _checked(
     return _written(entry, held, folder, observer or launch.Quiet(), search=search)
 
 
+def _resumed(
+    entry: EntryPoint, held: Settings, asked: Asked, observer: Observer | None
+) -> ResumeCheck:
+    """Run the check of a resume, write its reports, and return it."""
+    from reprocheck import launch
+    from reprocheck.launch.observer import Silent
+    from reprocheck.resume.check import checked
+    from reprocheck.resume.report.formats import write
+
+    folder = launch.prepare(held.output, entry.name)
+    found = checked(entry, held, folder, Silent(observer or launch.Quiet()), asked)
+    write(found, folder, ["json"] if held.draw is False else None)
+    return found
+
+
 def _script(
     target: object, args: Sequence[Any], kwargs: Mapping[str, Any], held: Settings
 ) -> EntryPoint:
@@ -353,7 +359,7 @@ def _written(
     from reprocheck.workflow.check import checked, written
 
     found = checked(entry, held, folder, _teller(observer, folder), search=search)
-    failure = written(found, folder, draw=held.draw)
+    failure = written(found, folder, held.draw)
     if failure is not None:
         observer.message(failure.message)
     return found

@@ -58,11 +58,10 @@ class Reprocheck:
         `args` are the words of a script; a function takes `args` and `kwargs`.
 
         A script's path starts from the folder of the test file, or from pytest's root folder.
-        `options` are those of `reprocheck.check`; the page and the charts are drawn only where the
-        check fails, unless `draw=True`. `explain=True` searches for the cause of a difference as
-        `reprocheck.explain` does, with runs under controls. Raises AssertionError with the verdict,
-        the place where the runs diverge, the cause and its fix; UsageError where the check cannot
-        be made.
+        `options` are those of `reprocheck.check`. `explain=True` searches for the cause of a
+        difference as `reprocheck.explain` does, with runs under controls. Raises AssertionError
+        with the verdict, the place where the runs diverge, the cause and its fix; UsageError where
+        the check cannot be made.
         """
         __tracebackhide__ = True
         from reprocheck.api import check, explain
@@ -70,20 +69,16 @@ class Reprocheck:
 
         if not callable(target):
             target = self._script(Path(target))
-        draw = options.pop("draw", None)
         options.setdefault("output", self._output())
         make = check
         if options.get("explain"):
             make = explain
         try:
-            found = make(target, args, kwargs, draw=bool(draw), **options)
+            found = make(target, args, kwargs, **options)
         except ReprocheckError as error:
             raise error.with_traceback(None) from None
         if not found.passed:
-            place = found.folder
-            if draw is not False:
-                place = _drawn(found)
-            raise AssertionError(f"{failure(found)}\nreport: {place}")
+            raise AssertionError(f"{failure(found)}\nreport: {_page(found)}")
         if not found.verdict.plainly_passes:
             rule = found.verdict.next_rule
             said = f"{found.verdict.title}; fail_on={rule!r} makes it a failure"
@@ -131,17 +126,13 @@ class Reprocheck:
         return tmp_path / "reprocheck"
 
 
-def _drawn(check: Check) -> Path:
-    """Return the page of a failed check; its folder where it cannot be drawn."""
-    from reprocheck.errors import ReprocheckError
-    from reprocheck.report import FORMATS, write
+def _page(check: Check) -> Path:
+    """Return the page of a check; its folder where none was drawn."""
+    from reprocheck.report import FORMATS
 
     folder = check.folder or Path()
-    try:
-        write(check, folder)
-    except ReprocheckError:  # the traces are there
-        return folder
-    return folder / FORMATS["html"].filename
+    page = folder / FORMATS["html"].filename
+    return page if page.is_file() else folder
 
 
 def failure(check: Check) -> str:

@@ -1,18 +1,21 @@
 """The command line. One module a command; `console` and its `terminal` alone know the terminal,
 `failure` alone prints errors.
 
-Start-up is a budget: what only asks for the version or the overview is answered here, before typer
-is imported, and every command imports what it needs inside its function.
+Start-up is a budget (`python -m benchmarks --only help`): what only asks for help or the version is
+printed here from `help.txt`, an entry of the catalogue without the parser, and every command
+imports what it needs inside its function.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # importing `typing` takes as long as half of a bare start of Python
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from reprocheck.cli.application import app
 
 __all__ = ["COMPLETE", "app", "main"]
@@ -23,27 +26,37 @@ COMPLETE = "_REPROCHECK_COMPLETE"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code of the process."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if COMPLETE not in os.environ:
+        from reprocheck.cli import help_pages
+
+        if help_pages.printed(words):
+            return 0
     from reprocheck import interrupts
     from reprocheck.cli import own_process
 
     interrupts.listen()
     own_process.settle()
 
-    from reprocheck.cli import overview
     from reprocheck.cli.failure import guarded
 
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    return guarded(lambda: _answer(words), verbose="-v" in words[:2] or "--verbose" in words[:2])
+
+
+def _answer(words: list[str]) -> int:
+    """Answer without typer what is asked most, because its import takes longer than the answer."""
+    from reprocheck.cli import overview
+
     if COMPLETE not in os.environ:
-        if words in (["--version"], ["-V"]):
-            return guarded(overview.print_version)
-        if words in ([], ["--help"], ["-h"], ["help"]):
-            return guarded(overview.print_help)
-    return guarded(
-        lambda: _application(words), verbose="-v" in words[:2] or "--verbose" in words[:2]
-    )
+        if words in overview.ASKS_FOR_VERSION:
+            return overview.print_version()
+        if words in overview.ASKS_FOR_HELP:
+            return overview.print_help()
+        match words:
+            case ["rules", code] if not code.startswith("-"):
+                from reprocheck.cli import rules_view
 
-
-def _application(words: list[str]) -> int:
+                return rules_view.print_one(code)
     from reprocheck.cli.application import invoke
 
     return invoke(words)

@@ -139,7 +139,8 @@ def invoke(words: list[str]) -> int:
         words = [*words[1:], "--help"]
     words = _resuming(words)
     if words[1:] in _ASKS_FOR_HELP and words[0] in overview.COMMANDS:
-        return _print_help(words[0])
+        typer.echo(help_of(made(words[0]), f"reprocheck {words[0]}"))
+        return 0
     try:
         code = app(args=words, prog_name="reprocheck", standalone_mode=False)
     except typer.Abort:
@@ -175,16 +176,16 @@ def _resuming(words: list[str]) -> list[str]:
     return ["resume", "--explain", *words[1:place], *words[place + 1 :]]
 
 
-def _print_help(name: str) -> int:
-    """Print the help of a command without the parser, because typer 0.29 imports pydantic even for
+def help_of(command: Any, called: str, width: int | None = None) -> str:
+    """Return the help of a command without the parser, because typer 0.29 imports pydantic even for
     `--help`, which takes 0.3 s of CPU time.
     """
-    command = made(name)
-    with typer.Context(
-        command, info_name=f"reprocheck {name}", help_option_names=HELP_NAMES["help_option_names"]
-    ) as context:
-        typer.echo(command.get_help(context))
-    return 0
+    names = HELP_NAMES["help_option_names"]
+    context = typer.Context(
+        command, info_name=called, help_option_names=names, terminal_width=width
+    )
+    with context:
+        return str(command.get_help(context))
 
 
 _PARSE_ERROR: type[Exception] = next(

@@ -214,8 +214,8 @@ def _compared(
     finally:
         console.clear()
     summary.print_verdict(check, console)
-    written = write(check, folder, console, target, draw=held.draw)
-    page = summary.page(written=written, drawn=held.draw)
+    written = write(check, folder, console, target, held.draw)
+    page = summary.page(written=written, draw=held.draw)
     summary.print_place(check, console, Path(os.path.relpath(folder)), page)
     summary.print_next(check, console)
     return check.verdict.exit_code

@@ -56,6 +56,10 @@ class Console:
         self._language = settings.lang
         self.rows = 0
         """Rows that stay on `err`."""
+        self.meanwhile: dict[bool, Callable[[], object]] = {}
+        """What is called once, when the first run of the check starts (False), or the first run
+        beyond those of the check (True).
+        """
         self._drawing = self.err.live and not settings.quiet and not settings.show_output
         self._live: Live | None = None
         self._clock = clock
@@ -112,6 +116,7 @@ class Console:
         self._progress.started(number, of, self._clock())
         self._show()
         self._tick()
+        self.meanwhile.pop(self._aside, lambda: None)()
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
         """Store the progress of a run, which the live line shows when it is drawn next."""

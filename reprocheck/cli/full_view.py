@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reprocheck.cli.labels import INDENT, Labels
-from reprocheck.cli.proof import print_controls, print_search
-from reprocheck.cli.reasons import print_causes, print_ladder, print_scan
+from reprocheck.cli.reasons import (
+    print_causes,
+    print_controls,
+    print_ladder,
+    print_scan,
+    print_search,
+)
 from reprocheck.cli.sentences import (
     STYLES,
     caveats_said,

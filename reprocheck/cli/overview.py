@@ -71,6 +71,10 @@ def help_text() -> str:
     )
 
 
+ASKS_FOR_HELP: tuple[list[str], ...] = ([], ["--help"], ["-h"], ["help"])
+ASKS_FOR_VERSION = (["--version"], ["-V"])
+
+
 def print_help() -> int:
     """Print the overview."""
     _print(help_text() + "\n")
@@ -79,8 +83,13 @@ def print_help() -> int:
 
 def print_version() -> int:
     """Print the name and version of reprocheck."""
-    _print(f"reprocheck {__version__}\n")
+    _print(version_text())
     return 0
+
+
+def version_text() -> str:
+    """Return the name and version of reprocheck."""
+    return f"reprocheck {__version__}\n"
 
 
 def table(rows: dict[str, str]) -> list[str]:

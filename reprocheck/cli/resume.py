@@ -19,7 +19,11 @@ from reprocheck.resume.request import GO_ON, PLACES, TWICE, WITHIN
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
+    from reprocheck.cli.destination import Destination
+    from reprocheck.model import EntryPoint
     from reprocheck.resume.model import ResumeCheck
+    from reprocheck.resume.request import Asked
+    from reprocheck.settings import Draw, Settings
 
 TAKEN_FROM_RUN = (
     "rtol", "atol", "timeout", "output", "keep", "python", "show_output", "draw",
@@ -135,13 +139,10 @@ def resume(
 ) -> int:
     """Return the exit code of the verdict."""
     from reprocheck import launch, settings
-    from reprocheck.cli.console import Console
-    from reprocheck.cli.failure import Interrupted
-    from reprocheck.cli.run import entry_words, interpreter, kept, title
-    from reprocheck.resume.check import checked
+    from reprocheck.cli.run import entry_words, interpreter
     from reprocheck.resume.external_checkpoint import absolute
     from reprocheck.resume.launchers import refuse_ranks, with_ranks
-    from reprocheck.resume.report.formats import FORMATS, known
+    from reprocheck.resume.report.formats import known
     from reprocheck.resume.request import Asked, places, refuse, refuse_signal, words
 
     if workdir != "copy":
@@ -173,6 +174,24 @@ def resume(
     refuse(entry)
     if ranks:
         with_ranks(entry.command, ranks)  # refused before anything is made
+    return _perform(entry, held, asked, target, write_patch)
+
+
+def _perform(
+    entry: EntryPoint,
+    held: Settings,
+    asked: Asked,
+    target: Destination | None,
+    write_patch: Path | None,
+) -> int:
+    """Make the check, from the report folder to the place of the report; return its exit code."""
+    from reprocheck import launch
+    from reprocheck.cli.console import Console
+    from reprocheck.cli.failure import Interrupted
+    from reprocheck.cli.run import kept, title
+    from reprocheck.resume.check import checked
+    from reprocheck.resume.report.formats import FORMATS
+
     folder = launch.prepare(held.output, entry.name)
     # how many runs and iterations there are is known only while they are under way
     console = Console(
@@ -186,7 +205,7 @@ def resume(
     finally:
         console.clear()
     print_check(check, console)
-    drawn = write(check, folder, draw=held.draw)
+    drawn = write(check, folder, held.draw)
     if target is not None:
         target.put(FORMATS[target.format].render(check))
     if write_patch is not None:
@@ -206,16 +225,17 @@ def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
     put(file.parent, file.name, repairs[0].patch.encode())
 
 
-def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
-    """Write the reports, only report.json unless `draw`; return the file for people to open, "" if
-    none could be written.
+def write(check: ResumeCheck, folder: Path, draw: Draw) -> str:
+    """Write the reports, only report.json if `draw` is False.
+
+    Returns the file for people to open, "" if none could be written.
     """
     from reprocheck.cli.failure import print_error
     from reprocheck.resume.report import formats
 
-    opened = "html" if draw else "json"
+    opened = "json" if draw is False else "html"
     try:
-        formats.write(check, folder, None if draw else ["json"])
+        formats.write(check, folder, ["json"] if draw is False else None)
     except ReprocheckError as error:
         print_error(error.message, error.fix)
         return ""

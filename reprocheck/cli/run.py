@@ -20,7 +20,7 @@ from reprocheck.settings import OPTIONS
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
     from reprocheck.model import Check, EntryPoint
-    from reprocheck.settings import Settings
+    from reprocheck.settings import Draw, Settings
 
 AttachOption = Annotated[
     bool,
@@ -115,12 +115,12 @@ def perform(
         from reprocheck.cli import summary  # with the report, loaded while the runs were under way
 
         summary.print_verdict(check, console)
-        written = write(check, folder, console, target, draw=held.draw)
+        written = write(check, folder, console, target, held.draw)
     except KeyboardInterrupt:
         raise Interrupted(kept(folder)) from None
     finally:
         console.clear()
-    page = summary.page(written=written, drawn=held.draw)
+    page = summary.page(written=written, draw=held.draw)
     summary.print_place(check, console, Path(os.path.relpath(folder, shown_from)), page)
     if attach and check.verdict.exit_code:
         _attach(check, folder, console, values=values)
@@ -209,33 +209,36 @@ def _record(
     search: bool,
     values: bool,
 ) -> Check:
-    """Run and explain the check, and return it. Libraries that only the report needs are loaded
-    meanwhile.
+    """Run and explain the check, and return it. What only the verdict and the report need is loaded
+    while the first run is under way, and what draws pictures while a difference is explained.
     """
     import threading
 
     from reprocheck.workflow.check import checked
 
-    warming = threading.Thread(target=_warm_up, kwargs={"draw": held.draw}, daemon=True)
-    warming.start()
+    for_report = threading.Thread(target=_warm_up, args=(held.draw,), daemon=True)
+    for_pictures = threading.Thread(target=_warm_up, args=(held.draw is not False,), daemon=True)
+    console.meanwhile = {False: for_report.start}
+    if not held.asks_for_modules:  # else a check that passes has further runs, too
+        console.meanwhile[True] = for_pictures.start
     try:
         return checked(entry, held, folder, console, search=search, values=values)
     finally:
         console.clear()
-        warming.join()
+        for warming in (for_report, for_pictures):
+            if warming.is_alive():
+                warming.join()
 
 
-def _warm_up(*, draw: bool) -> None:
-    """Load the libraries that drawing needs; errors are ignored here, because they occur again, and
-    are reported, when drawing begins.
+def _warm_up(draw: Draw) -> None:
+    """Load what the reports need; errors are ignored here, because they occur again, and are
+    reported, when drawing begins.
     """
-    if not draw:
-        return
     with suppress(Exception):
         from reprocheck import report
         from reprocheck.cli import summary  # noqa: F401
 
-        report.warm_up()
+        report.warm_up(draw)
 
 
 def kept(folder: Path) -> str:
@@ -250,9 +253,9 @@ def kept(folder: Path) -> str:
 
 
 def write(
-    check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool
+    check: Check, folder: Path, console: Console, target: Destination | None, draw: Draw
 ) -> bool:
-    """Write the reports, report.json alone unless `draw`, and what goes to `target`.
+    """Write the reports that the setting `draw` asks for, and what goes to `target`.
 
     Returns whether the reports could be written.
 
@@ -262,7 +265,7 @@ def write(
     from reprocheck.workflow.check import written
 
     console.status("drawing the report")
-    failure = written(check, folder, draw=draw)
+    failure = written(check, folder, draw)
     console.clear()
     if failure is not None:
         print_error(failure.message, failure.fix)

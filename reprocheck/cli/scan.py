@@ -125,13 +125,7 @@ def scan(
     Exit 1 on findings of severity error or warning.
     """
     name, file = _destination(format, output_file)
-    if diff and fix:
-        raise UsageError(
-            "--diff and --fix exclude each other.",
-            "Take --diff to see the changes, --fix to make them.",
-        )
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
+    _refuse(diff=diff, fix=fix, jobs=jobs)
     from reprocheck.scan import baseline as baselines, options, scan as run
     from reprocheck.scan.cache import default_folder
     from reprocheck.scan.select import without
@@ -171,6 +165,17 @@ def scan(
         result = scanned()
     _write(result, name, file)
     return _exit_code(result, exit_zero=exit_zero)
+
+
+def _refuse(*, diff: bool, fix: bool, jobs: int | None) -> None:
+    """Raise UsageError for options that exclude each other, or for no process at all."""
+    if diff and fix:
+        raise UsageError(
+            "--diff and --fix exclude each other.",
+            "Take --diff to see the changes, --fix to make them.",
+        )
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
 
 
 def _given(paths: list[Path], stdin_filename: Path | None) -> dict[Path, bytes]:

@@ -19,6 +19,7 @@ from reprocheck.report import FORMATS, ladder, next_command, text
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
     from reprocheck.cli.terminal import Stream
+    from reprocheck.settings import Draw
 
 
 def print_verdict(check: Check, console: Console) -> None:
@@ -34,15 +35,11 @@ def print_verdict(check: Check, console: Console) -> None:
         full_view.print_all(check, console)
 
 
-def page(*, written: bool, drawn: bool) -> str | None:
+def page(*, written: bool, draw: Draw) -> str | None:
     """Return the format for people to open; None if no report could be written."""
     if not written:
         return None
-    return _PAGES[drawn]
-
-
-_PAGES = {True: "html", False: "json"}
-"""Whether reports were drawn -> the format."""
+    return "json" if draw is False else "html"
 
 
 def print_place(check: Check, console: Console, folder: Path, written: str | None) -> None:

@@ -39,6 +39,8 @@ _CONTROL = re.compile(
     # they hide or turn text around
     "\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+"""Of the styles that are used here."""
 ASCII = str.maketrans(
     {
         "·": "-",
@@ -169,6 +171,9 @@ class Stream:
 
     def line(self, text: str | Text = "", style: str = "") -> None:
         """Write a row unchanged, to be copied: not wrapped, tabs kept."""
+        if isinstance(text, str) and not self._has_rich:
+            self.put(f"{self._styled(text, style)}\n")
+            return
         from rich.segment import Segment, Segments
 
         row = self.text(text) if isinstance(text, str) else text.copy()
@@ -194,14 +199,23 @@ class Stream:
 
     def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
         """Write text wrapped to the width; words are never broken."""
-        for row in self.wrapped(text, indent):
+        for row in self._spaced(text, indent):
             self.line(row, style)
 
     def labelled(
         self, label: str, text: str, style: str = "", *, indent: int = 0, label_width: int = 0
     ) -> None:
         """Write `label text`, wrapped; the text forms its own column if the label is short."""
-        for row in self.labelled_rows(label, text, style, indent=indent, label_width=label_width):
+        if self._has_rich:
+            rows: list[str] | list[Text] = self.labelled_rows(
+                label, text, style, indent=indent, label_width=label_width
+            )
+        else:
+            column = _column(label, indent, label_width)
+            first, *rows = self._spaced(text, column)
+            space = " " * (column - indent - cells(label))
+            self.put(f"{' ' * indent}{self._styled(label, style)}{space}{first[column:]}\n")
+        for row in rows:
             self.line(row)
 
     def labelled_rows(
@@ -214,18 +228,34 @@ class Stream:
         label_width: int = 0,
     ) -> list[Text]:
         """Return the rows that `labelled` writes."""
-        gap = 2 if label_width else 1
-        column = indent + max(label_width, cells(label)) + gap
+        column = _column(label, indent, label_width)
         first, *more = self.wrapped(text, column)
         head = self.joined(" " * indent, (label, style), " " * (column - indent - cells(label)))
         return [head + first[column:], *more]
 
     def wrapped(self, text: str, indent: int = 0) -> list[Text]:
         """Return the rows of a text at an indent; line breaks of the text are kept."""
+        return list(map(self.text, self._spaced(text, indent)))
+
+    def _spaced(self, text: str, indent: int) -> list[str]:
+        """Return the rows of `wrapped` without rich."""
         width = max(self.width - indent, NARROWEST_COLUMN)
         rows = [row for line in text.split("\n") for row in self._rows(line, width)]
         space = " " * indent
-        return [self.text(f"{space}{row}" if row else "") for row in rows]
+        return [f"{space}{row}" if row else "" for row in rows]
+
+    @property
+    def _has_rich(self) -> bool:
+        """Return whether rich draws on this stream already, and so may keep a live row there."""
+        return "rich" in self.__dict__
+
+    def _styled(self, text: str, style: str) -> str:
+        """Return what rich would write for a text in a style, without rich."""
+        shown = harmless(self.fit(text))
+        if not (shown and style and self.color):
+            return shown
+        codes = ";".join(map(_CODES.__getitem__, style.split()))
+        return f"\x1b[{codes}m{shown}\x1b[0m"
 
     def _rows(self, line: str, width: int) -> list[str]:
         """Wrap one line into rows, because rich would break a word longer than a row, such as a
@@ -306,6 +336,12 @@ class _Guarded:
 
     def isatty(self) -> bool:
         return self._stream.tty
+
+
+def _column(label: str, indent: int, label_width: int) -> int:
+    """Return the column in which the text behind a label begins."""
+    gap = 2 if label_width else 1
+    return indent + max(label_width, cells(label)) + gap
 
 
 def cells(text: str) -> int:

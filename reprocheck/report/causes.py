@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from reprocheck import rules
 from reprocheck.language import mark, tr
 from reprocheck.model import Cause, Check, Confidence
-from reprocheck.report import cited_rules, controls, ladder
-from reprocheck.report.blocks import Block, CausePanel, Repair, Section, Source, Text, section
+from reprocheck.report import controls, ladder
+from reprocheck.report.blocks import (
+    Block,
+    CausePanel,
+    Repair,
+    RuleEntry,
+    Section,
+    Source,
+    Text,
+    section,
+)
 from reprocheck.report.text import joined, line, origin, printable
+from reprocheck.rules import Entry
+from reprocheck.wording.fixes import translated
 
 CONFIDENCE: Mapping[Confidence, str] = {
     "observed": mark("the recorded runs show it"),
     "confirmed": mark("a control removes the difference"),
     "suspected": mark("a rule fits, the runs do not show it"),
 }
+
+MOST_ENTRIES = 6
+"""Entries of the catalogue on a page at most."""
 
 
 def cause_and_fix(check: Check) -> Section | None:
@@ -77,7 +92,7 @@ def panel(check: Check, cause: Cause, repair: Repair | None, *, leads: bool) -> 
         evidence=tuple(cause.evidence),
         sources=() if cause.source is None else (Source(cause.source),),
         repair=repair,
-        known=cause.code in cited_rules.codes(check),
+        known=cause.code in cited_codes(check),
         rung=rung.rung if leads and rung is not None else "",
     )
 
@@ -147,3 +162,33 @@ def summary(check: Check, *, every: bool = True) -> list[str]:
     for cause in check.causes:
         lines.append(joined(", ", f"cause: {cause_title(cause)}", origin(cause.source)))
     return lines
+
+
+def cited_entries(check: Check) -> tuple[Entry, ...]:
+    """Return the entries of the causes, in their order, each once; none of a code that is not in
+    the catalogue any more.
+    """
+    found = map(rules.find, dict.fromkeys(cause.code for cause in check.causes))
+    return tuple(map(translated, filter(None, found)))[:MOST_ENTRIES]
+
+
+def cited_codes(check: Check) -> frozenset[str]:
+    """Return the codes of the catalogue entries that a check cites."""
+    return frozenset(known.code for known in cited_entries(check))
+
+
+def rules_of_causes(check: Check) -> Section | None:
+    """Return the catalogue entries of the causes; None if there are none."""
+    best = check.causes[0].code if check.causes else ""
+    blocks = [
+        RuleEntry(
+            code=entry.code,
+            name=entry.name,
+            why=entry.why,
+            shows=entry.shows,
+            target="cause" if entry.code == best else "causes",
+            rung=entry.rung if check.ladder is not None else "",
+        )
+        for entry in cited_entries(check)
+    ]
+    return section("rules", tr("Rules"), blocks, detail=True)

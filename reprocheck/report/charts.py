@@ -1,14 +1,12 @@
-"""Loss and difference charts as SVG and PNG: matplotlib Figures, never pyplot, the same bytes for
-the same check.
+"""Loss and difference charts as pictures, SVG and PNG: matplotlib Figures, never pyplot, the same
+bytes for the same check. A page draws its own (`page_charts`).
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html import escape
 from io import BytesIO
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, TypeVar
@@ -43,14 +41,6 @@ DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
     (0, (8, 3, 2, 3)),
 )
 """As in report.js and report.css: solid, dashed, dotted, dashes and dots."""
-ROLES = {
-    INK: "--ink",
-    MUTED: "--muted",
-    GRID: "--grid",
-    PAPER: "--panel",
-    LIMIT: "--limit",
-    MARK: "--mark",
-} | {colour: f"--run-{index}" for index, colour in enumerate(RUNS, 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +56,9 @@ _STROKES = {
 }
 """Whether a curve is that of run 1 -> how it is drawn."""
 _SIZE = (9.2, 3.5)
-_PREVIEW = (3.4, 1.9)
-"""Inches of a chart, and of the small one beside the verdict."""
-_FAMILY = re.compile(r"font(-family)?:([^;\"]*?)'DejaVu Sans'[^;\"]*")
+"""Inches of a chart."""
+MOST_LABELS = 10
+"""Entries of a legend."""
 
 
 def loss_figure(curves: Curves) -> Figure:
@@ -93,34 +83,6 @@ def loss_figure(curves: Curves) -> Figure:
         axes.set_ylim(bottom=low / 3)
     _crosses(axes, curves)
     _finish(axes, curves, empty="no loss was recorded")
-    return figure
-
-
-def preview_figure(curves: Curves) -> Figure:
-    """Return a small chart of the losses of every run, to be shown next to the verdict."""
-    figure, axes = _figure("loss", _PREVIEW)
-    figure.subplots_adjust(left=0.19, right=0.98, top=0.86, bottom=0.24)
-    for curve in curves.losses:
-        _draw(axes, curves, curve, label(curve, curves))
-    if logarithmic(curves):
-        axes.set_yscale("log")
-    if curves.first_divergence is not None:
-        axes.axvline(curves.first_divergence, color=MARK, linewidth=1.2, linestyle=(0, (1, 2)))
-    _finish(axes, curves, empty="no loss was recorded", most_labels=3, most_ticks=5)
-    return figure
-
-
-def series_figure(curves: Curves, name: str, axis: str) -> Figure:
-    """Return a chart of a series of every run over its steps."""
-    figure, axes = _figure(name)
-    axes.set_xlabel(axis)
-    for curve in curves.losses:
-        _draw(axes, curves, curve, label(curve, curves))
-    _finish(axes, curves, empty="no finite value was reported")
-    if len(curves.iterations):
-        first, last = float(curves.iterations.min()), float(curves.iterations.max())
-        room = 0.02 * (last - first) or 0.5
-        axes.set_xlim(first - room, last + room)
     return figure
 
 
@@ -228,28 +190,6 @@ def png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def inline(document: str, name: str, title: str, kind: str = "chart-static") -> str:
-    """Return an SVG document as an element for a page, of the class `kind`: colours of its theme,
-    its font, ids of its own, a title for screen readers.
-    """
-    body = document[document.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r'\bid="', f'id="{name}-', body)
-    body = re.sub(r"url\(#", f"url(#{name}-", body)
-    body = re.sub(r'href="#', f'href="#{name}-', body)
-    for colour, role in ROLES.items():
-        body = body.replace(colour, f"var({role})")
-    body = _FAMILY.sub(lambda found: f"font{found[1] or ''}:{found[2]}var(--sans)", body)
-    opening = re.match(r"<svg [^>]*>", body)
-    box = re.search(r'viewBox="[^"]*"', opening[0]) if opening else None
-    assert opening is not None and box is not None, "matplotlib writes both"
-    element = (
-        f'<svg class="{kind}" role="img" aria-label="{escape(title)}"'
-        f' {box[0]} xmlns="http://www.w3.org/2000/svg">'
-    )
-    return element + body[opening.end() :]
-
-
 def warm_up() -> None:
     """Draw and throw away a figure, so that fonts and back ends are loaded."""
     import numpy as np
@@ -263,10 +203,10 @@ def warm_up() -> None:
     svg(loss_figure(sample))
 
 
-def _figure(quantity: str, size: tuple[float, float] = _SIZE) -> tuple[Figure, Axes]:
+def _figure(quantity: str) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, facecolor=PAPER)
+    figure = Figure(figsize=_SIZE, facecolor=PAPER)
     axes = figure.add_subplot()
     figure.subplots_adjust(left=0.092, right=0.985, top=0.9, bottom=0.135)
     axes.set_facecolor(PAPER)
@@ -279,8 +219,7 @@ def _figure(quantity: str, size: tuple[float, float] = _SIZE) -> tuple[Figure, A
     axes.tick_params(colors=MUTED, labelsize=9, length=0)
     axes.tick_params(which="minor", length=0, labelsize=0)
     axes.set_xlabel("iteration", color=MUTED, fontsize=9)
-    # the name of a series is no formula
-    axes.set_ylabel(quantity, color=MUTED, fontsize=9, parse_math=False)
+    axes.set_ylabel(quantity, color=MUTED, fontsize=9)
     return figure, axes
 
 
@@ -376,9 +315,7 @@ def _zero_line(axes: Axes, curves: Curves, bottom: float) -> None:
     axes.axhline(bottom, color=GRID, linewidth=1.6, zorder=0.5)
 
 
-def _finish(
-    axes: Axes, curves: Curves, *, empty: str, most_labels: int = 10, most_ticks: int = 9
-) -> None:
+def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
     """Add the legend and integer ticks, or say why nothing is drawn."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -395,15 +332,15 @@ def _finish(
             fontsize=11,
         )
     elif labels:
-        if len(labels) > 5 and most_labels > 5:
+        if len(labels) > 5:
             axes.figure.subplots_adjust(top=0.84)
         axes.legend(
-            handles[:most_labels], labels[:most_labels], loc="lower right",
+            handles[:MOST_LABELS], labels[:MOST_LABELS], loc="lower right",
             bbox_to_anchor=(1.0, 1.0),
-            ncols=min(5, most_labels, len(labels)), frameon=False, fontsize=9, labelcolor=INK,
+            ncols=min(5, len(labels)), frameon=False, fontsize=9, labelcolor=INK,
             handlelength=2.6, columnspacing=1.4, borderaxespad=0.2,
         )  # fmt: skip
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=most_ticks, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     last = max(curves.total, 1)
     axes.set_xlim(1 - max(0.02 * (last - 1), 0.15), last + max(0.02 * (last - 1), 0.15))

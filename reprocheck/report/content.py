@@ -8,7 +8,6 @@ from __future__ import annotations
 from reprocheck.model import Check
 from reprocheck.report import (
     causes,
-    cited_rules,
     compared,
     controls,
     environment,
@@ -23,6 +22,7 @@ from reprocheck.report import (
     words,
 )
 from reprocheck.report.blocks import Report
+from reprocheck.report.curves import Curves
 from reprocheck.report.drawings import Drawings
 from reprocheck.report.next_step import next_command
 
@@ -47,20 +47,24 @@ DETAILS = (
     runs.the_runs,
     environment.environment,
     limits.coverage,
-    cited_rules.rules_of_causes,
+    causes.rules_of_causes,
     environment.settings,
 )
 """Those behind the curves."""
 
 
-def report(check: Check, drawn: Drawings | None = None) -> Report:
-    """Return the content of the report of a check; with charts if they are `drawn`."""
+def report(check: Check, drawn: Drawings | None = None, curves: Curves | None = None) -> Report:
+    """Return the content of the report of a check.
+
+    drawn   the charts of a page; None where nothing can be drawn
+    curves  what a text shows in their place; None for neither
+    """
     lead = ladder.lead(check)
     meaning = words.meaning(check) if check.between is not None or not lead else ()
     charts = () if drawn is None else tuple(drawing.chart for drawing in drawn.series)
     sections = (
         *(make(check) for make in PROOF),
-        numbers.losses(check, drawn),
+        numbers.losses(check, drawn, curves),
         series.reported_series(check, charts),
         *(make(check) for make in DETAILS),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import Check
-from reprocheck.report import charts, series
+from reprocheck.report import charts, page_charts, series
 from reprocheck.report.blocks import Chart
 from reprocheck.report.curves import Curve, Curves
 from reprocheck.report.text import line
@@ -42,17 +42,14 @@ class Drawings:
     series: tuple[SeriesDrawing, ...]
 
 
-def drawings(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> Drawings:
-    """Return the drawings of a page; the SVG documents of loss and difference are made already."""
-    preview = ""
-    if curves.total:
-        document = charts.svg(charts.preview_figure(curves))
-        preview = charts.inline(document, "preview", LOSS_TITLE, "chart-preview")
+def drawings(check: Check, curves: Curves) -> Drawings:
+    """Return the drawings of a page."""
+    loss = page_charts.loss_plot(curves)
     return Drawings(
         curves=curves,
-        preview=preview,
-        loss=charts.inline(loss_svg, "loss", LOSS_TITLE),
-        difference=charts.inline(difference_svg, "difference", DIFFERENCE_TITLE),
+        preview=page_charts.preview(loss, LOSS_TITLE) if curves.total else "",
+        loss=page_charts.chart(loss, LOSS_TITLE),
+        difference=page_charts.chart(page_charts.difference_plot(curves), DIFFERENCE_TITLE),
         series=tuple(_series_drawings(check)),
     )
 
@@ -62,8 +59,7 @@ def _series_drawings(check: Check) -> Iterator[SeriesDrawing]:
     for number, (row, curves, axis) in enumerate(series.drawn(check), start=1):
         name = line(row.name)
         title = f"{name} of every run over its {axis}s"
-        document = charts.svg(charts.series_figure(curves, name, axis))
-        svg = charts.inline(document, f"series-{number}", title)
+        svg = page_charts.chart(page_charts.series_plot(curves, name, axis), title)
         chart = Chart(id=f"series-chart-{number}", title=title, svg=svg)
         yield SeriesDrawing(name=name, chart=chart, curves=curves, axis=axis)
 

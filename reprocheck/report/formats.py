@@ -31,6 +31,8 @@ from reprocheck.wording.verdict import titled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from reprocheck.settings import Draw
+
 
 class Sheet:
     """A check as the report formats show it, with values that several formats need, computed once.
@@ -60,35 +62,25 @@ class Sheet:
         """The loss chart."""
         return charts.loss_figure(self.curves)
 
-    @cached_property
-    def difference(self) -> Figure:
-        """The difference chart."""
-        return charts.difference_figure(self.curves)
-
-    @cached_property
-    def loss_svg(self) -> str:
-        """The content of loss.svg."""
-        return charts.svg(self.loss)
-
     @property
     def page(self) -> bytes:
         """The content of report.html."""
-        difference = charts.svg(self.difference)
-        drawn = drawings.drawings(self.check, self.curves, self.loss_svg, difference)
+        drawn = drawings.drawings(self.check, self.curves)
         report = content.report(self.check, drawn)
         return html.render(report, self.issue, data=drawings.data(drawn))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A report format: its name, its file, a function that renders it in pieces, and which checks
-    have such a file.
+    """A report format: its name, its file, a function that renders it in pieces, which checks
+    have such a file, and whether it is a picture, which takes longer than all others.
     """
 
     name: str
     filename: str
     chunks: Callable[[Sheet], Iterable[bytes]]
     wanted: Callable[[Check], bool] = lambda check: True
+    picture: bool = False
 
     def render(self, check: Check) -> bytes:
         """Return the whole file. No clock, no environment, no network: the same bytes for the same
@@ -105,15 +97,26 @@ _ALL = (
     Format(
         name="md",
         filename="report.md",
-        chunks=lambda sheet: [markdown.render(content.report(sheet.check))],
+        chunks=lambda sheet: [markdown.render(content.report(sheet.check, curves=sheet.curves))],
     ),
     Format(name="csv", filename="losses.csv", chunks=lambda sheet: losses.chunks(sheet.check)),
-    Format(name="svg", filename="loss.svg", chunks=lambda sheet: [sheet.loss_svg.encode()]),
-    Format(name="png", filename="loss.png", chunks=lambda sheet: [charts.png(sheet.loss)]),
+    Format(
+        name="svg",
+        filename="loss.svg",
+        chunks=lambda sheet: [charts.svg(sheet.loss).encode()],
+        picture=True,
+    ),
+    Format(
+        name="png",
+        filename="loss.png",
+        chunks=lambda sheet: [charts.png(sheet.loss)],
+        picture=True,
+    ),
     Format(
         name="difference",
         filename="difference.png",
-        chunks=lambda sheet: [charts.png(sheet.difference)],
+        chunks=lambda sheet: [charts.png(charts.difference_figure(sheet.curves))],
+        picture=True,
     ),
     Format(
         name="html",
@@ -129,6 +132,17 @@ _ALL = (
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
 """Name of a format -> the format. To add one, add a line above."""
+
+
+def names(check: Check, draw: Draw) -> list[str]:
+    """Return the formats that the setting `draw` asks for.
+
+    `failure`, its default, leaves the pictures of a check that passes to `reprocheck report`.
+    """
+    if draw is False:
+        return ["json"]
+    has_pictures = draw is True or not check.verdict.plainly_passes
+    return [name for name, form in FORMATS.items() if has_pictures or not form.picture]
 
 
 def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> None:
@@ -165,11 +179,14 @@ _FIX = (
 )
 
 
-def warm_up() -> None:
-    """Import numpy, matplotlib and jinja2 and draw a throw-away figure: to be called in a
-    thread while runs are under way.
+def warm_up(draw: Draw) -> None:
+    """Import what every report takes, and for pictures that are drawn in any case draw a throw-away
+    figure: to be called in a thread while runs are under way.
     """
     import numpy  # noqa: F401
 
-    html.environment()
-    charts.warm_up()
+    if draw is False:
+        return
+    html.ready()
+    if draw is True:
+        charts.warm_up()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from reprocheck.language import count, tag, tr
 from reprocheck.model.verdict import Tone
 from reprocheck.report.blocks import Block, Report
+from reprocheck.report.page_charts import DASHES
 from reprocheck.report.text import fact, line, moment, origin
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 SIGNS: Mapping[Tone, str] = {"good": "✓", "unsure": "?", "bad": "≠", "failed": "!"}
-DASHES = ("none", "8 4", "2 3", "8 3 2 3")
-"""As in charts.py and report.js: solid, dashed, dotted, dashes and dots."""
 
 
 def render(report: Report, issue: str, *, data: Mapping[str, Any] | None = None) -> bytes:
@@ -113,6 +112,12 @@ def environment() -> Environment:
     templates.filters.update(rung_id=rung_id, origin=origin)
     templates.globals.update(count=count, tag=tag, tr=tr, DASHES=DASHES)
     return templates
+
+
+def ready() -> None:
+    """Import jinja2 and compile the templates."""
+    for name in ("page.html", "blocks.html"):
+        environment().get_template(name)
 
 
 def _html(block: Block) -> Markup:

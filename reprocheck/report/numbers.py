@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -13,6 +13,7 @@ from reprocheck.report import ladder, provenance, series, words
 from reprocheck.report.blocks import (
     Block,
     Chart,
+    Code,
     Fact,
     Facts,
     Numbers,
@@ -21,10 +22,15 @@ from reprocheck.report.blocks import (
     Text,
     section,
 )
-from reprocheck.report.curves import gaps
+from reprocheck.report.charts import label, logarithmic
+from reprocheck.report.curves import Curves, gaps
 from reprocheck.report.drawings import DIFFERENCE_TITLE, LOSS_TITLE, Drawings
 from reprocheck.report.text import UNKNOWN, joined, line, loss, more, number, ulps
 
+BARS = "▁▂▃▄▅▆▇█"
+BAR_COLUMNS = 60
+MOST_BARS = 8
+"""Rows of bars, of which each has so many columns."""
 LOSS_ROWS = 10
 CHECK_ROWS = 32
 
@@ -126,12 +132,41 @@ def _left_out(check: Check, shown: int) -> str:
     )
 
 
-def losses(check: Check, drawn: Drawings | None = None) -> Section | None:
-    """Return the section on the losses of all runs: charts if they are `drawn`, and a table of the
-    first losses for each rank; None if none was recorded.
+def losses(
+    check: Check, drawn: Drawings | None = None, curves: Curves | None = None
+) -> Section | None:
+    """Return the section on the losses of all runs: charts if they are `drawn`, or `curves` as
+    text, and a table of the first losses for each rank; None if none was recorded.
     """
-    charts = [] if drawn is None or not drawn.curves.total else list(_charts(check, drawn))
-    return section("losses", tr("Losses"), charts, loss_tables(check))
+    shown: Iterable[Block] = ()
+    if drawn is not None and drawn.curves.total:
+        shown = _charts(check, drawn)
+    elif curves is not None:
+        shown = _bars(curves)
+    return section("losses", tr("Losses"), shown, loss_tables(check))
+
+
+def _bars(curves: Curves) -> Iterator[Block]:
+    """Yield the curves as a row of bars each, all on one scale."""
+    import numpy as np
+
+    there = [curve for curve in curves.losses if np.isfinite(curve.values).any()][:MOST_BARS]
+    if not there:
+        return
+    scaled = np.array([curve.values for curve in there])
+    if logarithmic(curves):
+        scaled = np.log10(scaled)
+    low, high = np.nanmin(scaled), np.nanmax(scaled)
+    heights = (scaled - low) / ((high - low) or 1.0) * (len(BARS) - 1)
+    picks = np.unique(np.linspace(0, scaled.shape[1] - 1, BAR_COLUMNS).astype(np.int64))
+    names = [label(curve, curves) for curve in there]
+    width = max(map(len, names))
+    rows = []
+    for name, curve, row in zip(names, there, heights, strict=True):
+        bars = "".join(" " if math.isnan(one) else BARS[round(one)] for one in row[picks].tolist())
+        first, last = curve.values[np.isfinite(curve.values)][[0, -1]].tolist()
+        rows.append(f"{name:<{width}}  {bars}  {first:.6g} to {last:.6g}")
+    yield Code(text="\n".join(rows), language="text")
 
 
 def _charts(check: Check, drawn: Drawings) -> Iterator[Block]:

@@ -18,6 +18,7 @@ from reprocheck.settings.options import (
     OPTIONS as OPTIONS,
     PREFIX as PREFIX,
     SEED_LIMIT as SEED_LIMIT,
+    Draw as Draw,
     Option as Option,
     nearest as nearest,
 )
@@ -53,6 +54,8 @@ class Settings:
     steps     iterations to record; None: the whole training
     timeout   seconds that a run may take; None: no limit
     max_runs  further runs that a search may start; None: as many as the search takes
+    draw      whether pictures are drawn, or `failure`: where the check fails; False: nothing but
+              report.json is written
     output    report folder, relative to the working directory
     keep      report folders of earlier checks to keep; None: remove nothing
     python    interpreter of the script; None: the `python` of the command, or the interpreter that
@@ -78,7 +81,7 @@ class Settings:
     jobs: int = _default("jobs")
     jobs_on_accelerator: bool = _default("jobs_on_accelerator")
     level: Literal["auto", "loss", "module", "op"] = _default("level")
-    draw: bool = _default("draw")
+    draw: Draw = field(default=_default("draw"))
     explain: bool = _default("explain")
     max_runs: int | None = _default("max_runs")
     controls: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from reprocheck.errors import SettingsError
 from reprocheck.settings import controls
@@ -140,6 +141,16 @@ def _switch(value: object) -> object:
     return words[value.lower()]
 
 
+Draw = bool | Literal["failure"]
+"""When pictures are drawn: always, or where a check fails. With False report.json alone is
+written.
+"""
+
+
+def _draw(value: object) -> object:
+    return value if value == "failure" else _switch(value)
+
+
 FAIL_ON = ("checks", "any-iteration", "bitwise", "series:NAME")
 """As `reprocheck.model.FAIL_ON`, which `--help` does not load."""
 
@@ -199,6 +210,7 @@ def _folder(value: object) -> object:
 
 
 _SWITCH = Kind(type="switch", metavar="", allowed="true or false", parse=_switch)
+_DRAW = Kind(type="switch", metavar="", allowed="true, false or failure", parse=_draw)
 _COUNT = _whole(1, word="all")
 _TOLERANCE = _number("X", "a finite number, 0 or more", zero=True)
 _SECONDS = _number("SECONDS|none", "a number of seconds above 0, or none", zero=False, word="none")
@@ -283,10 +295,10 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "draw",
-        True,
-        _SWITCH,
-        "Draw the page, the charts and the tables. Without them report.json is still written,"
-        " and `reprocheck report` draws the rest later.",
+        "failure",
+        _DRAW,
+        "Draw loss.png, loss.svg and difference.png also where the check passes; --no-draw: write"
+        " report.json alone. `reprocheck report` draws the rest later.",
     ),
     Option(
         "explain",

@@ -127,7 +127,7 @@ def compare_recordings(then: Path, now: Path, output: Path, names: tuple[str, st
     held = settings.load({"output": str(output)}, output, {}, files=False)
     with bundle.opened(then) as first, bundle.opened(now) as second:
         check, folder = replay.joined((first, second), names, replace(held, keep=None), force=True)
-    written(check, folder, draw=True)
+    written(check, folder, held.draw)
     return folder
 
 

@@ -232,7 +232,7 @@ def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
     stopped_at  the last iteration before the early stop; None if the training was not stopped
     """
     grouping = recorded.grouping
-    ends = grouping.ends
+    ends = array("q", grouping.ends)
     if stopped_at is not None and stopped_at < len(ends):
         ends = ends[:stopped_at]
     count = ends[-1] if ends else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from reprocheck.language import changed, count, mark, tag, tr
@@ -123,8 +122,7 @@ def translated(entry: Entry) -> Entry:
     """Return an entry with its title, and the fixes that are sentences, translated."""
     if tag() == "en":
         return entry
-    return replace(
-        entry,
+    return entry._replace(
         title=tr(entry.title),
         fix=tr(entry.fix),
         fixes={name: tr(fix) for name, fix in entry.fixes.items()},

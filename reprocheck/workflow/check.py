@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reprocheck.launch.further_runs import Level
     from reprocheck.launch.observer import Teller
     from reprocheck.model import Check, EntryPoint
-    from reprocheck.settings import Settings
+    from reprocheck.settings import Draw, Settings
 
 
 def checked(
@@ -39,15 +39,17 @@ def checked(
     was recorded so far.
     """
     from reprocheck import launch
-    from reprocheck.recording import record
-    from reprocheck.wording import progress, told
-    from reprocheck.workflow import replay
-    from reprocheck.workflow.escalation import escalate, with_operands
-    from reprocheck.workflow.proof import searched
 
-    enough = partial(replay.nothing_to_compare, folder, teller)
+    enough = partial(_nothing_to_compare, folder, teller)
     with _alone(settings, teller):
         launch.check(entry, settings, folder, teller, output=teller.output, enough=enough)
+        # loaded here, so that the first run need not wait for it
+        from reprocheck.recording import record
+        from reprocheck.wording import progress, told
+        from reprocheck.workflow import replay
+        from reprocheck.workflow.escalation import escalate, with_operands
+        from reprocheck.workflow.proof import searched
+
         teller.clear()
         teller.status(progress.comparing())
         if search:
@@ -61,16 +63,24 @@ def checked(
     return told(found)
 
 
+def _nothing_to_compare(folder: Path, teller: Teller) -> bool:
+    from reprocheck.workflow import replay
+
+    return replay.nothing_to_compare(folder, teller)
+
+
 def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
     """Return a context in which no other check runs in the working directory, unless both use
     copies.
     """
     from reprocheck import launch
-    from reprocheck.wording import progress
 
-    shared = settings.workdir == "copy"
-    waits = partial(teller.message, progress.waits_for_another_check())
-    return launch.alone_in(Path.cwd(), shared=shared, waits=waits)
+    def waits() -> None:
+        from reprocheck.wording import progress
+
+        teller.message(progress.waits_for_another_check())
+
+    return launch.alone_in(Path.cwd(), shared=settings.workdir == "copy", waits=waits)
 
 
 def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
@@ -127,15 +137,15 @@ def losses_of(check: Check) -> int:
     return sum(run.recorded_losses for run in check.runs[:1])
 
 
-def written(check: Check, folder: Path, *, draw: bool) -> ReprocheckError | None:
-    """Write the reports into `folder`; only report.json unless `draw`.
+def written(check: Check, folder: Path, draw: Draw) -> ReprocheckError | None:
+    """Write the reports into `folder`, those that the setting `draw` asks for.
 
     Returns the error if a report could not be written: the verdict stands without it.
     """
     from reprocheck import report
 
     try:
-        report.write(check, folder, None if draw else ["json"])
+        report.write(check, folder, report.names(check, draw))
     except ReprocheckError as error:
         return error
     return None

@@ -16,7 +16,8 @@ import jobs
 
 def test_passes(reprocheck):
     check = reprocheck.assert_reproducible(jobs.train, 5, kwargs={"seed": 1})
-    assert check.passed and not (check.folder / "report.html").exists()
+    assert check.passed and (check.folder / "report.html").exists()
+    assert not (check.folder / "loss.png").exists()
 
 def test_differs(reprocheck):
     reprocheck.assert_reproducible("unseeded.py", "word", explain=True)

@@ -12,7 +12,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from reprocheck import __version__
-from reprocheck.cli import COMPLETE, main, overview
+from reprocheck.cli import COMPLETE, help_pages, main, overview
 from reprocheck.cli.application import app
 from reprocheck.settings import OPTIONS
 from tests.conftest import clean_environment, reprocheck
@@ -40,14 +40,36 @@ def test_the_overview_imports_no_parser(words: list[str]) -> None:
     assert modules_after(words, "typer", "click", "reprocheck.settings", *HEAVY) == []
 
 
-@pytest.mark.parametrize("words", [["run", "--help"], ["env", "--seed", "0"]])
-def test_parsing_imports_nothing_heavy(words: list[str]) -> None:
-    assert modules_after(words, *HEAVY, "reprocheck.launch", "reprocheck.report") == []
+def test_parsing_imports_nothing_heavy() -> None:
+    heavy = (*HEAVY, "reprocheck.launch", "reprocheck.report")
+    assert modules_after(["env", "--seed", "0"], *heavy) == []
 
 
-def test_help_imports_no_model() -> None:
-    # its many data classes took longer than the rest of the command
-    assert modules_after(["run", "--help"], "reprocheck.model") == []
+@pytest.mark.parametrize("words", [["run", "--help"], ["help", "suite"], ["suite", "run", "-h"]])
+def test_the_help_of_a_command_imports_no_parser(words: list[str]) -> None:
+    of_ours = ("reprocheck.settings", "reprocheck.model", "reprocheck.cli.run")
+    assert modules_after(words, "typer", "click", "dataclasses", *of_ours, *HEAVY) == []
+
+
+def test_an_entry_of_the_catalogue_imports_no_parser() -> None:
+    found = modules_after(["rules", "RC302"], "typer", "click", "reprocheck.model", *HEAVY)
+    assert found == []
+
+
+def test_the_help_that_is_kept_is_what_the_parser_prints() -> None:
+    text = Path(help_pages.FILE).read_text(encoding="utf-8")
+    assert text == help_pages.by_parser(), "`python .ci/pages.py` writes it"
+    assert set(overview.COMMANDS) < set(help_pages.pages())
+
+
+def test_help_is_wrapped_where_a_terminal_is_narrow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["run", "--help"]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) < 60
+    assert "Run 1 is the reference." in " ".join(text.split())
 
 
 def test_the_overview_is_what_typer_prints_and_lists_the_commands() -> None:

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 import reprocheck
-from reprocheck.cli.proof import print_controls, print_search
+from reprocheck.cli.reasons import print_controls, print_search
 from reprocheck.cli.terminal import Stream
 from reprocheck.model import (
     Check,

@@ -89,6 +89,6 @@ def test_importing_the_report_loads_no_heavy_package() -> None:
 
 
 def test_drawing_needs_no_pyplot() -> None:
-    code = "import sys; from reprocheck.report import warm_up; warm_up(); print('matplotlib.pyplot' in sys.modules, 'pandas' in sys.modules)"
+    code = "import sys; from reprocheck.report import warm_up; warm_up(True); print('matplotlib.pyplot' in sys.modules, 'pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False False"

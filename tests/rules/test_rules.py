@@ -350,3 +350,10 @@ def test_a_file_that_is_no_table_of_entries_is_named(
     with pytest.raises(ReprocheckError) as caught:
         list(entries_of(file))
     assert caught.value.message.startswith(message)
+
+
+def test_the_rungs_of_entries_are_those_of_the_model() -> None:
+    from reprocheck.model.explanation import RUNGS
+    from reprocheck.rules.catalogue import _RUNGS
+
+    assert _RUNGS == RUNGS

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from os.path import relpath
 from typing import TYPE_CHECKING
 
-from reprocheck.cli.suite.words import cause_of
+from reprocheck import rules
 from reprocheck.language import count
 from reprocheck.suite.baselines import accept_command
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reprocheck.cli.terminal import Stream
-    from reprocheck.suite.model import TargetState
+    from reprocheck.suite.model import TargetCheck, TargetState
     from reprocheck.suite.night import Outcome
     from reprocheck.suite.targets import Suite
 
@@ -92,3 +92,15 @@ def _next(outcome: Outcome, elsewhere: Path | None) -> Iterator[tuple[str, str]]
         yield "accept new curves that are meant", accept_command(*drifted)
     elif all(state.state in ("new target", "not run") for state in outcome.states):
         yield "hold the next nights against this one", accept_command(why="first night")
+
+
+def cause_of(check: TargetCheck) -> str:
+    """Format the first cause of a check with its line: `RC604 The loader shuffles: train.py:12`."""
+    code = check.causes[0]
+    known = rules.find(code)
+    said = code
+    if known is not None:
+        said = f"{code} {known.title}"
+    if check.source:
+        said = f"{said}: {check.source}"
+    return said

@@ -135,9 +135,8 @@ def command(
         report = reports.read(history, outcome.night.id, suite)
         pages.write(report, night_folder(suite, outcome.night))
         written = site.write(history, suite)
-    out = standard_output()
-    if file is not None and file.file is None:
-        out = standard_error()
+    prints_report = file is not None and file.file is None
+    out = standard_error() if prints_report else standard_output()
     print_outcome(outcome, suite, written.index, out, elsewhere=folder)
     if file is not None:
         write_night(file, report)

@@ -7,19 +7,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reprocheck.report import charts
+from reprocheck.report import page_charts
 from reprocheck.report.curves import Curve, Curves
+from reprocheck.report.page_charts import Plot
 from reprocheck.resume.model import Outcome
 from reprocheck.resume.report import rows
 from reprocheck.resume.report.rows import Pair
 
 if TYPE_CHECKING:
     import numpy as np
-    from matplotlib.figure import Figure
 
 LOSS_TITLE = "Loss of the continued and of the resumed run over the iterations of the continued run"
 DIFFERENCE_TITLE = "Difference of the resumed run from the continued run, on a logarithmic scale"
-NAMES = ("continued run", "resumed run")
+NAMES = {"run 1": "continued run", "run 2": "resumed run"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,42 +31,29 @@ class Drawing:
     preview: str
 
 
-def drawing(outcome: Outcome, number: int) -> Drawing | None:
-    """Return the charts of a place, with ids of their own by its `number`; None where no loss can
-    be drawn.
-    """
+def drawing(outcome: Outcome) -> Drawing | None:
+    """Return the charts of a place; None where no loss can be drawn."""
     pairs = [*rows.before(outcome), *rows.pairs(outcome)]
     if not pairs or outcome.offset is None:
         return None
     curves = _curves(pairs)
     checkpoint = outcome.offset.k
-    loss = _with_checkpoint(charts.loss_figure(curves), checkpoint)
-    preview = _with_checkpoint(charts.preview_figure(curves), checkpoint)
+    loss = _with_checkpoint(page_charts.loss_plot(curves), checkpoint)
     difference = ""
     if curves.differences:
-        figure = _with_checkpoint(charts.difference_figure(curves), checkpoint)
-        name = f"difference-{number}"
-        difference = charts.inline(charts.svg(figure), name, DIFFERENCE_TITLE)
+        plot = _with_checkpoint(page_charts.difference_plot(curves), checkpoint)
+        difference = page_charts.chart(plot, DIFFERENCE_TITLE)
     return Drawing(
-        loss=charts.inline(charts.svg(loss), f"loss-{number}", LOSS_TITLE),
+        loss=page_charts.chart(loss, LOSS_TITLE),
         difference=difference,
-        preview=charts.inline(
-            charts.svg(preview), f"preview-{number}", LOSS_TITLE, "chart-preview"
-        ),
+        preview=page_charts.preview(loss, LOSS_TITLE),
     )
 
 
-def _with_checkpoint(figure: Figure, k: int) -> Figure:
+def _with_checkpoint(plot: Plot, k: int) -> Plot:
     """Add the line behind the checkpoint, and name axis and curves as a resume has them."""
-    axes = figure.axes[0]
-    axes.axvline(k + 0.5, color=charts.LIMIT, linewidth=1.2, linestyle="--")
-    axes.set_xlabel("iteration of the continued run")
-    legend = axes.get_legend()
-    for entry in [] if legend is None else legend.get_texts():
-        run = entry.get_text().removeprefix("run ")
-        if run in ("1", "2"):
-            entry.set_text(NAMES[int(run) - 1])
-    return figure
+    lines = (replace(line, label=NAMES.get(line.label, line.label)) for line in plot.lines)
+    return replace(plot, border=k + 0.5, axis="iteration of the continued run", lines=tuple(lines))
 
 
 def _curves(pairs: list[Pair]) -> Curves:

@@ -37,7 +37,7 @@ def page(check: ResumeCheck, issue: str) -> bytes:
 
     issue   what its button copies
     """
-    drawn = tuple(drawing(outcome, number) for number, outcome in enumerate(check.outcomes))
+    drawn = tuple(map(drawing, check.outcomes))
     return html.render(content.report(check, drawn), issue)
 
 

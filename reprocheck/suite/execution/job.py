@@ -164,6 +164,8 @@ def option_words(options: Mapping[str, object]) -> tuple[str, ...]:
 def _words_of(option: Option, value: object) -> Iterator[str]:
     """Yield one option as words of the command line; none if the value is the default."""
     if option.kind.type == "switch":
+        if value == "failure":  # of `draw`: the default, which has no word
+            return
         if value:
             yield option.flag
         elif not option.key.startswith("no-"):  # `--no-dropout` has no opposite

@@ -6,8 +6,7 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.cli.suite.outcome import print_outcome
-from reprocheck.cli.suite.words import cause_of
+from reprocheck.cli.suite.outcome import cause_of, print_outcome
 from reprocheck.cli.terminal import Stream
 from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.night import Outcome

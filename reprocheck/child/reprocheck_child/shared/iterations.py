@@ -16,7 +16,10 @@ Standard library only; the one module of the recorder that the parent process im
 
 from __future__ import annotations
 
-from array import array
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterable
 
 LOG, BACKWARD, GRAD = "log", "backward", "grad"
 _WEIGHT = {"": 1, GRAD: 1, BACKWARD: 2, LOG: 3}
@@ -26,6 +29,13 @@ IGNORED, COUNTED, COUNTED_FROM_HERE = 0, 1, 2
 """What `Grouping.loss` says of the losses it was given; the last: they count, and all losses before
 them no longer do.
 """
+
+
+def _array(numbers: Iterable[int]) -> array[int]:
+    """Return whole numbers in 8 bytes each."""
+    from array import array  # it imports `collections`: 3 ms of a process that trains nothing
+
+    return array("q", numbers)
 
 
 class Grouping:
@@ -48,7 +58,7 @@ class Grouping:
 
     def __init__(self) -> None:
         self.losses = 0
-        self.ends: array[int] = array("q")
+        self.ends: array[int] | list[int] = []  # an array from the first iteration on
         self.first_end: int | None = None
         self.moved_at: int | None = None
         self.moved_in: int | None = None
@@ -148,6 +158,8 @@ class Grouping:
         if self.regular(index):  # the bulk of a training: as _step, without its questions
             self._last = (index, changed)
             self._attached = self.losses
+            if not self.ends:
+                self.ends = _array(())
             self.ends.append(self.losses)
             if len(self._waiting) > 1:
                 self.unordered.append(len(self.ends))
@@ -228,7 +240,7 @@ class Grouping:
             # the losses so far awaited this update, unless weights moved by hand
             self._optimizers = True
             if self.moved_at is None:
-                self.ends = array("q")
+                self.ends = []
                 self._attached = self._by_loss = 0
                 self.first_end = None
         self._last = (index, changed)
@@ -259,6 +271,8 @@ class Grouping:
         self._waiting.clear()
 
     def _close(self) -> None:
+        if not self.ends:
+            self.ends = _array(())
         self.ends.append(self._attached)
         if len(self._threads) > 1:
             self.unordered.append(self.closed)
@@ -295,7 +309,7 @@ class Grouping:
         """
         gone = self._by_loss
         self.losses = self._attached = self._by_loss = 0
-        self.ends = array("q", [0] * (len(self.ends) - gone))
+        self.ends = _array([0] * (len(self.ends) - gone))
         self._threads.clear()
         self._waiting.clear()
         self.unordered.clear()

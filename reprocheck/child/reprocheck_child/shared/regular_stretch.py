@@ -8,12 +8,12 @@ second line would cost several times as much: the caches are cold in each step.
 from __future__ import annotations
 
 from _thread import get_ident
-from array import array
 
 from .mapping import BLOCK, Block, cut_off
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from typing import Any
 
 WIDTH = 8
@@ -27,6 +27,8 @@ Losses that are NaN are lines of the trace, they end a stretch.
 
 def stored(data: bytes) -> array[float]:
     """Return the losses of a part of a column, up to the first that was not stored yet."""
+    from array import array  # it imports `collections`: 3 ms of each process
+
     used = len(data.rstrip(UNUSED[:1]))
     return array("d", data[: -(-used // WIDTH) * WIDTH][: len(data) // WIDTH * WIDTH])
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reprocheck.report.spreadsheet import unmarked
 from reprocheck.suite.baselines.foreign.points import Points, precision_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def is_golden(text: str) -> bool:
@@ -54,6 +53,18 @@ _ROW = re.compile(r"\s*\d+(?:[ \t]+[-+.\w]+)+\s*")
 _NAMES = re.compile(r"^#\s*(step\s.*)$", re.MULTILINE)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Table:
+    """Rows of text, each with a cell for each name."""
+
+    names: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def column(self, name: str) -> list[str]:
+        place = self.names.index(name)
+        return [row[place] for row in self.rows]
+
+
 def is_columns(text: str) -> bool:
     """Return whether the first line that is no comment holds numbers separated by spaces."""
     rows = filterfalse(_SAYS_NOTHING.fullmatch, io.StringIO(text))
@@ -65,21 +76,13 @@ def read_columns(text: str) -> Iterator[Points]:
 
     Raises ValueError if the number of columns is not that of the header.
     """
-    import pandas as pd
-
     named = _NAMES.search(text)
     names = named[1].split() if named else ["step", "loss"]
-    table = pd.read_csv(
-        io.StringIO(text), sep=r"\s+", comment="#", header=None, dtype=str, keep_default_na=False
-    )
-    if len(table.columns) != len(names):
-        raise ValueError(f"it has {len(table.columns)} columns, and not {', '.join(names)}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"two of its columns have the same name: {', '.join(names)}")
-    table.columns = pd.Index(names)
-    if not table.astype(bool).to_numpy().all():
-        raise ValueError("a row has fewer columns than the others")
-    return _series(table, "step")
+    lines = io.StringIO(text, newline=None)
+    rows = [row for line in lines if (row := line.partition("#")[0].split())]
+    if rows and len(rows[0]) != len(names):
+        raise ValueError(f"it has {len(rows[0])} columns, and not {', '.join(names)}")
+    return _series(_table(names, rows), "step")
 
 
 def read_csv(text: str) -> Iterator[Points]:
@@ -87,23 +90,40 @@ def read_csv(text: str) -> Iterator[Points]:
     `losses.csv` of a report. Empty cells are left out. Raises ValueError if it has no such
     columns.
     """
-    import pandas as pd
-
-    table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-    if _OURS.issubset(table.columns):
+    try:
+        lines = io.StringIO(text.removeprefix("\ufeff"), newline="")
+        rows = list(filter(None, csv.reader(lines)))
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
+    names = rows[0] if rows else []
+    # a short row ends with empty cells
+    table = _table(names, [row + [""] * (len(names) - len(row)) for row in rows[1:]])
+    if _OURS.issubset(names):
         return _ours(table)
-    steps = [name for name in table.columns if name.lower() in _STEPS]
+    steps = [name for name in names if name.lower() in _STEPS]
     if not steps:
-        raise ValueError(f"it has no column `step` or `iteration`, but {', '.join(table.columns)}")
+        raise ValueError(f"it has no column `step` or `iteration`, but {', '.join(names)}")
     return _series(table, steps[0])
 
 
-def _series(table: pd.DataFrame, step: str) -> Iterator[Points]:
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> _Table:
+    """Return a table. Raises ValueError if a name stands twice, or a row has another length."""
+    if len(set(names)) < len(names):
+        raise ValueError(f"two of its columns have the same name: {', '.join(names)}")
+    for row in rows:
+        if len(row) != len(names):
+            fewer_or_more = "fewer" if len(row) < len(names) else "more"
+            raise ValueError(f"a row has {fewer_or_more} columns than the others")
+    return _Table(names=names, rows=rows)
+
+
+def _series(table: _Table, step: str) -> Iterator[Points]:
     """Yield a series for each column except the column of the steps."""
-    for name in table.columns:
+    places = table.column(step)
+    for name in table.names:
         if name.lower() in _NO_SERIES:
             continue
-        rows = [pair for pair in zip(table[step], table[name], strict=True) if all(pair)]
+        rows = [pair for pair in zip(places, table.column(name), strict=True) if all(pair)]
         texts = [text for _, text in rows]
         yield Points(
             name=name,
@@ -113,16 +133,20 @@ def _series(table: pd.DataFrame, step: str) -> Iterator[Points]:
         )
 
 
-def _ours(table: pd.DataFrame) -> Iterator[Points]:
+def _ours(table: _Table) -> Iterator[Points]:
     """Yield the series of run 1 from our own `losses.csv`, bit for bit."""
-    of_run = table[table["run"] == "1"]
-    for _, rows in of_run.groupby(["rank", "series", "by"], sort=False):
-        first = rows.iloc[0]
+    columns = ("run", "rank", "series", "by", "step", "value")
+    points: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
+    for run, rank, series, by, step, value in zip(*map(table.column, columns), strict=True):
+        if run == "1":
+            points.setdefault((rank, series, by), []).append((float(step), float(value)))
+    for (rank, series, by), pairs in points.items():
+        steps, values = zip(*pairs, strict=True)
         yield Points(
-            name=unmarked(first["series"]),
-            by=unmarked(first["by"]),
-            rank=int(first["rank"]),
-            steps=tuple(map(float, rows["step"])),
-            values=tuple(map(float, rows["value"])),
+            name=unmarked(series),
+            by=unmarked(by),
+            rank=int(rank),
+            steps=steps,
+            values=values,
             precision="double",
         )
