@@ -16,7 +16,7 @@ from reprocheck.cli import main
 from reprocheck.errors import UsageError
 from reprocheck.resume.external_checkpoint import Elsewhere
 from reprocheck.resume.uncovered_checkpoint import outside
-from tests.resume.trainings import WITHOUT_EXTRAS
+from tests.heads import NO_EXTRAS
 
 MOVED = """
 import os, pickle, shutil, sys
@@ -61,8 +61,7 @@ for step in range(first, 9):
         os.makedirs(out, exist_ok=True)
         save_file({"w": w, "step": np.array([step + 1])}, f"{out}/model.safetensors")
 """
-TENSORFLOW = f"""
-{WITHOUT_EXTRAS}
+TENSORFLOW = f"""{NO_EXTRAS}
 import tensorflow as tf
 
 w, step = tf.Variable([1.0, 2.0]), tf.Variable(0)

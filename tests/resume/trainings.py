@@ -10,13 +10,6 @@ from typing import Any
 
 from reprocheck.cli import main
 
-WITHOUT_EXTRAS = """
-import sys
-sys.modules.update(dict.fromkeys(("matplotlib", "pandas", "scipy", "sklearn")))
-"""
-"""The head of a script with Keras or TensorFlow, which import these where they are installed: it
-takes 2 s of CPU time.
-"""
 SCRIPT = """
 import json, multiprocessing, os, pickle, random, shutil, sys, threading
 from concurrent.futures import ThreadPoolExecutor
