@@ -9,12 +9,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from unittest import mock
 
 import pytest
@@ -255,18 +255,32 @@ def reprocheck_here(
 
     The page and the charts only where a test asks for them.
     """
-    environment = {"REPROCHECK_DRAW": str(draw).lower(), **environment}
-    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
-    with (
-        mock.patch.dict(os.environ, clean_environment(**environment), clear=True),
-        chdir(cwd),
-        redirect_stdout(streams[0]),
-        redirect_stderr(streams[1]),
-    ):
-        code = main([str(argument) for argument in arguments])
-    _signals_as_before()
-    stdout, stderr = (stream.buffer.getvalue().decode(errors="replace") for stream in streams)
+    drawn = {"REPROCHECK_DRAW": str(draw).lower(), **environment}
+    out, err = io.BytesIO(), io.BytesIO()
+    streams = [io.TextIOWrapper(one, "utf-8", write_through=True) for one in (out, err)]
+    code = main_here(arguments, cwd, clean_environment(**drawn), *streams)
+    stdout, stderr = (one.getvalue().decode(errors="replace") for one in (out, err))
     return subprocess.CompletedProcess(arguments, code, stdout, stderr)
+
+
+def main_here(
+    words: Sequence[str | Path],
+    cwd: Path,
+    environment: Mapping[str, str],
+    stdout: TextIO,
+    stderr: TextIO,
+) -> int:
+    """The exit code of a command line in a folder and an environment, in this process."""
+    with (
+        mock.patch.dict(os.environ, environment, clear=True),
+        chdir(cwd),
+        redirect_stdout(stdout),
+        redirect_stderr(stderr),
+    ):
+        try:
+            return main([str(word) for word in words])
+        finally:
+            _signals_as_before()
 
 
 def check(

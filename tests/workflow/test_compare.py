@@ -16,8 +16,10 @@ import pytest
 from reprocheck import compare
 from reprocheck.report import html
 from tests.conftest import mindspore_python, reprocheck_here
+from tests.heads import NO_COMPILER
 
 SCRIPTS = Path(__file__).parent / "scripts"
+THREADS = NO_COMPILER + (SCRIPTS / "threads.py").read_text()
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -62,7 +64,7 @@ def drift(document: dict[str, Any]) -> dict[str, list[str]]:
 def of_two_threads(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording of a training with PyTorch on two threads."""
     folder = tmp_path_factory.mktemp("threads")
-    (folder / "train.py").write_text((SCRIPTS / "threads.py").read_text())
+    (folder / "train.py").write_text(THREADS)
     return recorded(folder, "two.zip", "train.py", OMP_NUM_THREADS="2")
 
 
@@ -71,7 +73,7 @@ def test_another_number_of_threads_is_drift_and_no_noise(
     workdir: Path, of_two_threads: Path
 ) -> None:
     shutil.copy(of_two_threads, workdir)
-    (workdir / "train.py").write_text((SCRIPTS / "threads.py").read_text())
+    (workdir / "train.py").write_text(THREADS)
     recorded(workdir, "one.zip", "train.py", OMP_NUM_THREADS="1")
     (workdir / "train.py").unlink()  # it comes with the recordings
     done = reprocheck_here("compare", "two.zip", "one.zip", cwd=workdir, draw=True)
@@ -109,8 +111,7 @@ def test_another_number_of_threads_is_drift_and_no_noise(
 def test_a_gross_difference_of_the_source_comes_before_other_threads_and_both_are_causes(
     workdir: Path, of_two_threads: Path
 ) -> None:
-    script = (SCRIPTS / "threads.py").read_text()
-    (workdir / "train.py").write_text(script.replace("lr=0.01", "lr=0.02"))
+    (workdir / "train.py").write_text(THREADS.replace("lr=0.01", "lr=0.02"))
     recorded(workdir, "one.zip", "train.py", OMP_NUM_THREADS="1")
     done = reprocheck_here("compare", of_two_threads, "one.zip", cwd=workdir)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -120,7 +121,7 @@ def test_a_gross_difference_of_the_source_comes_before_other_threads_and_both_ar
         ("RC002", "suspected"),
     ]
     source = document["causes"][0]["source"]
-    assert (source["file"], source["line"]) == ("train.py", 7)
+    assert (source["file"], source["line"]) == ("train.py", 8)
     assert (
         "`lr` of SGD[0] is 0.01 in run 1 and 0.02 in run 2 at the update of iteration 1."
         in document["causes"][0]["evidence"]

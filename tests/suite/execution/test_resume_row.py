@@ -13,6 +13,7 @@ from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import load
 from tests.resume.trainings import SCRIPT
+from tests.suite.here import checks_here
 
 SUITE = """
 [suite.defaults]
@@ -42,7 +43,9 @@ def checked(folder: Path, *words: str, **options: object) -> TargetCheck:
         options={"draw": False, "rtol": 0.01},
         resume=options,
     )
-    return read(perform(Job(target=target, night="n", root=folder / "suite", place="n/a/1")))
+    job = Job(target=target, night="n", root=folder / "suite", place="n/a/1")
+    with checks_here():
+        return read(perform(job))
 
 
 def test_a_training_that_resumes_exactly_is_good(tmp_path: Path) -> None:
