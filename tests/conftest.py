@@ -302,6 +302,8 @@ def check(
         if explain or {"--no-explain", "--explain", "--level"} & set(arguments)
         else ("--no-explain",)
     )
+    # where everything is tried from end to end, reprocheck starts as a user starts it
+    own_process |= "tests/e2e/" in os.environ["PYTEST_CURRENT_TEST"]
     start: Callable[..., subprocess.CompletedProcess[str]] = (
         reprocheck if own_process else reprocheck_here
     )
