@@ -17,6 +17,7 @@ import pytest
 from reprocheck.suite.history import open_history
 from reprocheck.suite.targets import load
 from tests.conftest import clean_environment, reprocheck_here
+from tests.suite.here import checks_here
 from tests.suite.nights import BAD, GOOD
 
 TOKEN = "REPROCHECK_TEST_NIGHT"
@@ -124,7 +125,8 @@ def night(
         '[[target]]\nname = "bad"\nrun = "bad.py"\nexplain = true\n'
         '[[target]]\nname = "big"\nrun = "good.py"\nresources = {gpus = 1000}\n'
     )
-    done = reprocheck_here("suite", "run", "--format", "json", cwd=folder, COLUMNS="80")
+    with checks_here():
+        done = reprocheck_here("suite", "run", "--format", "json", cwd=folder, COLUMNS="80")
     return folder, done
 
 

@@ -94,7 +94,8 @@ def test_a_night_checks_how_a_target_resumes(
     (tmp_path / "train.py").write_text(SCRIPT)
     (tmp_path / "reprocheck.toml").write_text(SUITE)
     monkeypatch.chdir(tmp_path)
-    assert main(["suite", "run", "--no-record", "--jobs", "2"]) == 1
+    with checks_here():
+        assert main(["suite", "run", "--no-record"]) == 1
     suite = load(tmp_path)
     with open_history(suite.history) as history:
         (night,) = (one.id for one in history.nights())
@@ -119,7 +120,8 @@ def test_a_night_checks_how_a_target_resumes(
     shown = capsys.readouterr().out
     assert "reprocheck explain --resume --no-draw --go-on 4 train.py forgets" in shown
 
-    assert main(["suite", "run", "exact*", "--no-record", "--quiet"]) == 0
+    with checks_here():
+        assert main(["suite", "run", "exact*", "--no-record", "--quiet"]) == 0
     with open_history(suite.history) as history:
         states = history.states(night=history.nights()[-1].id)
         (state,) = (one for one in states if one.target == "exact[resume]")
