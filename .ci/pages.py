@@ -2,6 +2,8 @@
 
 docs/reference/rules.md, docs/rules/   the catalogue of causes
 docs/reference/ladder.md               the list of what rungs show
+docs/reference/controls.md             what each control does
+docs/reference/frameworks.md           the table of controls and frameworks
 docs/reference/bundle.md               the table of the fields that may leave
 docs/reference/files.md                the index of the files of the package
 """
@@ -11,8 +13,8 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
-from itertools import chain, takewhile
-from operator import methodcaller
+from itertools import chain, groupby, takewhile
+from operator import attrgetter, methodcaller
 from pathlib import Path
 from typing import get_args
 
@@ -22,6 +24,8 @@ from reprocheck.redaction.fields import EACH, TABLES
 from reprocheck.rules import catalogue, operator_lists
 from reprocheck.rules.catalogue import GROUPS, Entry
 from reprocheck.rules.fix_text import is_code, language
+from reprocheck.settings import controls
+from reprocheck.settings.controls import Control
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -29,17 +33,31 @@ DOCS = ROOT / "docs"
 
 def pages(docs: Path = DOCS) -> Mapping[Path, str]:
     """Return all of them, by their paths."""
-    ladder, bundle = docs / "reference" / "ladder.md", docs / "reference" / "bundle.md"
+    ladder = docs / "reference" / "ladder.md"
     ladder_text = ladder.read_text(encoding="utf-8").partition(RUNGS)[0] + rungs_section()
-    before, _, rest = bundle.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
+    between = {
+        docs / "reference" / "bundle.md": ("fields", fields_table()),
+        docs / "reference" / "controls.md": ("controls", controls_sections()),
+        docs / "reference" / "frameworks.md": ("controls", controls_table()),
+    }
     return {
         ladder: ladder_text,
-        bundle: f"{before}{BEGIN}\n{fields_table()}\n{END}{after}",
+        **{path: _between(path, *made) for path, made in between.items()},
         docs / "reference" / "files.md": files_page(),
         docs / "reference" / "rules.md": rules_page(),
         **{docs / "rules" / f"{entry.code}.md": rule_page(entry) for entry in catalogue()},
     }
+
+
+def _between(path: Path, of: str, made: str) -> str:
+    """Return the text of a file, with what is made between two comments: `table of fields`, `end of
+    the fields`.
+    """
+    begin, end = f"<!-- table of {of} -->", f"<!-- end of the {of} -->"
+    text = path.read_text(encoding="utf-8")
+    assert text.count(begin) == text.count(end) == 1, f"{path.name}: {begin} and {end}, once each"
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}\n{made}\n{end}{rest.partition(end)[2]}"
 
 
 def write(docs: Path = DOCS) -> None:
@@ -243,9 +261,54 @@ def _line(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-# ------------------------------------------------------------------------------- the fields
+# ------------------------------------------------------------------------------- the controls
 
-BEGIN, END = "<!-- table of fields -->", "<!-- end of the fields -->"
+COLUMNS = {
+    "python": "Python",
+    "numpy": "NumPy",
+    "torch": "PyTorch",
+    "torch_npu": "torch_npu",
+    "mindspore": "MindSpore",
+    "tensorflow": "TensorFlow",
+    "keras": "Keras",
+    "jax": "JAX",
+}
+"""Where a control may act, in the order of the columns."""
+
+
+def controls_sections() -> str:
+    """Return a section for each class of controls, and in it one for each control."""
+    lines: list[str] = []
+    for of_class, members in groupby(controls.table(), attrgetter("control_class")):
+        lines += ["", f"## {capital(of_class)}"]
+        lines += chain.from_iterable(map(_control, members))
+    return "\n".join([*lines[1:], ""])
+
+
+def _control(one: Control) -> Iterator[str]:
+    yield from ("", f"### `{one.name}`", one.does, "", "| where | what it does |", "|---|---|")
+    yield from (f"| {COLUMNS[name]} | {does} |" for name, does in one.frameworks.items())
+    if one.environment:
+        variables = (f"`{name}={value}`" for name, value in one.environment.items())
+        yield from ("", f"Set before the start: {', '.join(variables)}.")
+    if one.accepts:
+        others = (f"`{name}={value}`" for name, values in one.accepts.items() for value in values)
+        yield from ("", f"As good: {', '.join(others)}.")
+    yield from ("", f"- Cost: {one.cost}", f"- Limits: {one.limits}", f"- Source: {one.source}")
+
+
+def controls_table() -> str:
+    """Return a row for each control: the frameworks in which it acts."""
+    head = f"| control | {' | '.join(COLUMNS.values())} |\n|{'---|' * (len(COLUMNS) + 1)}"
+    return "\n".join([head, *map(_controls_row, controls.table())])
+
+
+def _controls_row(one: Control) -> str:
+    cells = ("yes" if name in one.frameworks else "–" for name in COLUMNS)
+    return f"| `{one.name}` | {' | '.join(cells)} |"
+
+
+# ------------------------------------------------------------------------------- the fields
 
 
 def fields_table() -> str:

@@ -28,7 +28,7 @@ from reprocheck.search import chance
 from reprocheck.search.chance import Sample
 from reprocheck.search.folder_search import AS_IS_INTERMITTENT, AS_IS_MORE, FEW, MOST_RUNS
 from reprocheck.search.request import Answer, Candidates, Difference, Found, Question
-from reprocheck.search.required_runs import FITTING, SHOWN, UNSPECIFIC
+from reprocheck.search.chance import FITTING, SHOWN, UNSPECIFIC
 from reprocheck.search.sets import find
 from reprocheck.settings import controls
 

@@ -16,7 +16,7 @@ import psutil
 
 from benchmarks.table import Row, median
 from reprocheck.suite.history import History, open_history
-from reprocheck.suite.history.address import url_of_file
+from reprocheck.suite.history.engine import url_of_file
 from reprocheck.suite.history.timeline import timeline
 from reprocheck.suite.model import Key, Night, TargetCheck, TargetState
 from tests.suite.history import postgres

@@ -17,7 +17,7 @@ from benchmarks.table import Row
 from reprocheck.model import LossSeries, Series
 from reprocheck.suite.baselines import allowed, compare
 from reprocheck.suite.changes import Known, classify
-from reprocheck.suite.changes.levels import level
+from reprocheck.suite.changes.shifts import level
 from reprocheck.suite.changes.night_states import LOOK_BACK
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
 from reprocheck.suite.model import (

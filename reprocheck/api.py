@@ -18,7 +18,7 @@ from reprocheck.errors import ReprocheckError, UsageError
 
 if TYPE_CHECKING:
     from reprocheck.launch import Observer
-    from reprocheck.launch.teller import Silent
+    from reprocheck.launch.observer import Silent
     from reprocheck.model import Check, EntryPoint, RunRecord
     from reprocheck.resume.model import ResumeCheck
     from reprocheck.settings import Settings
@@ -192,9 +192,9 @@ def check_resume(
         'RESUMES EXACTLY'
     """
     from reprocheck import launch, settings
-    from reprocheck.launch.teller import Silent
+    from reprocheck.launch.observer import Silent
+    from reprocheck.resume.check import checked
     from reprocheck.resume.external_checkpoint import absolute
-    from reprocheck.resume.pipeline import checked
     from reprocheck.resume.report.formats import write
     from reprocheck.resume.request import Asked, places, refuse_signal, words
 
@@ -365,7 +365,7 @@ def _teller(observer: Observer, folder: Path) -> Silent:
     A run that did not call the function ends the check.
     """
     from reprocheck.launch.function import refusal
-    from reprocheck.launch.teller import Silent
+    from reprocheck.launch.observer import Silent
 
     class Told(Silent):
         def run_ended(self, record: RunRecord) -> None:

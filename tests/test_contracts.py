@@ -27,7 +27,7 @@ MASKS = "One place masks"
 LEAKS = {
     "report/command.py": ("from reprocheck.launch import environment", RENDERERS),
     "report/variables.py": ("import os", RENDERERS),
-    "bundle/log.py": ("from reprocheck.files.regular_file import open_regular", RENDERERS),
+    "bundle/log.py": ("from reprocheck.files.limits import open_regular", RENDERERS),
     "resume/report/recorded.py": ("from reprocheck.recording import record", RENDERERS),
     "suite/pages/words_of.py": ("from reprocheck.suite.target import Target", RENDERERS),
     "suite/pages/table.py": ("from reprocheck.suite.targets import load", RENDERERS),
@@ -87,4 +87,4 @@ def test_what_draws_takes_no_raw_value_for_its_types_either() -> None:
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(forbidden):
                     taken.append((file.name, node.module))
-    assert taken == [("links.py", "reprocheck.suite.targets.names")]
+    assert taken == [("links.py", "reprocheck.suite.targets.selection")]

@@ -81,7 +81,7 @@ def test_links_lead_somewhere(page: str) -> None:
         path, _, anchor = unquote(link).partition("#")
         target = (source.parent / path).resolve() if path else source
         if target not in tracked():
-            broken.append(f"{link}: there is no such file in the repository")
+            broken.append(f"{link}: git knows no such file; a new one needs `git add`")
         elif anchor and anchor not in anchors(target):
             broken.append(f"{link}: there is no such heading")
     assert broken == []

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping, Sequence
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import ceil
 from types import MappingProxyType
 
 from reprocheck import replay
-from reprocheck.bundle import archive, manifest, source
-from reprocheck.bundle.loss_selection import kept
-from reprocheck.bundle.manifest import Subject
-from reprocheck.bundle.plain_words import in_plain_words
+from reprocheck.bundle import manifest, source
+from reprocheck.bundle.manifest import Subject, in_plain_words
 from reprocheck.language import count
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted
@@ -21,6 +22,58 @@ from reprocheck.report import FORMATS, issue, ladder, losses, smallest_command, 
 from reprocheck.report.formats import Sheet
 from reprocheck.report.markdown import document
 from reprocheck.wording.verdict import titled
+
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The time of every file: the earliest that a zip can say."""
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip of these files, sorted by name."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, EARLIEST)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            entry.create_system = 3  # Unix, whatever made it
+            archive.writestr(entry, data)
+    return buffer.getvalue()
+
+
+LEAST = 10
+"""Iterations that are kept in any case, so that a check of very many ranks shows its first ones."""
+AROUND = 5
+"""Iterations before and after one that the verdict names."""
+
+
+def kept(check: Check, most: int) -> Sequence[int] | None:
+    """Return the iterations (from 1) that are kept so that at most about `most` values are; None
+    for all.
+    """
+    longest = max((run.longest for run in check.runs), default=0)
+    values = sum(run.recorded_losses for run in check.runs)
+    values += sum(len(series) for trace in check.traces for series in trace.series)
+    room = max(LEAST, most * longest // max(1, values))
+    if values <= most or room >= longest:
+        return None
+    first = range(1, room // 2 + 1)
+    named = [*_around(check, longest)]
+    others = max(1, room - len(first) - len(named))
+    step = max(1, ceil((longest - len(first)) / others))
+    spaced = range(len(first) + step, longest + 1, step)
+    return sorted({*first, *named, *spaced, longest})
+
+
+def _around(check: Check, longest: int) -> Iterator[int]:
+    """Yield the iterations that the verdict names, with those beside them."""
+    verdict = check.verdict
+    places = [row.first_outside for row in verdict.differing_series[:LEAST]]
+    named = [row.iteration for row in verdict.comparisons[:LEAST]]
+    named += [place.iteration for place in filter(None, places)]
+    named += filter(None, (verdict.diverges_from, verdict.bitwise.first_iteration))
+    for iteration in named:
+        yield from range(max(1, iteration - AROUND), min(longest, iteration + AROUND) + 1)
+
 
 LARGEST = 2_000_000
 """Bytes of a zip: most mail and trackers take it, and GitHub far more (25 MB)."""
@@ -73,7 +126,7 @@ def made(
         subject = _subject(shown, kept(shown, values))
         lines = manifest.lines(subject, files, counts, redact)
         files["README.md"] = document(lines).encode()
-        zipped = archive.packed(files)
+        zipped = packed(files)
         if len(zipped) <= LARGEST + len(files.get(VALUES_OF_TENSORS, b"")):
             break
     return Bundle(redact=redact, files=dict(sorted(files.items())), zipped=zipped, counts=counts)
@@ -84,7 +137,7 @@ def of_pages(subject: Subject, pages: Mapping[str, bytes], redaction: Redaction)
     counts, redact = +redaction.counts, manifest.way(redaction)
     files = {**pages, "README.md": b""}
     files["README.md"] = document(manifest.lines(subject, files, counts, redact)).encode()
-    zipped = archive.packed(files)
+    zipped = packed(files)
     return Bundle(redact=redact, files=dict(sorted(files.items())), zipped=zipped, counts=counts)
 
 

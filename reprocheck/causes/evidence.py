@@ -1,15 +1,17 @@
 """Decide how sure a cause is, by what both runs recorded of one thing, such as one generator.
 
-This is the only module that decides whether a cause is *observed*.
+This is the only module that decides whether a cause is *observed*. Which facts an entry of the
+catalogue needs stands in its field `observed_by`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from reprocheck.model import Confidence
+from reprocheck.rules import entry
 
 Kind = Literal[
     "state differs",
@@ -65,73 +67,16 @@ class Recorded:
     of: str
 
 
-def _one(*kinds: Kind) -> frozenset[Kind]:
-    return frozenset(kinds)
-
-
-_UNSEEDED = (_one("state differs", "never seeded"), _one("state differs", "seeded by the system"))
-_UNSEEDED_DATA = (*_UNSEEDED, _one("drawn before its seed"))
-_OPERATION = (_one("operation differs"),)
-_ERROR = (_one("error"),)
-
-SHOWN_BY: Mapping[str, tuple[frozenset[Kind], ...]] = {
-    "version-drift": (_one("environment differs"),),
-    "thread-count": (_one("environment differs"),),
-    "other-machine": (_one("environment differs"),),
-    "intermittent-difference": (_one("agrees when repeated"),),
-    "cublas-workspace": _ERROR,
-    "no-deterministic-kernel": _ERROR,
-    "unseeded-in-deterministic-mode": _ERROR,
-    "state-left": (_one("file left by run 1"),),
-    "changing-input": (_one("contents differ"),),
-    "other-source": (_one("text differs"),),
-    "drifting-hyper-parameter": (_one("value differs"),),
-    "unseeded-weights": _UNSEEDED,
-    "seed-after-model": (_one("state differs", "seeded later"), _one("drawn before its seed")),
-    "uninitialised-memory": (_one("memory not filled"),),
-    "partial-checkpoint": (_one("key missing"),),
-    "unseeded-layer": _UNSEEDED,
-    "unseeded-draw": _UNSEEDED_DATA,
-    "unseeded-shuffle": _UNSEEDED_DATA,
-    "unseeded-augmentation": _UNSEEDED_DATA,
-    "unseeded-split": (*_UNSEEDED_DATA, _one("taken from the set differs")),
-    "clock-seed": (_one("state differs", "seeded unequally"),),
-    "shifted-stream": (_one("state differs", "seeded equally"),),
-    "worker-seed": (*_UNSEEDED, _one("seeded unequally")),
-    "private-shuffle": (_one("private state differs"),),
-    "private-draw": (_one("private generator given"),),
-    "private-gradient-noise": (_one("private generator given"),),
-    "noisy-forward-kernel": _OPERATION,
-    "ascend-kernel": _OPERATION,
-    "xla-kernels": _OPERATION,
-    "unrecorded-input": (_one("no producer differs"),),
-    "different-path": (_one("path differs"),),
-    "noisy-backward-kernel": _OPERATION,
-    "upsample-backward": _OPERATION,
-    "attention-backward": _OPERATION,
-    "extension-backward": _OPERATION,
-    "convolution-algorithm": _OPERATION,
-    "collective-order": (_one("sum over ranks differs"),),
-    "gradient-changed": (_one("changed after the backward pass"),),
-    "noisy-update": (_one("update differs"),),
-    "weights-written": (_one("written beside the optimizer"),),
-    "late-drift": (_one("differs later"),),
-}
-"""Entry of the catalogue -> the facts of one thing that show it; each set is enough.
-
-An entry that is not here is never observed.
-"""
-
-
-def confidence(entry: str, facts: Iterable[Recorded]) -> Confidence:
-    """Return *observed* if one thing has all the facts that show the entry, else *suspected*.
+def confidence(name: str, facts: Iterable[Recorded]) -> Confidence:
+    """Return *observed* if one thing has all the facts of a list in `observed_by` of the entry with
+    this name, else *suspected*.
 
     A line of the source is no fact.
     """
-    kinds_of: dict[str, set[Kind]] = {}
+    kinds_of: dict[str, set[str]] = {}
     for fact in facts:
         kinds_of.setdefault(fact.of, set()).add(fact.kind)
-    for needed in SHOWN_BY.get(entry, ()):
-        if any(needed <= kinds for kinds in kinds_of.values()):
+    for needed in entry(name).observed_by:
+        if any(kinds.issuperset(needed) for kinds in kinds_of.values()):
             return "observed"
     return "suspected"

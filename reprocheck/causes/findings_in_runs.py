@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reprocheck.causes.cells import joined
-from reprocheck.causes.deep_code import by_trace
-from reprocheck.causes.executed_lines import executed
-from reprocheck.causes.program import shown_line
+from reprocheck.causes.executed_lines import by_trace, executed
+from reprocheck.causes.program import joined, shown_line
 from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.sources import Sources
 from reprocheck.model import Check, Rung, SourceLine

@@ -4,11 +4,12 @@ that become seeds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain, islice
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice, starmap
 
-from reprocheck.causes.cells import as_notebook
+from reprocheck.files.source_text import Cell
 from reprocheck.fixes.fixability import promised
 from reprocheck.fixes.seeds import TAKE_A_SEED
 from reprocheck.ladder.sources import CELL, Sources, numbered
@@ -18,6 +19,41 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.scanned_program import ScannedProgram, scanned_program
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Derived, Made, Value
+from reprocheck.trace.executed_code import Ran
+
+
+def as_notebook(sources: Sources) -> str | None:
+    """Return the notebook of a check as JSON, with only its code cells, each at its number.
+
+    None if the text of a cell is not known.
+    """
+    cells = {numbered(name)[1]: sources.text(name) for name in sources.cells}
+    if not cells or None in cells.values():
+        return None
+    # a number without code is a cell of text
+    numbers = range(1, max(cells) + 1)
+    kinds = dict.fromkeys(numbers, "raw") | dict.fromkeys(cells, "code")
+    found = [{"cell_type": kinds[number], "source": cells.get(number)} for number in numbers]
+    return json.dumps({"cells": found})
+
+
+def joined(ran: Sequence[Ran], notebook: str, cells: Sequence[Cell]) -> Sequence[Ran]:
+    """Return what ran, with lines of cells replaced by lines of the joined program."""
+    before = {f"{notebook}{CELL}{cell.number}": cell.first_line - 1 for cell in cells}
+
+    def place(name: str, line: int) -> tuple[str, int]:
+        """Return a line of a cell as a line of the joined program; a line of another file
+        unchanged.
+        """
+        if name not in before:
+            return name, line
+        return notebook, before[name] + line
+
+    def places(found: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+        return tuple(starmap(place, found))
+
+    return [replace(one, lines=places(one.lines), done=places(one.done)) for one in ran]
+
 
 MOST_FILES, MOST_LINES = 60, 20_000
 """What is scanned at most: two seconds or so, beside runs that take longer."""

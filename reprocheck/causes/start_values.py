@@ -11,7 +11,7 @@ from reprocheck.ladder.external_inputs import given_at_start
 from reprocheck.ladder.shell import Made, made
 from reprocheck.model import Check
 from reprocheck.model.evidence import GivenOtherwise
-from reprocheck.model.statements.given import Given
+from reprocheck.model.statements.inputs import Given
 
 
 def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from reprocheck.causes.deep_code import imported
+from reprocheck.causes.executed_lines import imported
 from reprocheck.causes.program import feeding, program_of, seeds, shown_line
 from reprocheck.files.imports import bound_to, module_names, modules, places
 from reprocheck.ladder.sources import Recorded, Sources, close

@@ -138,9 +138,9 @@ def resume(
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
     from reprocheck.cli.run import entry_words, interpreter, kept, title
+    from reprocheck.resume.check import checked
     from reprocheck.resume.external_checkpoint import absolute
     from reprocheck.resume.launchers import refuse_ranks, with_ranks
-    from reprocheck.resume.pipeline import checked
     from reprocheck.resume.report.formats import FORMATS, known
     from reprocheck.resume.request import Asked, places, refuse, refuse_signal, words
 
@@ -197,7 +197,7 @@ def resume(
 
 def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
     """Write the patch that was tried, or say that there is none. Raises ReportError."""
-    from reprocheck.resume.report_files import put
+    from reprocheck.resume.records import put
 
     repairs = [one.repair for one in check.outcomes if one.repair and one.repair.patch]
     if not repairs:

@@ -9,13 +9,37 @@ shrinks to a thousandth.
 from __future__ import annotations
 
 import errno
+import os
 import re
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from reprocheck.files.regular_file import open_regular
+
+class NotRegularError(OSError):
+    """Report a folder, link, pipe, socket or device in the place of a file that is to be read."""
+
+
+def open_regular(path: Path, *, buffer: int = -1) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Raises NotRegularError for any other kind of file, and OSError if the file cannot be opened.
+
+    buffer  number of bytes that are read at once
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotRegularError(errno.ELOOP, "It is a link", str(path)) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegularError(errno.EINVAL, "It is no regular file", str(path))
+    return open(descriptor, "rb", buffering=buffer)  # noqa: PTH123 - a descriptor has no path
+
 
 MIB = 1 << 20
 FREE_WORK = MIB

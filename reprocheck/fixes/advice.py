@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from reprocheck.fixes import left_state
-from reprocheck.ladder.device import CPU, device_of
+from reprocheck.ladder.operators import CPU, device_of
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.explanation import FixFrom
 from reprocheck.model.statement import Statement

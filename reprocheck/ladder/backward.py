@@ -9,7 +9,7 @@ from typing import Literal
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
-from reprocheck.ladder.facts import fact_of, place_of
+from reprocheck.ladder.compare import fact_of, place_of
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.forward import structure
 from reprocheck.ladder.pair import Difference, Pair, module_around
@@ -21,8 +21,8 @@ from reprocheck.model.evidence import (
     UpdateDiffers,
     WeightWritten,
 )
-from reprocheck.model.statements.backward import BehindBackward, OutputGradient, ParameterGradient
 from reprocheck.model.statements.difference import FirstDifference
+from reprocheck.model.statements.training import BehindBackward, OutputGradient, ParameterGradient
 from reprocheck.trace.deep import Seen
 
 

@@ -9,14 +9,13 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 
 from reprocheck.ladder import compare
-from reprocheck.ladder.facts import fact_of_step
+from reprocheck.ladder.compare import fact_of_step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.generators import unused_and_moving
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.seeds import drawn_before_seed, seedings, worker_seeds
 from reprocheck.model.evidence import BatchDiffers
-from reprocheck.model.statements.batches import INPUTS_OF, OtherBatch
-from reprocheck.model.statements.generators import is_key
+from reprocheck.model.statements.inputs import INPUTS_OF, OtherBatch, is_key
 from reprocheck.trace.deep import Seen
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared.variables import is_number_of_the_user
 from reprocheck.model import Check, InputFile, Process, Run, Trace
-from reprocheck.model.statements.given import BY_NUMBER, FileState, Given
+from reprocheck.model.statements.inputs import BY_NUMBER, FileState, Given
 
 VARIABLE = "variable."
 """The keys of environment variables among the facts of a run begin so."""

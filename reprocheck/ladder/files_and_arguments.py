@@ -1,18 +1,21 @@
-"""The rung of files and arguments: files that run 1 left, and input that differs between the
-runs.
-"""
+"""The arguments and files of the runs, and other source in two separate recordings."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
-from itertools import chain
+from dataclasses import replace
+from difflib import SequenceMatcher, unified_diff
+from itertools import chain, zip_longest
 from operator import attrgetter
+from pathlib import Path
 
 from reprocheck.ladder.external_inputs import given_otherwise, made_by_each_run
 from reprocheck.ladder.finding import Finding, step_number
 from reprocheck.ladder.log_lines import of_found_state
 from reprocheck.ladder.pair import Pair
-from reprocheck.model import Check, Rung, SourceDifference, SourceLine
+from reprocheck.ladder.sources import both_sides
+from reprocheck.model import ChangedLine, Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import (
     Evidence,
     GivenOtherwise,
@@ -20,7 +23,7 @@ from reprocheck.model.evidence import (
     generators_of,
     loaded_file,
 )
-from reprocheck.model.statements.given import LeftFiles, LeftWithoutEffect, NotGivenAlike
+from reprocheck.model.statements.inputs import LeftFiles, LeftWithoutEffect, NotGivenAlike
 
 
 def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:
@@ -107,3 +110,56 @@ def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:
     steps = (*lead.steps, *lead.operators)
     reached = sum(step.second is not None for step in steps if step.number < number)
     return next(positions, 0) <= reached
+
+
+MOST_FILES, MOST_LINES, MOST_CHANGED = 20, 120, 3
+"""Files that are shown, lines of the diff of one, and lines of it that are quoted."""
+_TEXT = 160
+
+
+def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
+    """Return the files that differ between the two recordings, those with differing code first.
+
+    Empty if one of the recordings holds no files.
+    """
+    if not all(side.sources for side in check.record.compared):
+        return ()
+    differences = [
+        _difference(name, first, second)
+        for name, first, second in both_sides(check, folder)
+        if first != second
+    ]
+    return tuple(sorted(differences, key=lambda one: (one.same_code, one.file))[:MOST_FILES])
+
+
+def _difference(name: str, first: str | None, second: str | None) -> SourceDifference:
+    one, other = (first or "").splitlines(), (second or "").splitlines()
+    diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
+    shown = SourceDifference(
+        file=name,
+        diff="\n".join(diff[:MOST_LINES]) + "\n",
+        left_out=max(len(diff) - MOST_LINES, 0),
+    )
+    if first is None or second is None:
+        return replace(shown, only_in=2 if first is None else 1)
+    lines_changed = []
+    blocks = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    for tag, start, end, other_start, other_end in blocks:
+        if tag == "equal":
+            continue
+        lines = _lines(name, one, start, end)
+        both = zip_longest(lines, _lines(name, other, other_start, other_end))
+        lines_changed += [ChangedLine(first=first, second=second) for first, second in both]
+    changed = tuple(lines_changed)[:MOST_CHANGED]
+    try:
+        same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
+    except (SyntaxError, ValueError, RecursionError):
+        same_code = False
+    return replace(shown, same_code=same_code, changed=changed)
+
+
+def _lines(name: str, lines: Sequence[str], start: int, end: int) -> list[SourceLine]:
+    return [
+        SourceLine(file=name, line=number, text=text.strip()[:_TEXT])
+        for number, text in enumerate(lines[start:end], start=start + 1)
+    ]

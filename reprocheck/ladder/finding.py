@@ -9,7 +9,7 @@ from math import isfinite
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
-from reprocheck.ladder.facts import place_of
+from reprocheck.ladder.compare import place_of
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.size import relative_difference, size_of
 from reprocheck.model import RUNGS, Rung, RungName, RungStatus, Size, SourceLine

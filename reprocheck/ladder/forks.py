@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
+from reprocheck.ladder.pair import Pair
+
 _MOST = 4
 """Processes at once: each needs memory of its own."""
 
@@ -89,3 +91,18 @@ def _fork(work: Callable[[_Item], _Result], share: Sequence[_Item]) -> _Fork:
     finally:
         # never back into what this process is a copy of: that would be done twice
         os._exit(0)
+
+
+def shown_by(pair: Pair) -> str:
+    """Return the option that shows a forward pass hidden in a compiled function; "" if nothing is
+    hidden.
+    """
+    # what the recorder names as the place of what it could not record inside a function that
+    # TensorFlow compiled
+    hidden = any(where == "tf.function" for where, _ in pair.first.unrecorded)
+    if not hidden or "forward" in pair.recorded:
+        return ""
+    batches = {step.seen.place for step in pair.of_kind("batch")}
+    if batches.isdisjoint(("fit", "train_on_batch")):
+        return "`tf.config.run_functions_eagerly(True)`"
+    return "`compile(run_eagerly=True)`"

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from reprocheck.ladder import compare, generators
 from reprocheck.ladder.align import Step
-from reprocheck.ladder.compiled import shown_by
-from reprocheck.ladder.facts import fact_of, fact_of_step
+from reprocheck.ladder.compare import fact_of, fact_of_step
 from reprocheck.ladder.finding import Finding, found, measure
+from reprocheck.ladder.forks import shown_by
 from reprocheck.ladder.pair import Difference, Pair, is_inside, module_around
 from reprocheck.ladder.seeds import drawn_from, seedings
 from reprocheck.ladder.unrecorded_weights import unequal_at_the_start, unseen_weights
@@ -21,7 +21,7 @@ from reprocheck.model.evidence import (
     PathDiffers,
 )
 from reprocheck.model.statements.difference import FirstDifference
-from reprocheck.model.statements.forward import (
+from reprocheck.model.statements.training import (
     Agreed,
     OtherInputs,
     OtherLabels,

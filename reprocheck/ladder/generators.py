@@ -5,18 +5,19 @@ differs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step, of_run_1
-from reprocheck.ladder.facts import fact_of
+from reprocheck.ladder.compare import fact_of
 from reprocheck.ladder.finding import Finding, found
-from reprocheck.ladder.pair import Pair
+from reprocheck.ladder.pair import Difference, Pair, is_inside
 from reprocheck.ladder.seeds import drawn_from, seedings, unequal_before, unequal_line
-from reprocheck.model.evidence import StateDiffers
-from reprocheck.model.statements.batches import INPUTS_OF
-from reprocheck.model.statements.generators import UnequalState
+from reprocheck.model import RungName
+from reprocheck.model.evidence import BatchDiffers, Evidence, InputsDiffer, StateDiffers
+from reprocheck.model.statements.inputs import INPUTS_OF, UnequalState
 
 LOADS = ("batch", "epoch")
 DRAWERS = ("call", *LOADS)
@@ -114,3 +115,134 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
             outside=is_given,
         ),
     )
+
+
+_OF_RUNGS = frozenset({"batch", "forward", "loss", "gradient", "update"})
+"""Rungs whose first difference can be made of what was drawn around it."""
+_WITH_STATES = (*LOOKS, "seed", *DRAWERS)
+"""Facts that hold states of generators."""
+
+
+def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> Finding | None:
+    """Return a draw by a module around, or by the script itself, if nothing recorded made the first
+    difference.
+    """
+    first = min(findings.values(), key=lambda finding: finding.order, default=None)
+    if first is None or first.number != end or first.rung not in _OF_RUNGS:
+        return None
+    difference = next(one for one in pair.differences if one.step.number == end)
+    kind = difference.seen.kind
+    if kind in ("reduced", "update", "written"):
+        return _drawn_outside(pair, difference, _moved_around(pair, end))
+    if kind not in ("between", "root", "loss") and not _has_no_producer(first.evidence):
+        return None
+    within = _drawn_within(pair, difference)
+    return within or _drawn_outside(pair, difference, _moved_outside(pair, end))
+
+
+def _has_no_producer(evidence: Evidence) -> bool:
+    """Return whether what differs may have been made by something that was not recorded.
+
+    If only the order of samples differs, the loader drew it; all else may have been made before the
+    loader.
+    """
+    if not isinstance(evidence, BatchDiffers):
+        return isinstance(evidence, InputsDiffer)
+    reordered = evidence.samples == "other order" and not evidence.built
+    explained = any((evidence.only_in_one_run, evidence.drawn_before_seed, reordered))
+    return not explained or not evidence.by_loader
+
+
+def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
+    """Return the draw of a module around a differing call, from a generator whose state differs.
+
+    For example, a module that calls `functional.dropout`. Its draw is recorded when it returns,
+    after the call.
+    """
+    seen, number = difference.seen, difference.step.number
+    if seen.kind != "call":
+        return None
+    for step in pair.after_in_iteration(difference.step, "call"):
+        names = _own_draws(pair, step)
+        if names and is_inside(seen.place, step.seen.place):
+            return replace(finding_of(pair, step, names), number=number)
+    return None
+
+
+def _own_draws(pair: Pair, around: Step) -> list[str]:
+    """Return the generators with differing states that a module draws from itself.
+
+    Their states change between the beginning of the module and the first inner module that draws
+    from them.
+    """
+    names = compare.states(around)
+    if not names:
+        return []
+    inside: dict[str, str] = {}
+    # the nearest first: the earliest is written last
+    for step in pair.before_in_iteration(around, "call"):
+        if step.first and is_inside(step.seen.place, around.seen.place):
+            states = step.first.before
+            inside |= {name: states[name] for name in step.first.after if name in states}
+    return [name for name in names if inside.get(name) != around.seen.before.get(name)]
+
+
+def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Finding | None:
+    """Return the draw of the script itself, outside of modules and loaders, from a generator whose
+    state differs.
+
+    Such a draw is known from a generator that has `moved`: its state is not the one after the last
+    recorded draw.
+    """
+    names = [name for name in unequal_states(pair, difference.step.number) if name in moved]
+    if not names:
+        return None
+    seen = difference.seen
+    seeded = seedings(pair, difference.step.number)
+    return found(
+        pair,
+        difference.step,
+        "RNG state",
+        UnequalState(
+            names=tuple(names), fact=fact_of(seen), seeded=tuple(seeded.values()), outside=True
+        ),
+        line=unequal_line(seeded, names),
+        evidence=StateDiffers(generators=drawn_from(seeded, names), got=seen.kind, outside=True),
+    )
+
+
+def _moved_outside(pair: Pair, number: int) -> set[str]:
+    """Return generators whose state changed in run 1 by the next look after a step, without a
+    recorded draw.
+    """
+    looks = (step.number for step in pair.after(number, "rng") if step.first is not None)
+    states: dict[str, set[str]] = {}
+    moved: set[str] = set()
+    for seen in of_run_1(pair.up_to(next(looks, pair.last), *_WITH_STATES)):
+        if seen.kind == "seed":
+            states.pop(seen.place, None)
+            continue
+        for name, state in seen.before.items():
+            known = states.setdefault(name, {state})
+            if state not in known:
+                moved.add(name)
+            known |= {state, seen.after.get(name, state)}
+    return moved
+
+
+def _moved_around(pair: Pair, number: int) -> set[str]:
+    """Return generators whose state in run 1 differs between the last look before a step and the
+    first after it.
+    """
+    before: dict[str, str] = {}
+    for seen in of_run_1(pair.up_to(number - 1, *_WITH_STATES)):
+        before |= {**seen.before, **seen.after}
+        if seen.kind == "seed":
+            before.pop(seen.place, None)
+    after: dict[str, str] = {}
+    behind = of_run_1(pair.after(number - 1, *_WITH_STATES))
+    for seen in reversed(behind):
+        after |= seen.before
+    # where a generator that is seeded behind the step stood before, is not looked at
+    seeded = {seen.place for seen in behind if seen.kind == "seed"}
+    return set(compare.unequal_states(after, before)) - seeded

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from reprocheck.files.regular_file import open_regular
+from reprocheck.files.limits import open_regular
 from reprocheck.model import Check, RunRecord
-from reprocheck.model.statements.given import FoundState
+from reprocheck.model.statements.inputs import FoundState
 
 SIGNS = ("resum", "restor", "checkpoint", "continu", "cache", "load", "found", "reus", "skip")
 """Parts of the words with which trainings speak of a state that they found."""

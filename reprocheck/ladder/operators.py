@@ -4,17 +4,20 @@ module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
-from reprocheck.ladder.facts import fact_of_step
-from reprocheck.ladder.finding import Operation
+from reprocheck.ladder.compare import fact_of_step
+from reprocheck.ladder.finding import Finding, Operation
 from reprocheck.ladder.pair import Pair
+from reprocheck.ladder.rank import read_pairs
 from reprocheck.ladder.seeds import drawn_from, seedings
-from reprocheck.model import SourceLine
-from reprocheck.model.evidence import Generators, OperatorDiffers
-from reprocheck.model.statements.operators import FirstOperator, UnequalInput
+from reprocheck.model import Check, SourceLine
+from reprocheck.model.evidence import CallDiffers, Generators, OperatorDiffers, StateDiffers
+from reprocheck.model.statements.training import FirstOperator, Refined, UnequalInput
 
 _ALLOCATES = (
     "empty",
@@ -138,3 +141,98 @@ def _base(name: str) -> str:
     """Return the plain name of an operator: `empty_like` of `aten.empty_like.default`."""
     parts = name.replace("::", ".").split(".")
     return parts[:2][-1]
+
+
+_BACKWARD = {"RNG state": False, "forward": False, "loss": False, "gradient": True, "update": None}
+"""Rungs that operators refine -> whether by those of the backward pass; None: by any."""
+
+
+def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
+    """Return the first difference with the first operator that differs.
+
+    `pair` holds the traces of the rank of the first difference.
+    """
+    if first.rung not in _BACKWARD:
+        return first
+    deeper = next((one for one in check.record.deeper if one.level == "op"), None)
+    if deeper is None:
+        return first
+    recorded = pair
+    if not pair.operators:
+        pairs = read_pairs(folder, deeper)
+        if pair.rank not in pairs.ranks:
+            return first
+        recorded = pairs.read(pair.rank)
+    if not recorded.operators:
+        return first
+    # what made the weights differ that these runs began with came before
+    differ_before = any(one.rung == "initial weights" for one in recorded.differences)
+    if deeper.begin > 1 and differ_before:
+        refined = Refined(difference=first.statement, operator="differ before")
+        return replace(first, statement=refined)
+    operator = first_operator(recorded, backward=_BACKWARD[first.rung])
+    if operator is None:
+        refined = Refined(difference=first.statement, operator="none differs")
+        return replace(first, statement=refined)
+    statement = operator.statement
+    in_same = statement.fact.iteration == first.iteration
+    evidence, drawn = first.evidence, operator.generators
+    if drawn.drawn and isinstance(evidence, StateDiffers):
+        # the seeds stay those of the runs that named the module: arguments are compared with them
+        evidence = replace(evidence, generators=evidence.generators.of(drawn.names))
+    elif drawn.drawn and isinstance(evidence, CallDiffers):
+        evidence = replace(evidence, generators=drawn)
+    operations = first.operations
+    if statement.node and first.rung == "loss":
+        # it stands for the one that the loss is taken by
+        operations = (statement.node,)
+    elif statement.node:
+        operations = (statement.node, *operations)
+    return replace(
+        first,
+        statement=Refined(
+            difference=first.statement,
+            operator=statement,
+            elsewhere=None if in_same else statement.fact.iteration,
+        ),
+        source=operator.source or first.source,
+        evidence=evidence,
+        operator=statement.evidence,
+        operation=operator.itself,
+        operations=operations,
+    )
+
+
+CPU = "cpu"
+_FACTS = {"torch.cuda.devices": "cuda", "torch.npu.devices": "npu"}
+"""Facts of the environment that are recorded once the script has used such a device."""
+_TARGET = "mindspore.device_target"
+
+
+def kind(name: object) -> str:
+    """Return the kind of a device from the name that a framework uses: `cuda` for `cuda:0` or
+    `GPU`, `npu` for `Ascend`.
+    """
+    plain = str(name or CPU).lower().partition(":")[0]
+    return plain.replace("ascend", "npu").replace("gpu", "cuda")
+
+
+def device_of(check: Check) -> str:
+    """Return the kind of accelerator that a run used; `cpu` if none was used."""
+    return next((name for name in _used(check) if name != CPU), CPU)
+
+
+def _used(check: Check) -> Iterator[str]:
+    rung = check.first_rung
+    if rung is not None:
+        yield kind(rung.measured.device)
+    for run in check.runs:
+        for trace in run.traces:
+            yield from _of_facts(trace.environment)
+        yield from _of_facts(run.environment)
+
+
+def _of_facts(facts: Mapping[str, object]) -> Iterator[str]:
+    yield from (device for fact, device in _FACTS.items() if facts.get(fact))
+    if _TARGET in facts:
+        yield kind(facts[_TARGET])

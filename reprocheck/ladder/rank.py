@@ -10,9 +10,9 @@ from pathlib import Path
 from reprocheck.ladder import generators
 from reprocheck.ladder.backward import gradient, reduced, update
 from reprocheck.ladder.batches import batch
-from reprocheck.ladder.draws import drawn_around
 from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.forward import forward, loss
+from reprocheck.ladder.generators import drawn_around
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.quick_compare import skimmed
 from reprocheck.ladder.start import hyper_parameters, initial_weights

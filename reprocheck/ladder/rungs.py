@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
-from reprocheck.ladder.agreeing import agreeing, other_algorithms
+from reprocheck.ladder.agreeing import BY_RECORD, agreeing, classes, of_libraries, other_algorithms
 from reprocheck.ladder.align import of_run_1
 from reprocheck.ladder.backward import across_ranks
-from reprocheck.ladder.check_rungs import environment, later
+from reprocheck.ladder.external_inputs import rank_by_rank
 from reprocheck.ladder.files_and_arguments import files_and_arguments
 from reprocheck.ladder.finding import Finding, step_number
 from reprocheck.ladder.forks import shared
-from reprocheck.ladder.operator_refinement import refined
+from reprocheck.ladder.operators import refined
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import Pairs, Rank, earliest, leads, rank_of, read_pairs
 from reprocheck.ladder.replays import replay_of
@@ -22,17 +24,64 @@ from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, T
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind, generators_of
 from reprocheck.model.replay import Replay
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements.given import LeftFiles, NotGivenAlike
+from reprocheck.model.statements.inputs import LeftFiles, NotGivenAlike, OtherEnvironment
 from reprocheck.model.statements.ladder import (
     Diverged,
     Follows,
+    LaterLosses,
     NoReplay,
     NotDiverged,
     NotRecorded,
     OfOneRun,
     StartedUnequally,
 )
-from reprocheck.trace import collector
+from reprocheck.trace import lines
+
+
+def environment(check: Check) -> Rung:
+    """Return the rung of the environment: what differs in run 2, else in a later run."""
+    differences = of_libraries(check.environment_differences)
+    different = [one for one in differences if one.run == 2] or differences
+    if check.record.compared:
+        # source has a rung of its own
+        others = [group for group in classes(different) if group.name != "source"]
+        acting = (group.differences for group in others if group.expects != "nothing")
+        different = list(chain.from_iterable(acting))
+    if not different:
+        known = any(map(attrgetter("environment"), check.runs))
+        return Rung(rung="environment", status=BY_RECORD[known])
+    return Rung(
+        rung="environment",
+        status="differs",
+        place=different[0].key,
+        statement=OtherEnvironment(differences=tuple(different)),
+    )
+
+
+def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
+    """Return the rung of losses after the last deeply recorded iteration, by the first two runs.
+
+    `only_here` says that nothing differs up to that iteration.
+    """
+    recorded, unequal = False, None
+    pairs = rank_by_rank(*check.runs[:2]) if len(check.runs) > 1 else ()
+    for one, other in pairs:
+        losses, others = one.losses, other.losses
+        for iteration in range(deeper.iterations + 1, min(len(losses), len(others)) + 1):
+            recorded = True
+            if losses.losses(iteration).tobytes() != others.losses(iteration).tobytes():
+                unequal = iteration if unequal is None else min(unequal, iteration)
+                break
+    if unequal is None:
+        return Rung(rung="later", status=BY_RECORD[recorded])
+    return Rung(
+        rung="later",
+        status="differs",
+        iteration=unequal,
+        place="loss",
+        statement=LaterLosses(iteration=unequal, agreeing=deeper.iterations if only_here else None),
+    )
+
 
 _MUCH = 1 << 28
 """Bytes of traces that take longer to read than processes take to start."""
@@ -56,7 +105,7 @@ class _Shown:
     independent: RungName | None = None
 
 
-@collector.paused()
+@lines.paused()
 def ladder_of(check: Check, folder: Path) -> Ladder | None:
     """Return the ladder from a comparison of the deeper runs; None if there are none."""
     deeper = check.record.deeper

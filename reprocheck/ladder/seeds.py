@@ -11,7 +11,7 @@ from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.pair import Pair
 from reprocheck.model.evidence import Generator, Generators, SeededLater
-from reprocheck.model.statements.generators import Seeding, is_key
+from reprocheck.model.statements.inputs import Seeding, is_key
 from reprocheck.trace.deep import Seen
 
 _FOLD = "fold"

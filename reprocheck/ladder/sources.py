@@ -194,8 +194,7 @@ def _cells(path: Path) -> dict[str, str]:
     """Return number -> text of the code cells of a notebook, in order; empty if it cannot be
     read.
     """
-    from reprocheck.files.notebook import code_cells
-    from reprocheck.files.source_text import UnreadableError, split
+    from reprocheck.files.source_text import UnreadableError, code_cells, split
 
     try:
         text, cells = code_cells(path.read_bytes())

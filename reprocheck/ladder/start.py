@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reprocheck.ladder import compare
-from reprocheck.ladder.facts import fact_of_step
+from reprocheck.ladder.compare import fact_of_step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.forward import structure
 from reprocheck.ladder.pair import Difference, Pair
@@ -18,7 +18,7 @@ from reprocheck.ladder.seeds import (
     unequal_before,
 )
 from reprocheck.model.evidence import HyperParameterDiffers, Loaded, WeightsDiffer
-from reprocheck.model.statements.start import OtherHyperParameter, OtherWeights
+from reprocheck.model.statements.training import OtherHyperParameter, OtherWeights
 from reprocheck.trace.deep import DeepTrace, Seen
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from reprocheck.ladder import generators
 from reprocheck.ladder.compare import Algorithms
-from reprocheck.ladder.compiled import shown_by
 from reprocheck.ladder.finding import Finding
+from reprocheck.ladder.forks import shown_by
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.unrecorded_weights import unequal_at_the_start, unseen_weights
 from reprocheck.model import RungName

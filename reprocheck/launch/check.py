@@ -16,16 +16,16 @@ from reprocheck.errors import UsageError
 from reprocheck.files.summary import summary
 from reprocheck.launch import environment, snapshot
 from reprocheck.launch.archive import ARCHIVES
-from reprocheck.launch.devices import accelerators
 from reprocheck.launch.earlier_checks import checks_beside, found_by_all, left_in
+from reprocheck.launch.environment import accelerators
 from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan, plan
 from reprocheck.launch.runs import Enough, record_runs
 from reprocheck.launch.tail import Output
+from reprocheck.launch.tree import refuse_wide_folder
 from reprocheck.launch.variables import WAIT_POLICY, users_environment
-from reprocheck.launch.wide_folders import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.model.record import CHANGES
 from reprocheck.recording import record

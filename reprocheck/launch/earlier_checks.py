@@ -10,8 +10,8 @@ from pathlib import Path
 from reprocheck.errors import ReportError
 from reprocheck.files.summary import summary
 from reprocheck.launch.changed_files import MOST_NAMED, real
-from reprocheck.launch.deeper import made_elsewhere
 from reprocheck.launch.file_events import read_events
+from reprocheck.launch.further_runs import made_elsewhere
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 

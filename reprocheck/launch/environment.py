@@ -96,3 +96,24 @@ def git(cwd: Path) -> dict[str, object]:
     commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), None)
     answers = {"git.commit": commit, "git.dirty": any(not line.startswith("#") for line in lines)}
     return {key: value for key, value in answers.items() if value is not None}
+
+
+DEV = Path("/dev")
+KINDS = (
+    ("nvidia[0-9]*", "CUDA_VISIBLE_DEVICES", ("", "-1", "NoDevFiles")),
+    ("davinci[0-9]*", "ASCEND_RT_VISIBLE_DEVICES", ("-1",)),
+)
+"""Device files, the variable that hides such devices from a process, and its values that hide
+all.
+"""
+
+
+def accelerators(environment: Mapping[str, str], dev: Path | None = None) -> tuple[str, ...]:
+    """Return the device files (`/dev/nvidia0`) of CUDA and Ascend devices that `environment` does
+    not hide.
+    """
+    devices: list[str] = []
+    for pattern, variable, hides_all in KINDS:
+        if environment.get(variable, "all").strip() not in hides_all:
+            devices += sorted(str(path) for path in (dev or DEV).glob(pattern))
+    return tuple(devices)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from reprocheck.files.regular_file import open_regular
+from reprocheck.files.limits import open_regular
 from reprocheck.model import is_elsewhere
 
 _WROTE, _OPEN = b'{"e":"wrote"', b'{"e":"open"'

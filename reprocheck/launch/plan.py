@@ -17,14 +17,13 @@ from reprocheck import interrupts
 from reprocheck.files.summary import summary
 from reprocheck.launch import cleanup, notebook
 from reprocheck.launch.archive import Archive
-from reprocheck.launch.control_variables import Under, under_controls
 from reprocheck.launch.entry_point import CALL
-from reprocheck.launch.heartbeat import make_scratch
+from reprocheck.launch.interrupted_checks import make_scratch
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.run import Job, run_place
 from reprocheck.launch.tail import Output
 from reprocheck.launch.user_folder import Renewed
-from reprocheck.launch.variables import added_variables, users_environment
+from reprocheck.launch.variables import Under, added_variables, under_controls, users_environment
 from reprocheck.launch.workdir import Copies, InPlace, InPlaceAgain, Workdir, has_room
 from reprocheck.model import EntryPoint
 from reprocheck.redaction import identity

@@ -3,19 +3,123 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import marshal
 import os
+import resource
 import select
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from reprocheck.errors import EntryPointError, ReprocheckError
-from reprocheck.launch.guard import END, GRACES, LAST_RESORT, RELEASE, descendants
-from reprocheck.launch.orphans import Strays
+from reprocheck.launch.guard import (
+    END,
+    GRACES,
+    LAST_RESORT,
+    PR_SET_CHILD_SUBREAPER,
+    RELEASE,
+    below,
+    children_of_all,
+    descendants,
+)
+
+PR_GET_CHILD_SUBREAPER = 37
+LOOK_AGAIN = 0.02
+
+_lock = threading.RLock()
+_guards: set[int] = set()
+_adopted_before = False
+
+
+class Strays:
+    """The orphaned processes of one run that this process may adopt. `close` ends the adoption."""
+
+    def __init__(self, start: Callable[[], int]) -> None:
+        """`start` starts the guard and returns its pid."""
+        with _lock:
+            self._known = {pid for pid, _, _ in children_of_all().get(os.getpid(), ())}
+            _adopt()
+            try:
+                self.guard = start()
+            except BaseException:
+                _adopt_no_longer()
+                raise
+            _guards.add(self.guard)
+
+    def end(self) -> int:
+        """Send SIGKILL to all descendants of the guard, after it is dead, until none is left.
+
+        Return how many there were.
+        """
+        ended: set[int] = set()
+        deadline = time.monotonic() + LAST_RESORT
+        while time.monotonic() < deadline:
+            heads, living = self._here()
+            for pid, group in living:
+                ended.add(pid)
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+                    if group > 0:
+                        os.killpg(group, signal.SIGKILL)
+            for pid in heads:
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            if not living:
+                return len(ended)
+            time.sleep(LOOK_AGAIN)
+        return len(ended)
+
+    def close(self) -> None:
+        """End the adoption after the guard and all its descendants have ended."""
+        with _lock:
+            _guards.discard(self.guard)
+            if not _guards:
+                _adopt_no_longer()
+
+    def _here(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return the children of this process that came from the guard, dead ones too, and (pid,
+        process group) of all of them that live.
+        """
+        with _lock:
+            tree, ours = children_of_all(), os.getsid(0)
+            others = self._known | _guards
+            heads = [
+                process
+                for process in tree.get(os.getpid(), ())
+                if process[0] not in others and process[2] != ours
+            ]
+        living = [
+            process
+            for head in heads
+            for process in ([head] if head[1] >= 0 else []) + below(head[0], tree)
+        ]
+        return [pid for pid, _, _ in heads], [(pid, group) for pid, group, _ in living]
+
+
+def _adopt() -> None:
+    global _adopted_before
+    if _guards:
+        return
+    was_set = ctypes.c_int(0)
+    _library().prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(was_set), 0, 0, 0)
+    _adopted_before = bool(was_set.value)
+    _library().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _adopt_no_longer() -> None:
+    if not _guards and not _adopted_before:
+        _library().prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
+
 
 GUARD = Path(__file__).with_name("guard.py")
 LONGEST_END = sum(grace for _, grace in GRACES["asked"]) + LAST_RESORT + 2.0
@@ -177,3 +281,68 @@ class GuardedProcess:
         self._guard.wait()
         self.killed = self._strays.end()
         self.ended = time.monotonic()
+
+
+class Ends:
+    """Descriptors of processes by the name of their trace, `PID-NANOSECONDS.jsonl`, and the
+    observed ends of the processes.
+
+    seen   name without its suffix -> seconds after `start` (`time.monotonic`) at which the process
+           was seen to have ended; of several seen at once, each is a tenth of a millisecond after
+           the one that ended before it
+    """
+
+    _STEP = 1e-4
+
+    def __init__(self, start: float) -> None:
+        self.start = start
+        self.seen: dict[str, float] = {}
+        self._descriptors: dict[int, str] = {}
+        self._epoll = select.epoll()
+        self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
+
+    def watch(self, names: Iterable[str]) -> None:
+        """Watch further processes; skip those that cannot be watched (gone already, in a namespace
+        of their own).
+        """
+        for name in names:
+            stem = name.removesuffix(".jsonl")
+            if (
+                self._epoll.closed
+                or stem in self.seen
+                or stem in self._descriptors.values()
+                or len(self._descriptors) >= self._most
+            ):
+                continue
+            try:
+                descriptor = os.pidfd_open(int(stem.partition("-")[0]))
+            except (OSError, ValueError, AttributeError):
+                continue
+            self._descriptors[descriptor] = stem
+            self._epoll.register(descriptor, select.EPOLLIN)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The descriptors, each of which becomes readable once its process has ended."""
+        if self._epoll.closed:
+            return ()
+        return (self._epoll.fileno(),)
+
+    def look(self) -> None:
+        """Note the processes that have ended."""
+        if self._epoll.closed or not self._descriptors:
+            return
+        ended = self._epoll.poll(0, len(self._descriptors))
+        now = time.monotonic() - self.start
+        for place, (descriptor, _) in enumerate(ended):
+            stem = self._descriptors.pop(descriptor)
+            self.seen[stem] = round(now + place * self._STEP, 4)
+            self._epoll.unregister(descriptor)
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._epoll.close()
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._descriptors.clear()

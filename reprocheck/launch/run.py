@@ -13,13 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reprocheck import interrupts
-from reprocheck.files.regular_file import NotRegularError, open_regular
+from reprocheck.files.limits import NotRegularError, open_regular
 from reprocheck.launch import folder_lock
 from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.heartbeat import beat
+from reprocheck.launch.interrupted_checks import beat
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.process import GuardedProcess
-from reprocheck.launch.process_ends import Ends
+from reprocheck.launch.process import Ends, GuardedProcess
 from reprocheck.launch.tail import LogTail, Output, TraceTail
 from reprocheck.launch.workdir import Workdir
 from reprocheck.launch.writers import written_by

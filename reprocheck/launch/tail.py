@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from reprocheck.child.reprocheck_child.shared.regular_stretch import WIDTH, stored
-from reprocheck.files.regular_file import open_regular
+from reprocheck.files.limits import open_regular
 from reprocheck.launch.file_events import FileEvents
 
 MOST_AT_ONCE = 16 << 20

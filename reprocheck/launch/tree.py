@@ -1,11 +1,9 @@
 """The working directory as a list of entries, and what changed between two such lists."""
 
-# Paths are text here: a tree may have a hundred thousand.
-# ruff: noqa: PTH115, PTH116, PTH118
-
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -13,7 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from reprocheck.model import FileChanges
+from reprocheck.errors import UsageError
+from reprocheck.model import EntryPoint, FileChanges
+
+# Paths are text here: a tree may have a hundred thousand.
+# ruff: noqa: PTH115, PTH116, PTH118
+
 
 CACHES = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
 SKIPPED_FOLDERS = CACHES | {".git", ".hg", ".svn", "node_modules"}
@@ -199,3 +202,41 @@ def file_changes(before: Tree, after: Tree) -> FileChanges:
 
 def _files(tree: Tree) -> Iterator[tuple[str, Entry]]:
     return ((path, entry) for path, entry in tree.entries.items() if entry.kind != "folder")
+
+
+MOVE = "Move the training into its own folder, and start reprocheck there."
+
+
+def refuse_wide_folder(cwd: Path, entry: EntryPoint) -> None:
+    """Raise UsageError where a check would have to keep a whole machine's files, or all of the
+    user's, so that the runs cannot cost them.
+    """
+    name = _wide(cwd)
+    if name is None:
+        return
+    raise UsageError(
+        f"The working directory is {name}: reprocheck keeps what stands there, and cannot keep all"
+        " of it.",
+        _advice(cwd, entry),
+    )
+
+
+def _wide(cwd: Path) -> str | None:
+    if cwd == Path("/"):
+        return "the root of the file system (/)"
+    home = Path("~").expanduser()
+    if home.is_dir() and cwd.samefile(home):
+        return "your home folder"
+    return None
+
+
+def _advice(cwd: Path, entry: EntryPoint) -> str:
+    """Return the command that starts the same script from its own folder."""
+    if entry.kind != "script":
+        return "Start from the folder of the training: cd FOLDER, and the same command again."
+    _, script, *arguments = entry.command
+    folder = (cwd / script).resolve().parent
+    if _wide(folder) is not None:
+        return MOVE
+    command = shlex.join(["reprocheck", "run", Path(script).name, *arguments])
+    return f"Start from the folder of the script: cd {shlex.quote(str(folder))} && {command}"

@@ -1,21 +1,15 @@
-"""The environment of a run: the user's own, and a closed list of variables of ours.
-
-REPROCHECK_CHILD  the run's trace folder, which also holds `recorder.json`
-PYTHONPATH        the recorder's folder before the user's entries
-TMPDIR            a folder at the same path for all runs, emptied between them
-MASTER_PORT…      a free port, only where the user's environment names one for this machine, and
-does not say that there are others
-PWD               only with `--workdir copy`, where the user's environment has it
-OMP_WAIT_POLICY   `passive` for runs side by side, unless the user's environment has it
-"""
+"""The environment of a run: the user's own, a closed list of ours, and the controls."""
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from reprocheck.settings import controls
 
 TRACE = "REPROCHECK_CHILD"
 RECORDER = Path(__file__).resolve().parent.parent / "child"
@@ -99,3 +93,71 @@ def _is_local_port(user: Mapping[str, str], name: str) -> bool:
         return False
     address = user.get(PORTS[name]) or user.get("MASTER_ADDR") or "localhost"
     return address in ("localhost", "127.0.0.1", "::1", "0.0.0.0", socket.gethostname())
+
+
+COPY, ADDRESSES = "copy", "addresses"
+"""What controls may need of the launcher."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Under:
+    """The controls that are on, the seed from which their seeds derive, and whether they override
+    what the user set (`user`: the environment). `spared`: a control, `@` and a place at which it
+    does not act.
+    """
+
+    names: tuple[str, ...] = ()
+    seed: int = 0
+    override: bool = False
+    user: Mapping[str, str] = field(default_factory=dict)
+    spared: tuple[str, ...] = ()
+
+    @property
+    def copies(self) -> bool:
+        """Return whether each run works in a fresh copy of the working directory."""
+        return controls.launched(self.names, COPY)
+
+    @property
+    def fixed_addresses(self) -> bool:
+        """Return whether the randomisation of addresses is off."""
+        return controls.launched(self.names, ADDRESSES)
+
+    def variables(self, tmp: str) -> dict[str, str]:
+        """Return the variables that the controls set for a run whose TMPDIR is `tmp`."""
+        return controls.environment(self.names, self.seed, self.user, tmp)[0]
+
+    def told(self, variables: Mapping[str, str]) -> dict[str, object]:
+        """Return entries for `recorder.json`; none if no control is on."""
+        if not self.names:
+            return {}
+        replaced = [
+            [one.control, one.variable, one.value, variables[one.variable]]
+            for one in controls.environment(self.names, self.seed, self.user)[1]
+        ]
+        return {
+            "controls": list(self.names),
+            "seed": self.seed,
+            "override": self.override,
+            "spared": list(self.spared),
+            "environment": dict(variables),
+            "overridden": replaced,
+        }
+
+
+def under_controls(
+    names: Sequence[str],
+    seed: int,
+    *,
+    override: bool,
+    user: Mapping[str, str],
+    spared: Sequence[str] = (),
+) -> Under:
+    """Return the controls, in the order of the table.
+
+    Without `override`, a value of the user's that contradicts a control raises ControlError.
+    """
+    ordered = controls.ordered(names)
+    under = Under(names=ordered, seed=seed, override=override, user=user, spared=tuple(spared))
+    if not override:
+        controls.refuse(controls.environment(under.names, seed, user)[1])
+    return under

@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
-from reprocheck.files.limits import content, too_large
-from reprocheck.files.regular_file import NotRegularError
+from reprocheck.files.limits import NotRegularError, content, too_large
 from reprocheck.model import SCHEMA_VERSION, CheckRecord, RunRecord
 
 T = TypeVar("T")

@@ -17,8 +17,8 @@ from reprocheck.child.reprocheck_child.shared.redaction import (
     MARKS as MARKS,
     known_secrets as known_secrets,
 )
+from reprocheck.redaction.detector import found_scanner as found_scanner
 from reprocheck.redaction.guard import Level as Level, Redaction as Redaction
-from reprocheck.redaction.kingfisher import found_scanner as found_scanner
 from reprocheck.redaction.lists import COMMANDS as COMMANDS
 from reprocheck.redaction.logs import mask_log as mask_log, mask_stream as mask_stream
 from reprocheck.redaction.sender import known_values as known_values, redaction_of as redaction_of

@@ -18,8 +18,7 @@ from reprocheck.redaction.patterns import place
 from reprocheck.redaction.shapes import Word
 
 if TYPE_CHECKING:
-    from reprocheck.redaction.detector import Detector
-    from reprocheck.redaction.kingfisher import Scanner
+    from reprocheck.redaction.detector import Detector, Scanner
 
 Level = Literal["folder", "paste", "attachment"]
 """The folder of a check, a text to paste into an issue or a chat, a file that is attached."""

@@ -22,7 +22,7 @@ from reprocheck.child.reprocheck_child.shared.masking import (
 )
 from reprocheck.child.reprocheck_child.shared.redaction import GOES_ON, SIGNS, Redactor
 from reprocheck.files.atomic import replacing
-from reprocheck.files.regular_file import NotRegularError, open_regular
+from reprocheck.files.limits import NotRegularError, open_regular
 from reprocheck.redaction.signs import SMALL, Signs, lines
 
 _LINE = 1 << 20

@@ -4,6 +4,7 @@ forms, as the recorder masks them, too.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -48,3 +49,52 @@ class Masking:
         if not python:
             return self.masked(text)
         return self._redactor.source(mask(text, *self._identity))
+
+
+REPLACEMENT = "�"
+_TERMINAL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"  # OSC, DCS and the like, up to their end or the line's
+    r"|\x1b[ -/]*[0-~]?"  # two-character sequences
+    r"|\x9b[0-?]*[ -/]*[@-~]",
+    re.MULTILINE,
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+_LINE_BREAK = re.compile("\r\n|[\x0b\x0c\x85\u2028\u2029]")
+
+
+def valid(text: str) -> str:
+    """Return `text` with lone surrogates (bytes that are not UTF-8) replaced, so that it can be
+    encoded.
+    """
+    return _SURROGATE.sub(REPLACEMENT, text)
+
+
+def printable(text: str) -> str:
+    """Return `text` as a terminal would have left it: codes gone, lines that a carriage return
+    overwrote dropped, control characters replaced.
+    """
+    text = _LINE_BREAK.sub("\n", _TERMINAL.sub("", valid(text)))
+    if "\r" in text:
+        text = "\n".join(_last_drawn(line) for line in text.split("\n"))
+    return _UNPRINTABLE.sub(REPLACEMENT, text)
+
+
+def line(text: str) -> str:
+    """Return `text` printable and in one line."""
+    return " ".join(printable(text).split())
+
+
+def tail(text: str, lines: int, characters: int) -> str:
+    """Return the last lines of a log, printable, at most `lines` of them and `characters` in
+    all.
+    """
+    kept = printable(text).strip("\n").split("\n")[-lines:]
+    return "\n".join(kept)[-characters:]
+
+
+def _last_drawn(text: str) -> str:
+    """Return the last piece between carriage returns that shows anything."""
+    pieces = reversed(text.split("\r"))
+    return next(filter(str.strip, pieces), "")

@@ -8,8 +8,8 @@ from itertools import chain
 from reprocheck.model import Check, Recorded
 from reprocheck.model.evidence import LeftBehind
 from reprocheck.redaction import shapes
+from reprocheck.redaction.detector import Scanner
 from reprocheck.redaction.guard import Level, Redaction
-from reprocheck.redaction.kingfisher import Scanner
 from reprocheck.redaction.lists import VARIABLE
 
 SHORTEST_LINE = 12

@@ -14,7 +14,7 @@ from reprocheck.language import changed, english
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT, How
 from reprocheck.redaction.grouped_fields import WHOLE
 from reprocheck.redaction.guard import NOT_SHOWN, Redaction
-from reprocheck.redaction.printable import REPLACEMENT, printable
+from reprocheck.redaction.masking import REPLACEMENT, printable
 
 T = TypeVar("T")
 

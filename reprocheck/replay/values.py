@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reprocheck.child.reprocheck_child.shared.tensor_types import TYPES
-from reprocheck.files.regular_file import open_regular
+from reprocheck.files.limits import open_regular
 from reprocheck.model.replay import Replay, TensorArgument
 
 NAME = "replay.safetensors"

@@ -9,7 +9,7 @@ from reprocheck.language import tr
 from reprocheck.model import Check
 from reprocheck.report.blocks import RuleEntry, Section, section
 from reprocheck.rules import Entry
-from reprocheck.wording.catalogue import translated
+from reprocheck.wording.fixes import translated
 
 MOST = 6
 """Entries on a page at most."""

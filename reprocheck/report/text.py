@@ -9,7 +9,7 @@ from datetime import datetime
 from reprocheck import language
 from reprocheck.language import count
 from reprocheck.model import SourceLine
-from reprocheck.redaction.printable import (
+from reprocheck.redaction.masking import (
     REPLACEMENT as REPLACEMENT,
     line as line,
     printable as printable,

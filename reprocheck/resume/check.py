@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
-from reprocheck.causes.usercode import UserCode
-from reprocheck.model import CheckRecord, Run
+from reprocheck.causes.usercode import UserCode, keep_sources
+from reprocheck.fixes import patched_files
+from reprocheck.fixes.edits.difference import difference
+from reprocheck.launch.observer import Teller
+from reprocheck.model import CheckRecord, EntryPoint, Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume import model, records, sentences
 from reprocheck.resume.average import have_other_ranks
-from reprocheck.resume.confirm.search import attempt_of, confirmation
-from reprocheck.resume.fix.patch_trial import repair_of
+from reprocheck.resume.confirm.search import attempt_of, confirmation, next_rungs
+from reprocheck.resume.confirm.words import objects
+from reprocheck.resume.fix.patch_trial import proposed, repair_of
 from reprocheck.resume.fix.script_fix import in_own_words
+from reprocheck.resume.gap.batches import batches
 from reprocheck.resume.gap.explanation import explain, with_text
 from reprocheck.resume.gap.other_ranks import explain_others
+from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.options import option_of
 from reprocheck.resume.other_files import beyond_snapshots, checkpoints, found_before, unkept
+from reprocheck.resume.request import Asked
+from reprocheck.resume.runs import Runs, Wanted, recorded
 from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
-from reprocheck.trace import collector
+from reprocheck.settings import Settings
+from reprocheck.trace import lines
 from reprocheck.wording import say
 from reprocheck.wording.trace import told_run
 
@@ -166,7 +175,7 @@ def _explained(recorded: Recording, outcome: model.Outcome, sides: Sides) -> mod
     of_runs = recorded.folder, (sides.continued.record, sides.resumed.record), outcome.offset.k
     equal = outcome.losses.bitwise.equal is True
     try:
-        with collector.paused():
+        with lines.paused():
             if have_other_ranks(sides.continued, sides.resumed):
                 return explain_others(*of_runs)
             trees = recorded.code.trees
@@ -193,3 +202,50 @@ def _without_place(
     verdict = _BY_ENDING.get(continued.record.ended, "inconclusive")
     reason = sentences.no_place(nothing)
     return model.Outcome(place=place, verdict=verdict, reason=reason, continued=continued)
+
+
+def checked(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
+) -> ResumeCheck:
+    """Record the continued and the resumed runs in `folder` and return the check. Raises what
+    `recorded` raises.
+    """
+    then = partial(_with_cause, folder, teller) if asked.explain else None
+    recorded(entry, settings, folder, teller, asked, then)
+    _tell(teller, "comparing the runs")
+    keep_sources(recording(folder), folder)
+    return load(folder)
+
+
+def _with_cause(folder: Path, teller: Teller, runs: Runs) -> None:
+    """Have runs made in which parts of what was lost are put back, until it is known which of them
+    are needed; then two with a patch, of the first place for which one is known.
+    """
+    for number, outcome in enumerate(load(folder).outcomes):
+        while rungs := next_rungs(outcome):
+            _tell(teller, f"putting back {objects(rungs)}")
+            assert outcome.offset is not None
+            assert outcome.continued is not None and outcome.resumed is not None
+            sides = (outcome.continued.record, outcome.resumed.record)
+            runs.put_back(
+                Wanted(
+                    place=number,
+                    rungs=rungs,
+                    batches=batches(folder, sides, outcome.offset.k),
+                    beside=outcome.explained.beside,
+                )
+            )
+            outcome = load(folder).outcomes[number]
+    for number, outcome in enumerate(load(folder).outcomes):
+        changed = proposed(outcome)
+        if changed:
+            _tell(teller, "trying a patch")
+            sources = folder.absolute() / "arms" / patched_files.SOURCES
+            files = patched_files.written(changed, sources)
+            runs.try_patch(number, difference(changed), files)
+            return
+
+
+def _tell(teller: Teller, status: str) -> None:
+    teller.clear()
+    teller.status(status)

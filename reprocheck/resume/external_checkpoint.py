@@ -7,6 +7,8 @@ No file of the user is touched: what stands there already is a reason to refuse.
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,7 +17,7 @@ from glob import escape
 from itertools import takewhile
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.shared.patterns import fixed_start
+from reprocheck.child.reprocheck_child.shared.variables import fixed_start
 from reprocheck.errors import UsageError
 from reprocheck.files.summary import summary
 
@@ -124,3 +126,65 @@ def _copy(path: Path, target: Path) -> None:
 def _remove_empty(folder: Path) -> None:
     with suppress(OSError):  # something is left in it
         folder.rmdir()
+
+
+NUMBERED = re.compile(
+    r"\d+|(?:[a-z]*[-_]?(?:ckpt|checkpoint|step|epoch|iter(?:ation)?)[-_=]?\d+[-_,]?)+",
+    re.IGNORECASE,
+)
+"""Names of folders that each checkpoint has anew. Those of a run or a job are no such names: the
+folder beside one is that of another training.
+"""
+
+
+def outside(path: str, allowed: Elsewhere) -> UsageError:
+    """Return the error that says with which pattern a checkpoint outside is allowed.
+
+    path     as a trace has it
+    allowed  what is allowed already
+    """
+    patterns = _patterns(Path(escape(path)))
+    if allowed.pattern:
+        own = str(Path(escape(path)).expanduser())
+        start = _common(allowed.pattern, own)
+        rests = (text[len(start) :][::-1] for text in (allowed.pattern, own))
+        patterns = iter([f"{start}*{_common(*rests)[::-1]}"])
+    advice = "Have the script write to a folder of its own: files of yours have such names, too."
+    for pattern in patterns:
+        if not any(Elsewhere(absolute(pattern, Path.cwd())).matching()):
+            advice = (
+                f"Allow it with --checkpoint {shlex.quote(pattern)}: what the runs write there is"
+                " removed afterwards."
+            )
+            break
+    return UsageError(
+        f"The checkpoint is written outside of the working directory: {path}. The run was ended"
+        " before, so no file there has changed.",
+        advice,
+    )
+
+
+def _patterns(file: Path) -> Iterator[str]:
+    """Patterns of a checkpoint and of those that follow, the widest first."""
+    numbered = takewhile(lambda folder: NUMBERED.fullmatch(folder.name), file.parents)
+    for folder in reversed([*numbered]):
+        yield f"{folder.parent}/*"
+        yield f"{folder.parent}/{_any_number(folder.name)}/*"
+    yield f"{file.parent}/*"
+    # with other ends; a hidden file is the draft of another one
+    stem = file.name.lstrip(".")
+    hidden = "*" * (stem != file.name)
+    any_end = f"{hidden}{_any_number(stem.partition('.')[0])}*".replace("**", "*")
+    yield f"{file.parent}/{any_end}"
+    yield f"{file.parent}/{_any_number(file.name)}"
+    yield str(file)
+
+
+def _any_number(name: str) -> str:
+    return re.sub(r"\d+", "*", name)
+
+
+def _common(one: str, other: str) -> str:
+    """Return what both begin with."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in pairs)

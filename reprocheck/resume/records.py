@@ -6,11 +6,24 @@ import os
 from pathlib import Path
 
 from reprocheck.errors import ReportError
-from reprocheck.files.limits import content
-from reprocheck.files.regular_file import NotRegularError
+from reprocheck.files.atomic import replacing
+from reprocheck.files.limits import NotRegularError, content
 from reprocheck.recording import record
 from reprocheck.resume.model import CONTINUED, SCHEMA_VERSION, ResumeRecord
-from reprocheck.resume.report_files import put
+
+NO_ROOM = "Free some space there, or name another folder with --output."
+
+
+def put(folder: Path, name: str, data: bytes) -> None:
+    """Write a file. Raises ReportError."""
+    try:
+        with replacing(folder / name) as file:
+            file.write(data)
+    except OSError as error:
+        raise ReportError(
+            f"{folder / name} cannot be written: {error.strerror or error}.", NO_ROOM
+        ) from None
+
 
 NAME = record.RESUME
 MOST_PLACES, MOST_ITERATIONS = 1000, 10**9

@@ -6,31 +6,35 @@ a copy of it.
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from reprocheck import interrupts
+from reprocheck.child.reprocheck_child.shared import marks
 from reprocheck.errors import UsageError
 from reprocheck.launch import cleanup, discard, publish
 from reprocheck.launch.check import record_of
+from reprocheck.launch.observer import Teller
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan, plan
+from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.runs import one_run
-from reprocheck.launch.teller import Teller
-from reprocheck.launch.wide_folders import refuse_wide_folder
+from reprocheck.launch.tree import refuse_wide_folder
 from reprocheck.launch.workdir import Copies
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, identity
 from reprocheck.resume import model, records
-from reprocheck.resume.external_checkpoint import Elsewhere
-from reprocheck.resume.interruption import Interruption
+from reprocheck.resume.external_checkpoint import Elsewhere, outside
 from reprocheck.resume.other_files import last_checkpoint
 from reprocheck.resume.request import (
     AFTER,
+    SIGNALS,
     TWICE,
     UNTIL_END,
     Asked,
@@ -39,8 +43,33 @@ from reprocheck.resume.request import (
     told_to_wait,
 )
 from reprocheck.resume.snapshots import Snapshot, Snapshots
-from reprocheck.resume.uncovered_checkpoint import outside
 from reprocheck.settings import Settings
+
+
+class Interruption:
+    """Attends to a run, and sends a signal to it once.
+
+    TERM, as from a scheduler, goes to the process that the command started, which tells its child
+    processes; KILL ends all processes of the run.
+    """
+
+    def __init__(self, trace: Path, name: str) -> None:
+        self._trace = trace
+        self._signal = SIGNALS[name]
+
+    def attend(self, process: GuardedProcess) -> None:
+        """Send the signal once the run waits for it; called again and again."""
+        wanted = (self._trace / marks.SIGNAL).exists() and not (self._trace / marks.SENT).exists()
+        if not wanted:
+            return
+        pids: tuple[int, ...] = () if process.pid is None else (process.pid,)
+        if self._signal == signal.SIGKILL:
+            pids = process.tree()
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, self._signal)
+        (self._trace / marks.SENT).touch()
+
 
 RESUMED: Mapping[str, object] = {"boundaries": [1]}
 """What the recorder of a resumed run is told: what the training holds before its first iteration is

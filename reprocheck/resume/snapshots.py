@@ -23,7 +23,7 @@ from reprocheck.model import FileChanges
 from reprocheck.resume.external_checkpoint import Elsewhere
 from reprocheck.resume.model import Checkpoint
 from reprocheck.resume.other_files import checkpoint_of
-from reprocheck.resume.report_files import NO_ROOM
+from reprocheck.resume.records import NO_ROOM
 from reprocheck.trace import events
 
 ELSEWHERE = ".outside"

@@ -3,18 +3,101 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from reprocheck.model import Bitwise, Run, Tolerance
+from reprocheck.model import Bitwise, Checked, CheckKind, LossSeries, Run, Series, Tolerance, Trace
 from reprocheck.resume import model
 from reprocheck.resume.average import have_other_ranks, over_ranks
 from reprocheck.resume.gap.ladder import ORIGINS
-from reprocheck.resume.offset import shifted
-from reprocheck.resume.reported_series import reported
+from reprocheck.resume.model import Reported, ReportedPair
 from reprocheck.verdict import divergence
+from reprocheck.verdict.machine import is_of_a_machine
 from reprocheck.verdict.series import first_unequal
+
+
+def reported(continued: Run, resumed: Run, k: int, count: int) -> tuple[Reported, ...]:
+    """Return each series that both runs reported in the `count` iterations behind update k.
+
+    Times and what a machine uses are left out.
+    """
+    own = resumed.by_rank
+    both: list[Reported] = []
+    for trace in continued.traces:
+        other = own.get(trace.rank)
+        for series in trace.series:
+            if other is None or is_of_a_machine(series.name):
+                continue
+            was = _by_iteration(series, k)
+            now = _by_iteration(other.reported(series.name, series.by), 0)
+            pairs = [
+                ReportedPair(iteration=iteration, continued=value, resumed=other_value)
+                for iteration in sorted(was.keys() & now.keys() & set(range(1, count + 1)))
+                for value, other_value in zip_longest(was[iteration], now[iteration])
+            ]
+            if pairs:
+                name, by = series.name, series.by
+                both.append(Reported(name=name, by=by, rank=trace.rank, pairs=tuple(pairs)))
+    return tuple(both)
+
+
+def _by_iteration(series: Series, k: int) -> Mapping[int, list[float]]:
+    """Return iteration of the resumed run -> what was reported while it was the last one."""
+    values: dict[int, list[float]] = defaultdict(list)
+    for iteration, value in zip(series.iterations, series.numbers.values, strict=True):
+        values[iteration - k].append(value)
+    return values
+
+
+KINDS: tuple[CheckKind, CheckKind] = ("forward", "backward")
+
+
+def shifted(run: Run, k: int, count: int) -> Run:
+    """Return at most `count` iterations of a run from k + 1 on, numbered from 1.
+
+    With k = 0 the run is only cut.
+    """
+    return replace(run, traces=tuple(_shifted(trace, k, count) for trace in run.traces))
+
+
+def between(series: LossSeries, k: int, count: int) -> LossSeries:
+    """Return the losses of iterations k + 1 … k + count, as far as there are."""
+    last = min(k + count, len(series))
+    start, end = series.until(min(k, last)), series.until(last)
+    exact = {place - start: text for place, text in series.exact.items() if start <= place < end}
+    return LossSeries(
+        values=series.values[start:end],
+        dtype_of=series.dtype_of[start:end],
+        dtypes=series.dtypes,
+        ends=(array("q", (end - start for end in series.ends[min(k, last) : last]))),
+        exact=exact,
+    )
+
+
+def _shifted(trace: Trace, k: int, count: int) -> Trace:
+    losses = between(trace.losses, k, count)
+    stopped = trace.stopped_at
+    if stopped is not None:
+        stopped = min(max(0, stopped - k), count)
+    checked: list[Checked | None] = [None, None]
+    for number, kind in enumerate(KINDS[: len(losses)]):
+        start, end = losses.span(number + 1)
+        checked[number] = Checked(kind=kind, iteration=number + 1, start=start, end=end)
+    last = k + len(losses)
+    return replace(
+        trace,
+        losses=losses,
+        series=(),
+        forward=checked[0],
+        backward=checked[1],
+        skipped=tuple(one - k for one in trace.skipped if k < one <= last),
+        unordered=tuple(one - k for one in trace.unordered if k < one <= last),
+        stopped_at=stopped,
+        unfinished=trace.unfinished and len(trace.losses) <= k + count,
+    )
+
 
 NOTHING_TO_COMPARE = ("inconclusive", "script_failed", "timed_out")
 """Verdicts of places of which one side did not go on."""

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from reprocheck.errors import ReprocheckError
 from reprocheck.model import RungName
@@ -51,6 +51,9 @@ class Entry:
                  around one), a device (`cuda`) or both (`torch cuda`)
     titles       titles for a framework, if the words of `title` do not fit the framework
     frameworks, devices   where the cause occurs; `any` for everywhere
+    observed_by  lists of recorded facts (`Kind` in `causes/evidence.py`): all those of one list, of
+                 one thing, make the cause *observed*; without a list it is never more than
+                 *suspected*
     references   public threads (`repository#number`) and documents that describe the cause
     bad, good    the smallest code with the cause, and the same code without it
     severity     of a finding: `error` changes results from run to run, `warning` may, `note` is
@@ -70,6 +73,7 @@ class Entry:
     good: str
     frameworks: tuple[str, ...]
     devices: tuple[str, ...]
+    observed_by: tuple[tuple[str, ...], ...] = ()
     references: tuple[str, ...] = ()
     fixes: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -94,6 +98,17 @@ class Entry:
 _REQUIRED = [
     one.name for one in fields(Entry) if one.default is MISSING and one.default_factory is MISSING
 ]
+_OF_ANNOTATION = {"tuple": list, "Mapping": dict, "bool": bool}
+_KINDS: Mapping[str, type] = {
+    one.name: _OF_ANNOTATION.get(str(one.type).partition("[")[0], str) for one in fields(Entry)
+}
+"""Field -> what it is in the files."""
+_CALLED = {str: "text", list: "list", dict: "table", bool: "boolean"}
+_VALUES: Mapping[str, tuple[str, ...]] = {
+    "rung": get_args(RungName),
+    "severity": get_args(Severity),
+}
+"""Fields that have one of a few values."""
 
 
 @cache
@@ -137,22 +152,55 @@ def _index() -> Mapping[str, Entry]:
 
 
 def entries_of(file: Path) -> Iterator[Entry]:
-    """Yield the entries of a file. Raises ReprocheckError if an entry lacks a field."""
-    for table in tomllib.loads(file.read_text(encoding="utf-8"))["entry"]:
-        try:
-            given = {name: table[name] for name in _REQUIRED} | table
-            for name in _PROSE:
-                given[name] = " ".join(given[name].split())
-            for name in ("fix", "bad", "good"):
-                given[name] = given[name].strip("\n")
-            for name in ("frameworks", "devices", "references"):
-                given[name] = tuple(given.get(name, ()))
-            given["fixes"] = {
-                framework: code.strip("\n") for framework, code in given.get("fixes", {}).items()
-            }
-        except KeyError as error:
+    """Yield the entries of a file.
+
+    Raises ReprocheckError if the file is no table of entries, or if an entry lacks a field or has
+    one that no entry has, or that is of another kind; it names the file, the code and the field.
+    """
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ReprocheckError(f"{file.name} is no TOML: {error}.") from None
+    if set(found) != {"entry"}:
+        raise ReprocheckError(
+            f"{file.name} has {', '.join(found) or 'nothing'} at its top.",
+            "Begin each entry with [[entry]], and have nothing else there.",
+        )
+    for number, table in enumerate(found["entry"], 1):
+        if wrong := _wrong(table):
+            code = table.get("code", f"number {number}")
             raise ReprocheckError(
-                f"{file.name}: the entry {table.get('code', table)} has no field {error.args[0]}.",
+                f"{file.name}: the entry {code} {wrong}",
                 "Write it as the other entries of the file do.",
-            ) from None
-        yield Entry(**given)
+            )
+        yield Entry(**{name: _read(name, value) for name, value in table.items()})
+
+
+def _wrong(table: Mapping[str, object]) -> str:
+    """Return what is wrong with the fields of an entry; "" if nothing is."""
+    for name in _REQUIRED:
+        if name not in table:
+            return f"has no field {name}."
+    for name, value in table.items():
+        if name not in _KINDS:
+            return f"has a field {name}, which no entry has. The fields are {', '.join(_KINDS)}."
+        if not isinstance(value, _KINDS[name]):
+            return f"has a field {name} that is no {_CALLED[_KINDS[name]]}."
+        if value not in _VALUES.get(name, (value,)):
+            return f"has {value!r} as its {name}. It is one of: {', '.join(_VALUES[name])}."
+    return ""
+
+
+def _read(name: str, value: Any) -> Any:
+    """Return the value of a field as an entry has it."""
+    if name in _PROSE:
+        return " ".join(value.split())
+    if name in ("fix", "bad", "good"):
+        return value.strip("\n")
+    if name == "fixes":
+        return {framework: code.strip("\n") for framework, code in value.items()}
+    if name == "observed_by":
+        return tuple(map(tuple, value))
+    if isinstance(value, list):
+        return tuple(value)
+    return value

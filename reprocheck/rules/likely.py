@@ -20,23 +20,7 @@ from reprocheck.model.static import StaticFinding
 TABLE = Path(__file__).parent / "likely.toml"
 _ACCELERATOR = re.compile(r"cuda|npu|ascend|gpu|xpu|tpu", re.IGNORECASE)
 _NO_DEVICE = frozenset({"", "cpu", "none"})
-_OF_ACCELERATORS = ("launch-blocking", "cpu-rng")
-"""Controls that can do nothing where there is the CPU alone."""
-_OF_RANDOMNESS = (
-    "seed",
-    "private-rng",
-    "entropy",
-    "clock",
-    "hash-seed",
-    "file-order",
-    "fixed-addresses",
-    "fill-memory",
-)
-"""Controls that fix what a script draws or reads, and not how it computes."""
-
 _VALUES = 3
-
-
 VAGUE = frozenset({"RC604", "RC605"})
 """Causes that say what happens and not why."""
 
@@ -57,6 +41,9 @@ class Likely:
     anew: tuple[str, ...]
     anew_where_shown: tuple[str, ...]
     many_values: tuple[str, ...]
+    randomness: tuple[str, ...]
+    accelerators: tuple[str, ...]
+    start: tuple[str, ...]
 
 
 @cache
@@ -76,6 +63,9 @@ def table() -> Likely:
         anew=tuple(found["anew"]),
         anew_where_shown=tuple(found["anew_where_shown"]),
         many_values=tuple(found["many_values"]),
+        randomness=tuple(found["randomness"]),
+        accelerators=tuple(found["accelerators"]),
+        start=tuple(found["start"]),
     )
 
 
@@ -122,7 +112,7 @@ def removes(control: str, code: str) -> bool:
 
 def draws(code: str) -> bool:
     """Return whether a cause is a source of randomness, so that fixed draws or reads remove it."""
-    return nearest(code) in _OF_RANDOMNESS
+    return nearest(code) in table().randomness
 
 
 def shown_by(control: str) -> tuple[str, ...]:
@@ -168,7 +158,7 @@ def _useless(check: Check) -> Iterator[str]:
     facts = chain.from_iterable(facts.items() for facts in _facts(check))
     differs_on_device = rung is not None and _ACCELERATOR.search(rung.measured.device)
     if not differs_on_device and not any(starmap(_is_device, facts)):
-        yield from _OF_ACCELERATORS
+        yield from table().accelerators
     if all(map(has_fixed_hash, _facts(check))):
         yield "hash-seed"
 

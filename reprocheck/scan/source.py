@@ -19,8 +19,7 @@ from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
-from reprocheck.files.notebook import code_cells
-from reprocheck.files.source_text import Cell, UnreadableError, split
+from reprocheck.files.source_text import Cell, UnreadableError, code_cells, split
 
 LARGEST = 32 * 1024 * 1024
 """Bytes; a larger file is data rather than code."""

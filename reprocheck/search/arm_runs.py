@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter
+from pathlib import Path
 
 from reprocheck.causes import refusals
+from reprocheck.causes.cause import causes_of
 from reprocheck.causes.refusals import Refusal
-from reprocheck.model import Arm, Run, Touch, Verdict
+from reprocheck.causes.scan_findings import with_scan
+from reprocheck.ladder.rungs import ladder_of
+from reprocheck.model import Arm, Check, DeeperPair, Run, Touch, Verdict
 from reprocheck.model.controls import fixes_in
 from reprocheck.model.reason import Reason
 from reprocheck.rules import likely
-from reprocheck.search.request import PAIR, Answer, Question
+from reprocheck.search.order import candidates
+from reprocheck.search.request import FRESH, PAIR, Answer, Difference, Question
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
 _ULPS = 64
@@ -237,3 +242,38 @@ def _most_ulps(runs: Sequence[Run]) -> int:
     losses = (trace.losses for run in runs for trace in run.traces)
     dtypes = set(chain.from_iterable(map(attrgetter("dtypes"), losses)))
     return min((_ROUNDING_ULPS.get(dtype, _ULPS) for dtype in dtypes), default=_ULPS)
+
+
+def first_difference(check: Check, folder: Path, judged: Judged) -> Difference | None:
+    """Return where runs under controls first differ.
+
+    None if the runs agree, or recorded nothing but losses.
+    """
+    under = _as_check(check, folder, judged)
+    if under is None or under.first_rung is None:
+        return None
+    among = candidates(with_scan(replace(under, causes=causes_of(under, folder)), folder), folder)
+    assert among.first is not None, "there is a rung that differs"
+    nearest = dict.fromkeys((*among.sure, *among.likely, *among.suspects))
+    return replace(among.first, controls=tuple(nearest))
+
+
+def _as_check(check: Check, folder: Path, judged: Judged) -> Check | None:
+    """Return the first two runs under controls as a check with its ladder.
+
+    None if the runs agree, or recorded nothing but losses.
+    """
+    runs = judged.runs[:PAIR]
+    if judged.agrees is not False or len(runs) < PAIR:
+        return None
+    iterations = min(min(map(attrgetter("deep"), run.traces), default=0) for run in runs)
+    if not iterations:
+        return None
+    records = tuple(run.record for run in runs)
+    pair = DeeperPair(level="module", iterations=iterations, runs=records, of_check=True)
+    controls = (*check.record.controls, *judged.names)
+    record = replace(check.record, runs=records, controls=controls, arms=(), deeper=(pair,))
+    under = replace(check, record=record, runs=runs, verdict=judged.verdict, causes=(), scan=None)
+    if FRESH in judged.names:
+        under = replace(under, state_left=(), state_alike=())
+    return replace(under, ladder=ladder_of(under, folder))

@@ -21,14 +21,19 @@ from reprocheck.model.reason import Reason
 from reprocheck.model.statements.search import Sample
 from reprocheck.rules import likely
 from reprocheck.search import order
-from reprocheck.search.arm_check import first_difference
-from reprocheck.search.arm_runs import Judged, agree, places_of
-from reprocheck.search.chance import sample
+from reprocheck.search.arm_runs import Judged, agree, first_difference, places_of
+from reprocheck.search.chance import sample, speaks_for
 from reprocheck.search.effective_controls import Acting
 from reprocheck.search.lines import lines_of
-from reprocheck.search.request import FRESH, PAIR, Answer, Difference, Question, Unanswered
-from reprocheck.search.required_runs import speaks_for
-from reprocheck.search.target import target_of
+from reprocheck.search.request import (
+    FRESH,
+    PAIR,
+    Answer,
+    Difference,
+    Question,
+    Unanswered,
+    target_of,
+)
 
 
 class Book:

@@ -10,7 +10,7 @@ from reprocheck.causes.scan_findings import located
 from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.advice import control_fix, in_names, with_names_of
 from reprocheck.fixes.patched_files import kept_patch
-from reprocheck.ladder.device import device_of
+from reprocheck.ladder.operators import device_of
 from reprocheck.model import RUNGS, Check
 from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.statement import Statement
@@ -28,11 +28,11 @@ from reprocheck.model.statements.search import (
 from reprocheck.search import chance
 from reprocheck.search.arm_runs import Judged
 from reprocheck.search.arms import Book
+from reprocheck.search.chance import wanted
 from reprocheck.search.confirmed_causes import confirmed
 from reprocheck.search.noise import remains
 from reprocheck.search.place import acted_at
 from reprocheck.search.request import FRESH, Found
-from reprocheck.search.required_runs import wanted
 from reprocheck.search.trial_summary import Result, account, refusals
 
 

@@ -36,8 +36,6 @@ afterwards.
 """
 _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
-_OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
-"""Controls of what a run is given; the others are of what the script draws or computes."""
 CLOCK_SEED = "clock-seed"
 _LATER = "later"
 """The rung of what differs after the iterations that were looked into."""
@@ -332,7 +330,7 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
     ladder, first = check.ladder, check.first_rung
     if ladder is None or first is None:
         return None
-    if control not in _OF_THE_START and not _is_made_anew(first):
+    if control not in likely.table().start and not _is_made_anew(first):
         first = check.training_rung or first
     behind = ladder.rungs[ladder.rungs.index(first) + 1 :]
     below = [rung for rung in behind if rung.status == "differs" and rung.rung != _LATER]

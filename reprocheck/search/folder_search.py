@@ -11,9 +11,9 @@ from reprocheck.model.reason import Reason, ReasonKey
 from reprocheck.model.statements.search import NextToTry, SearchRemark
 from reprocheck.search import chance, order
 from reprocheck.search.arms import Book
+from reprocheck.search.chance import FITTING, wanted
 from reprocheck.search.conclusion import result
 from reprocheck.search.request import PAIR, Answer, Candidates, Found, Question, Unanswered
-from reprocheck.search.required_runs import FITTING, wanted
 from reprocheck.search.sets import find
 from reprocheck.search.trial_summary import Result, account, refusals
 

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
-from reprocheck.ladder.device import kind as device_kind
+from reprocheck.ladder.operators import kind as device_kind
 from reprocheck.model import Check, Rung
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.statement import Statement

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from reprocheck.causes.usercode import UserCode
 from reprocheck.files.imports import bound_to
-from reprocheck.fixes.seeded_call import NO_ADVICE, Advice, keep_order, seeded_call
+from reprocheck.fixes.seeds import NO_ADVICE, Advice, keep_order, seeded_call
 from reprocheck.model import SourceLine, Touch
 from reprocheck.search.arm_runs import IMPORTED, Judged
 

@@ -1,19 +1,19 @@
 """Reads the table of controls, and sets the environment variables that controls need.
 
-The recorder reads the same table. Imports model and errors only. `docs/reference/controls.md` is
-checked against the table.
+The recorder reads the same table. Imports model and errors only. `.ci/pages.py` makes the sections
+of `docs/reference/controls.md` from the table.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.errors import ControlError
+from reprocheck.errors import ControlError, ReprocheckError
 
 if TYPE_CHECKING:  # the model's many data classes would be half of the time of `--help`
     from reprocheck.model import ControlClass
@@ -44,14 +44,14 @@ class Control:
     name: str
     control_class: ControlClass
     does: str
-    frameworks: Mapping[str, str] = field(default_factory=dict)
-    environment: Mapping[str, str] = field(default_factory=dict)
-    accepts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    launch: str = ""
-    cost: str = ""
-    limits: str = ""
-    source: str = ""
-    fix: Mapping[str, str] = field(default_factory=dict)
+    frameworks: Mapping[str, str]
+    environment: Mapping[str, str]
+    accepts: Mapping[str, tuple[str, ...]]
+    launch: str
+    cost: str
+    limits: str
+    source: str
+    fix: Mapping[str, str]
 
     @property
     def alters(self) -> bool:
@@ -59,6 +59,22 @@ class Control:
         ones.
         """
         return self.control_class == ALTERS
+
+
+_FIELDS = (
+    "name",
+    "class",
+    "does",
+    "frameworks",
+    "environment",
+    "launch",
+    "cost",
+    "limits",
+    "source",
+    "fix",
+)
+"""What each control has in the table; empty where there is nothing to say."""
+_KNOWN = frozenset({*_FIELDS, "accepts"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,15 +94,26 @@ class Contradiction:
 @cache
 def table() -> tuple[Control, ...]:
     """Return all controls, ordered from those that change least to those that change most."""
-    rows = json.loads(TABLE.read_text(encoding="utf-8"))
-    return tuple(_control(row) for row in rows)
+    return tuple(controls_of(TABLE))
 
 
-def _control(row: dict[str, object]) -> Control:
-    accepts = row.pop("accepts", {})
-    assert isinstance(accepts, dict)
-    values = {"control_class" if key == "class" else key: value for key, value in row.items()}
-    return Control(**values, accepts={key: tuple(values_of) for key, values_of in accepts.items()})  # type: ignore[arg-type]
+def controls_of(file: Path) -> Iterator[Control]:
+    """Yield the controls of a table.
+
+    Raises ReprocheckError if a control lacks a field or has one that no control has; it names the
+    file, the control and the field.
+    """
+    for number, row in enumerate(json.loads(file.read_text(encoding="utf-8")), 1):
+        lacking = [f"has no field {key}" for key in _FIELDS if key not in row]
+        unknown = [f"has a field {key}, which no control has" for key in row.keys() - _KNOWN]
+        if wrong := [*lacking, *unknown]:
+            name = row.get("name", f"number {number}")
+            raise ReprocheckError(
+                f"{file.name}: the control {name} {wrong[0]}.",
+                f"The fields are {', '.join(_FIELDS)}, and where other values serve, accepts.",
+            )
+        accepts = {key: tuple(values) for key, values in row.pop("accepts", {}).items()}
+        yield Control(control_class=row.pop("class"), accepts=accepts, **row)
 
 
 def control(name: str) -> Control:

@@ -29,7 +29,7 @@ from reprocheck.report import html
 from reprocheck.suite import texts
 from reprocheck.suite.model import Night, NightReport, TargetCheck
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
-from reprocheck.suite.pages.recent_nights import Past
+from reprocheck.suite.pages.rows import Past
 from reprocheck.suite.reports import (
     Accepted,
     folder_level,

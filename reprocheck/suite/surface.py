@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING
 
 from reprocheck.launch import find_python, worktree as make_worktree
 from reprocheck.launch.archive import BEFORE, MEANWHILE
-from reprocheck.launch.devices import KINDS as DEVICE_KINDS
+from reprocheck.launch.environment import KINDS as DEVICE_KINDS
 from reprocheck.launch.interrupted_checks import put_back as put_back_killed, told
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.snapshot import STORE
 from reprocheck.launch.tree import SUITE_MARK
 from reprocheck.launch.worktree import Commit, Say
 from reprocheck.model import LOSS_SERIES, LossSeries, Series, Tolerance
+from reprocheck.verdict.large_numbers import ulp_distance
 from reprocheck.verdict.machine import is_of_a_machine
 from reprocheck.verdict.series import first_outside, first_unequal
-from reprocheck.verdict.ulp import ulp_distance
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -12,8 +12,7 @@ from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from reprocheck.files.limits import content
-from reprocheck.files.regular_file import open_regular
+from reprocheck.files.limits import content, open_regular
 from reprocheck.model import OwnVariable, Process, Run, RunRecord, Trace
 
 if TYPE_CHECKING:

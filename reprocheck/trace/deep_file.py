@@ -15,8 +15,7 @@ from reprocheck.files.limits import NO_EVENT, Budget
 from reprocheck.model.statements.trace import Unreadable
 from reprocheck.trace import events
 from reprocheck.trace.deep import UNREADABLE, Again, Fingerprints, Leaf, Opened, Seen, Unrecorded
-from reprocheck.trace.lines import is_whole, lines, opened
-from reprocheck.trace.numbers import number
+from reprocheck.trace.lines import is_whole, lines, number, opened
 from reprocheck.trace.process import MOST_FILES, MOST_SENTENCES, Recorded, take_problem
 
 MOST_FACTS = 500_000

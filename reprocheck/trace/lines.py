@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -45,3 +47,40 @@ def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 def is_whole(line: bytes) -> bool:
     """Return whether a line ends with a line end, and so was written completely."""
     return line.endswith(b"\n")
+
+
+LONGEST_EXACT = 20_000
+"""Characters of a number that a double does not hold; the longest of a `longdouble` takes 8,300."""
+_MOST_DTYPES = 255
+
+
+def number(value: float | str) -> float:
+    """Return a number of a trace as a float; NaN for anything that is no number."""
+    try:
+        return float(value)
+    except ValueError:
+        return float("nan")
+
+
+def code_of(dtypes: dict[str, int], name: str) -> int:
+    """Return the code of a dtype, from 0 to 255; a new dtype gets the next free code.
+
+    All dtypes beyond 255 share the code of `unknown`.
+    """
+    if name not in dtypes and len(dtypes) >= _MOST_DTYPES:
+        name = "unknown"
+    return dtypes.setdefault(name, min(len(dtypes), _MOST_DTYPES))
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Pause the garbage collector within the `with` block; afterwards the collector is as
+    before.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

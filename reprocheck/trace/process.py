@@ -18,7 +18,7 @@ from reprocheck.child.reprocheck_child.shared.iterations import (
     IGNORED,
     Grouping,
 )
-from reprocheck.child.reprocheck_child.shared.lost_lines import LOST
+from reprocheck.child.reprocheck_child.shared.marks import LOST
 from reprocheck.child.reprocheck_child.shared.regular_stretch import stored
 from reprocheck.files.limits import MOST_RANKS, VALUE, TooMuchError, content, too_large
 from reprocheck.model import Checked, LossSeries
@@ -33,7 +33,7 @@ from reprocheck.model.statements.trace import (
 )
 from reprocheck.trace import events
 from reprocheck.trace.events import Loss, Update
-from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
+from reprocheck.trace.lines import LONGEST_EXACT, code_of, number
 from reprocheck.trace.series import Columns
 
 PLAIN = (str, int, float, type(None))

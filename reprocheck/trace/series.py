@@ -9,7 +9,7 @@ from math import nan
 
 from reprocheck.model import LossSeries, Series
 from reprocheck.trace import events
-from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
+from reprocheck.trace.lines import LONGEST_EXACT, code_of, number
 
 MOST_SERIES, LONGEST_NAME = 2_000, 200
 """Series that are kept of one process, and characters of their names, as a recorder writes them: a

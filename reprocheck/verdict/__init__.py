@@ -32,11 +32,10 @@ from reprocheck.verdict.caveats import caveats
 from reprocheck.verdict.checks import KINDS, CannotCompare, compare, pair_up
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.failure import ended_badly, failure, verdict_of
-from reprocheck.verdict.missing_processes import apart, silent
+from reprocheck.verdict.large_numbers import ulp_distance
 from reprocheck.verdict.outcomes import outcomes
-from reprocheck.verdict.pairing import paired, partners
+from reprocheck.verdict.pairing import apart, paired, partners, silent
 from reprocheck.verdict.reported_series import compare_series
-from reprocheck.verdict.ulp import ulp_distance
 
 __all__ = ["FAIL_ON", "ended_before_checks", "judge", "paired", "partners", "ulp_distance"]
 

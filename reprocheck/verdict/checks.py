@@ -24,8 +24,8 @@ from reprocheck.model.statements.verdict import (
     TooFew,
 )
 from reprocheck.verdict import large_numbers
+from reprocheck.verdict.large_numbers import ulp_distance
 from reprocheck.verdict.series import column, differs
-from reprocheck.verdict.ulp import ulp_distance
 
 if TYPE_CHECKING:
     import numpy as np

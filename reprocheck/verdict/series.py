@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprocheck.model import LossSeries, Tolerance
 from reprocheck.verdict import large_numbers
-from reprocheck.verdict.ulp import largest_distance
+from reprocheck.verdict.large_numbers import largest_distance
 
 if TYPE_CHECKING:
     import numpy as np

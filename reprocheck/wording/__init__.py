@@ -7,6 +7,6 @@ The floors that record, judge and search return statements (`reprocheck.model.st
 classes with values. Each of them has one function here, registered with `say.register`.
 """
 
-from reprocheck.wording import remains as remains
+from reprocheck.wording import search as search
 from reprocheck.wording.say import say as say
 from reprocheck.wording.told import told as told

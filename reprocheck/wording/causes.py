@@ -11,7 +11,7 @@ from reprocheck.model import Check
 from reprocheck.model.statements import causes as statements
 from reprocheck.rules.operators import Operator
 from reprocheck.wording.ladder.start import other_sizes
-from reprocheck.wording.ladder.words import checkpoint, code, generators, seeder
+from reprocheck.wording.ladder.terms import checkpoint, code, generators, seeder
 from reprocheck.wording.say import say
 
 

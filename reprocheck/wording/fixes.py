@@ -1,15 +1,16 @@
-"""The fixes of the causes, and of a search."""
+"""The fixes of the causes and of a search, and entries of the catalogue."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
-from reprocheck.language import changed, count, mark, tr
+from reprocheck.language import changed, count, mark, tag, tr
 from reprocheck.model.statements import fixes as statements
-from reprocheck.rules import entry
+from reprocheck.rules import Entry, entry
 from reprocheck.rules.fix_text import in_names_of
 from reprocheck.settings import controls
-from reprocheck.wording.ladder.external_inputs import called
+from reprocheck.wording.ladder.inputs import called
 from reprocheck.wording.say import say
 
 
@@ -115,4 +116,17 @@ def fix_value(remedy: statements.FixValue) -> str:
         line=remedy.line,
         file=remedy.file,
         fixed=remedy.fixed,
+    )
+
+
+def translated(entry: Entry) -> Entry:
+    """Return an entry with its title, and the fixes that are sentences, translated."""
+    if tag() == "en":
+        return entry
+    return replace(
+        entry,
+        title=tr(entry.title),
+        fix=tr(entry.fix),
+        fixes={name: tr(fix) for name, fix in entry.fixes.items()},
+        titles={name: tr(title) for name, title in entry.titles.items()},
     )

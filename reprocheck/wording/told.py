@@ -9,7 +9,6 @@ from reprocheck.model import Check
 from reprocheck.wording import (
     causes,
     check as recorded,
-    fixes as fixes,
     ladder,
     record_sentences,
     search,

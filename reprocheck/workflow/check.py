@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from reprocheck.errors import ReprocheckError
 
 if TYPE_CHECKING:
-    from reprocheck.launch.deeper import Level
-    from reprocheck.launch.teller import Teller
+    from reprocheck.launch.further_runs import Level
+    from reprocheck.launch.observer import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Settings
 
@@ -42,8 +42,7 @@ def checked(
     from reprocheck.recording import record
     from reprocheck.wording import progress, told
     from reprocheck.workflow import replay
-    from reprocheck.workflow.escalation import escalate
-    from reprocheck.workflow.operands import with_operands
+    from reprocheck.workflow.escalation import escalate, with_operands
     from reprocheck.workflow.proof import searched
 
     enough = partial(replay.nothing_to_compare, folder, teller)

@@ -15,7 +15,7 @@ from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.statements.check import Unfinished
 
 if TYPE_CHECKING:
-    from reprocheck.launch.teller import Teller
+    from reprocheck.launch.observer import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.search.request import Question
     from reprocheck.settings import Settings
@@ -50,7 +50,7 @@ def searched(
     An error becomes a caveat; after an interrupt, what was recorded is kept.
     """
     from reprocheck.report import words
-    from reprocheck.search.target import target_of
+    from reprocheck.search.request import target_of
     from reprocheck.wording import progress
     from reprocheck.workflow.escalation import keep_caveat, wanted
     from reprocheck.workflow.repair import repair
@@ -167,7 +167,7 @@ def _iterations(check: Check, settings: Settings) -> int | None:
     If run 1 left files, all iterations of the check, because it is not known which iteration wrote
     them.
     """
-    from reprocheck.search.target import target_of
+    from reprocheck.search.request import target_of
     from reprocheck.workflow.recorded_pair import last_checked
 
     if check.state_left:

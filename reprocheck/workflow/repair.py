@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from reprocheck.model.reason import Reason
 
 if TYPE_CHECKING:
-    from reprocheck.launch.teller import Teller
+    from reprocheck.launch.observer import Teller
     from reprocheck.model import Cause, Check, EntryPoint
     from reprocheck.scan import Finding, Result
     from reprocheck.search.arm_runs import Judged

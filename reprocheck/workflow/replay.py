@@ -49,8 +49,13 @@ from reprocheck.model.statements.check import (
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
 from reprocheck.wording import progress, told
-from reprocheck.workflow.left_files import carried, of_earlier, read_by_later, seen_by_later
-from reprocheck.workflow.output_difference import first_printed_difference
+from reprocheck.workflow.left_files import (
+    carried,
+    first_printed_difference,
+    of_earlier,
+    read_by_later,
+    seen_by_later,
+)
 from reprocheck.workflow.recorded_pair import explains, own_pair
 
 _TO_EXPLAIN = ("not_reproducible", "script_failed")
@@ -227,7 +232,7 @@ def explained(check: Check, folder: Path) -> Check:
     elif check.verdict.verdict == "reproducible" and check.verdict.bitwise.equal:
         check = _with_hidden_difference(check, folder)
     if record.compared:
-        from reprocheck.ladder.drift import between
+        from reprocheck.ladder.agreeing import between
 
         check = replace(check, between=between(check))
     return check
@@ -301,7 +306,7 @@ def _with_noise(check: Check, folder: Path) -> Check:
 
     Noise is how far the runs of one side differ among themselves.
     """
-    from reprocheck.ladder.other_source import other_sources
+    from reprocheck.ladder.files_and_arguments import other_sources
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge, paired
 

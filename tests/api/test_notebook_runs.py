@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from reprocheck import launch
-from reprocheck.causes.cells import joined
+from reprocheck.causes.program import joined
 from reprocheck.child.reprocheck_child.ipython_shell import installs, statement
 from reprocheck.errors import EntryPointError
-from reprocheck.files.notebook import code_cells
+from reprocheck.files.source_text import code_cells
 from reprocheck.trace.executed_code import Ran
 from tests.conftest import Outcome, check
 

@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 
 from reprocheck.bundle import Bundle, made
-from reprocheck.bundle.contents import LARGEST
-from reprocheck.bundle.loss_selection import kept
+from reprocheck.bundle.contents import LARGEST, kept
 from reprocheck.model import Check
 from reprocheck.model.replay import Argument, Replay, TensorArgument
 from reprocheck.redaction import Redaction

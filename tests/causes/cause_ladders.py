@@ -42,7 +42,7 @@ from reprocheck.model.evidence import (
     UpdateDiffers,
     WeightsDiffer,
 )
-from reprocheck.model.statements.generators import is_key
+from reprocheck.model.statements.inputs import is_key
 from reprocheck.model.statements.ladder import Consequence
 from reprocheck.rules import entry
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from reprocheck.child.reprocheck_child.recorder import trackers
+from reprocheck.child.reprocheck_child.recorder import series
 from tests.conftest import (
     CHILD,
     ROOT,
@@ -185,7 +185,7 @@ def test_what_stands_in_the_place_of_functions_of_a_package_is_declared(
 
 
 def test_what_stands_in_the_place_of_functions_of_trackers_is_declared() -> None:
-    for module, function, *_ in (*trackers.GIVEN, *trackers.RETURNED):
+    for module, function, *_ in (*series.GIVEN, *series.RETURNED):
         assert f"`{module}.{function}`" in PAGE
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from reprocheck.child.reprocheck_child.deep_levels import hashing, leaves, sketch
-from reprocheck.child.reprocheck_child.frameworks.mindspore.fingerprint import Fingerprints
+from reprocheck.child.reprocheck_child.frameworks.mindspore.values import Fingerprints
 
 CHILD = Path(leaves.__file__).parents[2]
 

@@ -14,7 +14,7 @@ from reprocheck.child.reprocheck_child.host.state_io import (
     Variables,
     renamed,
 )
-from reprocheck.child.reprocheck_child.resume.state_holders import GENERATORS, WEIGHTS
+from reprocheck.child.reprocheck_child.resume.restored_values import GENERATORS, WEIGHTS
 
 Arrays = dict[str, Any]
 

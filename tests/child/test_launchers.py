@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.child.reprocheck_child.process import launchers
+from reprocheck.child.reprocheck_child.process import origin
 from reprocheck.child.reprocheck_child.recorder import early_stop
 from reprocheck.launch.variables import added_variables
 
@@ -30,11 +30,11 @@ from reprocheck.launch.variables import added_variables
 def test_the_rank_by_the_variables_of_launchers(
     environment: dict[str, str], world: tuple[int | None, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in {name for pair in launchers.VARIABLES for name in pair} - environment.keys():
+    for name in {name for pair in origin.VARIABLES for name in pair} - environment.keys():
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert launchers.world() == world
+    assert origin.world() == world
 
 
 @pytest.mark.parametrize(

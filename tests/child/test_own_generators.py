@@ -11,11 +11,7 @@ from types import FrameType
 import numpy as np
 import pytest
 
-from reprocheck.child.reprocheck_child.resume import (
-    script_generators,
-    script_objects,
-    state_holders,
-)
+from reprocheck.child.reprocheck_child.resume import restored_values, script_objects
 
 
 class Script:
@@ -54,7 +50,7 @@ def noise() -> Iterator[float]:
 
 def names(*besides: object) -> set[str]:
     """Those that the frames of this test hold."""
-    return set(script_generators.found(script_objects.reachable(Script()), besides))
+    return set(script_objects.generators(script_objects.reachable(Script()), besides))
 
 
 def test_they_are_named_by_the_way_to_them() -> None:
@@ -78,8 +74,8 @@ def test_the_generators_that_all_code_shares_are_left_out() -> None:
 
 def test_a_state_is_read_and_not_moved() -> None:
     rng, twister = np.random.default_rng(6), random.Random(7)
-    found = script_generators.found(script_objects.reachable(Script()), ())
-    readers = {name: script_generators.reader(one) for name, one in found.items()}
+    found = script_objects.generators(script_objects.reachable(Script()), ())
+    readers = {name: script_objects.reader(one) for name, one in found.items()}
     for name, draw in (
         ("rng (numpy.random.Generator)", rng.random),
         ("twister (random.Random)", twister.random),
@@ -96,9 +92,9 @@ def test_states_are_taken_and_put_back_in_place() -> None:
     words, legacy = np.random.Generator(np.random.MT19937(1)), np.random.RandomState(1)
     tensors = torch.Generator().manual_seed(1)
     made = {"a": twister, "b": bits, "c": words, "d": legacy, "e": tensors}
-    held = script_generators.found(made.items(), ())
+    held = script_objects.generators(made.items(), ())
     assert list(held.values()) == list(made.values())
-    values = state_holders.Slots(state_holders.GENERATORS, lambda: script_generators.slots(held))
+    values = restored_values.Slots(restored_values.GENERATORS, lambda: script_objects.slots(held))
 
     def drawn() -> list[float]:
         numbers = [twister.random(), bits.random(), words.random(), legacy.random_sample()]

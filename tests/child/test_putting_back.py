@@ -8,8 +8,12 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-from reprocheck.child.reprocheck_child.resume.restored_values import Keeping, PuttingBack
-from reprocheck.child.reprocheck_child.resume.state_holders import BATCH, WEIGHTS
+from reprocheck.child.reprocheck_child.resume.restored_values import (
+    BATCH,
+    WEIGHTS,
+    Keeping,
+    PuttingBack,
+)
 
 LOADER = "loader"
 PLACES = (2, 4)

@@ -14,7 +14,7 @@ from reprocheck.causes.cause import causes_of
 from reprocheck.causes.scan_findings import located
 from reprocheck.files.imports import module_names
 from reprocheck.fixes.advice import control_fix, fix_of, with_names_of
-from reprocheck.ladder.device import device_of
+from reprocheck.ladder.operators import device_of
 from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine
 from reprocheck.model.evidence import PathDiffers
 from reprocheck.model.statements.causes import LineDoes

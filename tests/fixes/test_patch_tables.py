@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from reprocheck.fixes.edits.tables import SHORTEST, Table, parsed
+from reprocheck.fixes.edits.tree import SHORTEST, Table, parsed
 from reprocheck.fixes.patches import patch
 from reprocheck.scan.judge import findings
 from reprocheck.scan.programs import of_text

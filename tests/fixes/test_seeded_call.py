@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from reprocheck.fixes.seeded_call import _runs_often
+from reprocheck.fixes.seeds import _runs_often
 
 MADE = "def make():\n    return qmc.Sobol(d=3)\n\n"
 

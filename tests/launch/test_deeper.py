@@ -17,7 +17,7 @@ import pytest
 
 from reprocheck import launch
 from reprocheck.launch import cleanup, snapshot
-from reprocheck.launch.deeper import paths_created
+from reprocheck.launch.further_runs import paths_created
 from reprocheck.launch.tree import read_tree
 from reprocheck.model import DeeperPair, FileChanges, RunRecord
 from reprocheck.recording import record

@@ -15,7 +15,7 @@ import pytest
 
 from reprocheck import launch
 from reprocheck.errors import EntryPointError, ReportError
-from reprocheck.launch import devices, run as run_module, snapshot, workdir
+from reprocheck.launch import environment, run as run_module, snapshot, workdir
 from reprocheck.launch.tail import TraceTail
 from reprocheck.launch.variables import added_variables, free_ports
 from reprocheck.recording import record
@@ -270,7 +270,7 @@ def test_a_check_of_which_nothing_could_be_run_leaves_no_folder(
         raise OSError(28, "No space left on device")
 
     entry = launch.entry_point(script=place.script("pass"))
-    monkeypatch.setattr(devices, "DEV", place.path)
+    monkeypatch.setattr(environment, "DEV", place.path)
     monkeypatch.setattr(workdir, "copy_tree", full)
     monkeypatch.setattr(snapshot, "keep", full)
     with pytest.raises(ReportError, match="No space left"):

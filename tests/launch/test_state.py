@@ -19,14 +19,14 @@ import pytest
 
 from reprocheck.causes.cause import causes_of
 from reprocheck.launch import record_deeper
-from reprocheck.launch.deeper import made_elsewhere
 from reprocheck.launch.entry_point import entry_point
+from reprocheck.launch.further_runs import made_elsewhere
 from reprocheck.model import Cause, Check
 from reprocheck.report import document, files
 from reprocheck.report.next_step import next_command
 from reprocheck.settings import Settings
 from reprocheck.wording import say, told
-from reprocheck.wording.left_files import OUTSIDE
+from reprocheck.wording.check import OUTSIDE
 from reprocheck.workflow import escalation, left_files, replay
 from tests.causes.cause_ladders import ladder
 from tests.launch.conftest import Place

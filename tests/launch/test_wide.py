@@ -14,8 +14,7 @@ import pytest
 from reprocheck import launch
 from reprocheck.errors import UsageError
 from reprocheck.launch import snapshot, tree
-from reprocheck.launch.tree import read_tree
-from reprocheck.launch.wide_folders import MOVE
+from reprocheck.launch.tree import MOVE, read_tree
 from reprocheck.settings import Settings
 from tests.launch.conftest import Place
 

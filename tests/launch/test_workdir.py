@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from reprocheck.errors import UsageError
-from reprocheck.launch import devices, snapshot
-from reprocheck.launch.devices import accelerators
+from reprocheck.launch import environment, snapshot
+from reprocheck.launch.environment import accelerators
 from reprocheck.launch.tree import file_changes, read_tree
 from reprocheck.launch.workdir import has_room
 from tests.launch.conftest import Place, restored
@@ -278,7 +278,7 @@ def test_runs_side_by_side_on_an_accelerator_are_asked_for_twice(
     assert (
         accelerators({"CUDA_VISIBLE_DEVICES": "-1", "ASCEND_RT_VISIBLE_DEVICES": "-1"}, dev) == ()
     )
-    monkeypatch.setattr(devices, "DEV", dev)
+    monkeypatch.setattr(environment, "DEV", dev)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     with pytest.raises(UsageError, match=r"on an accelerator .*nvidia0") as caught:
         place.check("pass", workdir="copy", jobs=2)
@@ -291,7 +291,7 @@ def test_runs_side_by_side_on_an_accelerator_are_asked_for_twice(
 def test_waiting_threads_sleep_in_runs_side_by_side(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices, "DEV", place.path)
+    monkeypatch.setattr(environment, "DEV", place.path)
     monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     text = "import os; print(os.environ.get('OMP_WAIT_POLICY'))"
 

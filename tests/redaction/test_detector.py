@@ -7,8 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from reprocheck.redaction import found_scanner
-from reprocheck.redaction.detector import Detector
-from reprocheck.redaction.kingfisher import Secret
+from reprocheck.redaction.detector import Detector, Secret
 from reprocheck.redaction.patterns import place
 
 

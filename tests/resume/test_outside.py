@@ -14,8 +14,7 @@ import pytest
 
 from reprocheck.cli import main
 from reprocheck.errors import UsageError
-from reprocheck.resume.external_checkpoint import Elsewhere
-from reprocheck.resume.uncovered_checkpoint import outside
+from reprocheck.resume.external_checkpoint import Elsewhere, outside
 from tests.heads import NO_EXTRAS
 
 MOVED = """

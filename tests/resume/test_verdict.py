@@ -10,9 +10,8 @@ import pytest
 
 from reprocheck.model import Ended, FirstRead, Run, Tolerance
 from reprocheck.resume.model import Checkpoint, Outcome, Place
-from reprocheck.resume.offset import between, shifted
 from reprocheck.resume.sentences import reason
-from reprocheck.resume.verdict import Sides, judged, losses, read_of, unrepeatable
+from reprocheck.resume.verdict import Sides, between, judged, losses, read_of, shifted, unrepeatable
 from tests.verdict.verdict_runs import run, series, trace
 
 SAVED = Checkpoint(iteration=3, paths=("a.pt",))

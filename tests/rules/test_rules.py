@@ -312,11 +312,41 @@ def test_names_in_error_messages_are_known() -> None:
     assert "2.13.0" in raised("put_")[0].list.version
 
 
-def test_an_entry_without_a_field_is_named_with_its_file(tmp_path: Path) -> None:
-    first, _, _ = (
-        (ENTRIES / "1_files.toml").read_text().partition("[[entry]]\n")[2].partition("[[entry]]")
-    )
-    incomplete = tmp_path / "1_files.toml"
-    incomplete.write_text("[[entry]]\n" + re.sub(r"(?m)^bad = ", "worse = ", first))
-    with pytest.raises(ReprocheckError, match=r"1_files\.toml: the entry RC101 has no field bad"):
-        list(entries_of(incomplete))
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("bad = ", "worse = ", "the entry RC101 has no field bad."),
+        ("code = .*", "", "the entry number 1 has no field code."),
+        ("name = ", "severty = 1\nname = ", "the entry RC101 has a field severty, which no entry"),
+        ("rung = .*", 'rung = "file"', "the entry RC101 has 'file' as its rung. It is one of: env"),
+        ("title = .*", "title = 1", "the entry RC101 has a field title that is no text."),
+        ("frameworks = .*", 'frameworks = "any"', "the entry RC101 has a field frameworks that is"),
+    ],
+)
+def test_an_entry_with_a_wrong_field_is_named_with_its_file(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    text = (ENTRIES / "1_files.toml").read_text().partition("[[entry]]\n")[2]
+    changed = tmp_path / "1_files.toml"
+    first = re.sub(f"(?m)^{old}", new, text.partition("[[entry]]")[0])
+    changed.write_text(f"[[entry]]\n{first}")
+    with pytest.raises(ReprocheckError) as caught:
+        list(entries_of(changed))
+    assert caught.value.message.startswith(f"1_files.toml: {message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[entry]]\ncode = RC101", "1_files.toml is no TOML: "),
+        ("[[entries]]\n", "1_files.toml has entries at its top."),
+    ],
+)
+def test_a_file_that_is_no_table_of_entries_is_named(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    file = tmp_path / "1_files.toml"
+    file.write_text(text)
+    with pytest.raises(ReprocheckError) as caught:
+        list(entries_of(file))
+    assert caught.value.message.startswith(message)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.files.notebook import neutralised
-from reprocheck.files.source_text import UnreadableError
+from reprocheck.files.source_text import UnreadableError, neutralised
 from reprocheck.scan.source import Source, decode, encoding, parse
 
 

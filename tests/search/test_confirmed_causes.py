@@ -5,6 +5,7 @@ control and each cause.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,20 @@ def test_no_control_confirms_a_cause_that_it_cannot_remove(control: str) -> None
             assert first.code in ONE_THING.get(control, {first.code}), (known.code, rung)
             assert control != "seed" or first.code not in PRIVATE, (known.code, rung)
             assert all(one.confidence != "confirmed" for one in others)
+
+
+def test_the_lists_name_causes_and_controls_that_there_are() -> None:
+    lists, known = likely.table(), {found.name for found in controls.table()}
+    assert set(lists.implied) == known, "each control has a table [implied.NAME]"
+    assert all("" in codes for codes in lists.implied.values())
+    codes = chain(
+        lists.causes, lists.instead, *(table.values() for table in lists.implied.values())
+    )
+    assert set(codes) <= {entry.code for entry in catalogue()}
+    named = (*lists.causes.values(), *lists.rungs.values(), lists.hints.values(), lists.acts)
+    by_nature = (lists.anew, lists.anew_where_shown, lists.many_values, lists.randomness)
+    assert set(chain(*named, *by_nature, lists.accelerators, lists.start)) <= known
+    assert set(lists.rungs) <= set(RUNGS)
 
 
 def test_what_is_only_tried_for_a_cause_stands_in_its_list() -> None:

@@ -11,7 +11,7 @@ from reprocheck.model.controls import TouchedLine
 from reprocheck.model.statements.search import Sample
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.search.arm_runs import Judged
-from reprocheck.search.required_runs import wanted
+from reprocheck.search.chance import wanted
 from tests.causes.cause_ladders import check, ladder
 
 LINE = SourceLine(file="train.py", line=3)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from reprocheck.model import Tolerance, Verdict
-from reprocheck.search.target import Target
+from reprocheck.search.request import Target
 from reprocheck.verdict import judge
 from tests.verdict.test_reported_series import reported
 from tests.verdict.verdict_runs import NAN, run, trace

@@ -13,9 +13,9 @@ from hypothesis import given, strategies as st
 
 from reprocheck.model import LossSeries, Process, Run, RunRecord, Tolerance, Trace
 from reprocheck.verdict import judge, ulp_distance
+from reprocheck.verdict.large_numbers import KNOWN
 from reprocheck.verdict.outcomes import outcomes, upper_bound
 from reprocheck.verdict.series import differs, first_outside, first_unequal
-from reprocheck.verdict.ulp import KNOWN
 
 # ---------------------------------------------------------------------------------------------- ULP
 

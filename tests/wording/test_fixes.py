@@ -22,7 +22,7 @@ from reprocheck.model.statements.fixes import (
     Parts,
     SeedCall,
 )
-from reprocheck.model.statements.given import Given
+from reprocheck.model.statements.inputs import Given
 from reprocheck.rules import entry
 from reprocheck.wording import say, told
 from tests.causes.cause_ladders import check

@@ -10,7 +10,7 @@ from reprocheck.model.statement import Statement
 from reprocheck.model.statements.difference import FirstDifference, Unexplained
 from reprocheck.model.statements.verdict import OfRanks
 from reprocheck.wording import say
-from reprocheck.wording.ladder.registry import said_of
+from reprocheck.wording.ladder.terms import said_of
 
 BASES = (FirstDifference, OfRanks, Unexplained)
 

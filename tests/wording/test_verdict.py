@@ -55,8 +55,8 @@ from reprocheck.model.statements.verdict import (
 from reprocheck.verdict import judge
 from reprocheck.wording import say
 from reprocheck.wording.verdict import worded
+from reprocheck.wording.verdict.headline import statement
 from reprocheck.wording.verdict.numbers import sizes, where
-from reprocheck.wording.verdict.outcomes import statement
 from tests.verdict.test_reported_series import LOSSES, TOLERANCE, reported
 from tests.verdict.verdict_runs import GOOD, INF, NAN, Losses, pair, run, trace
 

@@ -18,7 +18,7 @@ from reprocheck.recording import record
 from reprocheck.replay.values import NAME
 from reprocheck.settings import Settings
 from reprocheck.workflow import replay
-from reprocheck.workflow.operands import with_operands
+from reprocheck.workflow.escalation import with_operands
 from tests.replay.values_file import safetensors
 from tests.report.samples import bitwise_equal, forward_fails
 

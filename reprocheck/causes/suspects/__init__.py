@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from reprocheck.causes.suspects.backward import gradient, later, reduced, update
 from reprocheck.causes.suspects.data import batch
-from reprocheck.causes.suspects.environment import environment
-from reprocheck.causes.suspects.external_inputs import of_given
+from reprocheck.causes.suspects.external_inputs import environment, of_given
 from reprocheck.causes.suspects.forward import forward
 from reprocheck.causes.suspects.generators import generators
 from reprocheck.causes.suspects.inspection import Look, Suspect, if_hinted, only_suspected

@@ -12,13 +12,15 @@ from itertools import chain
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.start_values import made_at_start
 from reprocheck.causes.suspects.inspection import Look, Suspect, only_suspected
+from reprocheck.ladder.agreeing import classes
 from reprocheck.ladder.external_inputs import given_otherwise
 from reprocheck.model import Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements.causes import MadeAtStart, OtherLine
+from reprocheck.model.statements.causes import EnvironmentFact, MadeAtStart, OtherLine
 from reprocheck.model.statements.fixes import FixValue, GiveAlike
-from reprocheck.model.statements.given import Given
+from reprocheck.model.statements.inputs import Given
+from reprocheck.rules import drift_class
 
 MOST_QUOTED = 3
 """Lines that differ and are quoted."""
@@ -111,3 +113,27 @@ def _quoted(code: Sequence[SourceDifference]) -> list[OtherLine]:
         if pair.first is not None and pair.second is not None
     ]
     return quoted[1:MOST_QUOTED]
+
+
+_NO_MATTER = ("python.hash_seed",)
+_ORDER = ("other-machine", "thread-count", "version-drift")
+
+
+def environment(look: Look) -> Iterator[Suspect]:
+    """Yield another machine, another number of threads, and other versions, if these differ."""
+    kinds: dict[str, list[EnvironmentFact]] = {}
+    for difference in (
+        one for group in classes(look.check.environment_differences) for one in group.differences
+    ):
+        if difference.key not in _NO_MATTER:
+            fact = EnvironmentFact(
+                key=difference.key,
+                reference=str(difference.reference),
+                value=str(difference.value),
+                run=difference.run,
+            )
+            kinds.setdefault(drift_class(difference.key).cause, []).append(fact)
+    for name in _ORDER:
+        if name in kinds:
+            shown = (Recorded(kind="environment differs", of=name),)
+            yield Suspect(name=name, shown=shown, statements=tuple(kinds[name][:5]))

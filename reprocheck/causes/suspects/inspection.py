@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from reprocheck.causes.evidence import Kind, Recorded
 from reprocheck.causes.usercode import Hint, UserCode
-from reprocheck.ladder.device import kind as kind_of_device
+from reprocheck.ladder.operators import kind as kind_of_device
 from reprocheck.model import Between, Check, Ladder, Rung, SourceLine
 from reprocheck.model.evidence import Evidence, SeededAs, seed_line
 from reprocheck.model.statement import Statement

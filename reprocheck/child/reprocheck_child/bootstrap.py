@@ -10,7 +10,7 @@ import atexit
 import os
 
 from .files_seen import native_readers, native_writers, opened_files
-from .recorder import current_recorder, events, import_hook, json_text, registry, trackers
+from .recorder import current_recorder, events, import_hook, json_text, registry, series
 from .recorder.hooking import guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -51,7 +51,7 @@ def start(folder: str, modules: set[str]) -> None:
     opened_files.watch(recorder, settings)
     native_readers.install()
     native_writers.install(recorder)
-    trackers.install(recorder.series)
+    series.install(recorder.series)
     if "boundaries" in settings:
         _start_archives(recorder)
     if settings.get("resume"):

@@ -30,16 +30,16 @@ def command(
 ) -> int:
     """Find training scripts, and add those that no target starts yet to the settings file."""
     from reprocheck.cli.terminal import standard_error, standard_output
-    from reprocheck.suite.targets import places, target_table
+    from reprocheck.suite.targets import target_table
 
     here = Path.cwd()
     where = (here / folder).resolve()
     if not where.is_dir():
         raise UsageError(f"There is no folder {folder}.", "Name the folder of your scripts.")
-    file, suite = places.of_new_targets(here)
+    file, suite = target_table.of_new_targets(here)
     targets = suite.targets if suite else ()
     found = _found(where, file.parent)
-    new = places.without_target(found, targets)
+    new = target_table.without_target(found, targets)
     if not new:
         standard_output().paragraph(f"{_counted(len(found))}, and {file.name} names all of them.")
         return 0

@@ -48,8 +48,7 @@ def command(
     prepare(suite.folder)
     with open_history(suite.history) as history:
         from reprocheck.suite.changes import states_of_night
-        from reprocheck.suite.history.folders import settle
-        from reprocheck.suite.history.shards import join, joined_in, without_states
+        from reprocheck.suite.history.shards import join, joined_in, settle, without_states
 
         merged = [_merge(history, suite, file) for file in sources]
         changed = {night.night for night in join(history)}
@@ -85,9 +84,8 @@ def _source(name: str, suite: Suite) -> Path:
 def _merge(history: History, suite: Suite, file: Path) -> Merged:
     """Merge a copy of a history file, with the report folders beside it: neither is changed."""
     from reprocheck.suite.history import open_history
-    from reprocheck.suite.history.address import url_of_file
-    from reprocheck.suite.history.folders import bring_kept, bringing
-    from reprocheck.suite.history.shards import merge
+    from reprocheck.suite.history.engine import url_of_file
+    from reprocheck.suite.history.shards import bring_kept, bringing, merge
 
     with _copied(file) as copy, open_history(url_of_file(copy), create=False) as other:
         found = merge(history, other, bringing(file.parent, suite.folder))

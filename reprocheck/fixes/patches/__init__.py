@@ -23,11 +23,10 @@ from reprocheck.fixes.patches.attributes import (
 )
 from reprocheck.fixes.patches.fixer import Fixer
 from reprocheck.fixes.patches.generators import fixed_split, own_seed, seeded_generator
-from reprocheck.fixes.patches.memory import zeroed
 from reprocheck.fixes.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
 from reprocheck.fixes.patches.seeding import seeded
 from reprocheck.fixes.patches.text_changes import changes_of
-from reprocheck.fixes.patches.values import fixed_seed, worker_seed
+from reprocheck.fixes.patches.values import fixed_seed, worker_seed, zeroed
 from reprocheck.fixes.seeds import STREAMS
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.fix_words import TextChange

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reprocheck.model.statement import Statement
-from reprocheck.model.statements.given import Given
+from reprocheck.model.statements.inputs import Given
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""The whole ladder: where the runs first diverge, and what they did not record."""
+"""The whole ladder: the first difference, rungs without one, and expected drift."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from reprocheck.model.explanation import RungName
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.difference import Unexplained
-from reprocheck.model.statements.given import LeftFiles, NotGivenAlike
+from reprocheck.model.statements.inputs import LeftFiles, NotGivenAlike
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,3 +116,63 @@ class NoReplay(Statement):
 
     of: str
     missing: Missing
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotCompared(Statement):
+    """Why nothing of a rung was compared, or only a part.
+
+    names  depends on the reason: the two hash algorithms; the module whose forward pass a compiled
+           function hides; the weights that were not seen before their first update; the generators
+           that such weights may have been drawn from
+    """
+
+    why: Literal[
+        "one rank", "other algorithms", "hidden forward", "unseen weights", "unknown draws"
+    ]
+    names: tuple[str, ...] = ()
+    others_agree: bool = False
+    """Other weights were seen, and agree."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WithoutEffect(Statement):
+    """Generators whose states differ without an effect: those that differed when the weights were
+    made, and those that differ but that nothing draws from.
+    """
+
+    at_weights: tuple[str, ...]
+    unused: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Noise:
+    """The runs of sides differ among themselves, by so much in a checked loss; `between`: the
+    largest difference between the sides.
+    """
+
+    sides: tuple[str, ...]
+    most: float
+    between: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SidesCompared(Statement):
+    """Whether the observed difference is one that the differences of the environment can cause.
+
+    equal     whether the losses are equal in every bit; None if no losses were compared
+    beside    the reported series that differ besides the losses
+    acting    the titles of the classes of environment differences that may change numbers
+    noise     the differences among the runs of each side
+    quiet     how many runs of each side agree with each other, if that is known of both sides
+    anything  whether one of the classes can cause any difference
+    rounding  whether the first difference is of rounding level
+    """
+
+    equal: bool | None
+    beside: tuple[str, ...]
+    acting: tuple[str, ...]
+    noise: Noise | None
+    quiet: tuple[int, ...]
+    anything: bool
+    rounding: bool

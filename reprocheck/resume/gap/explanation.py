@@ -24,14 +24,13 @@ from reprocheck.resume.gap.evidence import (
 )
 from reprocheck.resume.gap.generators import States
 from reprocheck.resume.gap.ladder import ORIGINS, RUNGS, RankGaps, gaps_of
-from reprocheck.resume.gap.lines import lines_of
 from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.resume.gap.sides import Side
-from reprocheck.resume.gap.source import Trees
+from reprocheck.resume.gap.source import Trees, lines_of
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import read_deep
-from reprocheck.wording.catalogue import translated
+from reprocheck.wording.fixes import translated
 
 NO_TREES: Trees = {}
 NO_CHECKPOINT = model.Checkpoint(iteration=0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
-from reprocheck.child.reprocheck_child.shared.generators import UNMOVED
+from reprocheck.child.reprocheck_child.shared.marks import UNMOVED
 from reprocheck.ladder import compare
 from reprocheck.resume.gap import mersenne_twister
 from reprocheck.resume.gap.evidence import SCRIPT, Drawer, GeneratorGap, SeedSet

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
 from reprocheck.resume import model
-from reprocheck.resume.gap import batches, counters, state
+from reprocheck.resume.gap import batches, counters, training_state
 from reprocheck.resume.gap.archive import archive_of
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
@@ -134,9 +134,9 @@ def gaps_of(
     for name, gap, iteration in _gaps(held, generators, data, pair):
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
-    gaps.update(state.attributes(held, gaps))
+    gaps.update(training_state.attributes(held, gaps))
     if not any(name != "update" and iterations.get(name, 1) == 1 for name in gaps):
-        gaps.update(state.lost_copies(held))
+        gaps.update(training_state.lost_copies(held))
     undecided: dict[model.StateRungName, Gap] = {}
     batch = gaps.get("batch")
     if isinstance(batch, BatchGap) and not batch.ended and "RNG state" not in gaps:
@@ -157,7 +157,7 @@ def gaps_of(
         iterations=iterations,
         marked=continued.marked and (resumed.marked or not resumed.iterations),
         steps=last_step(pair.first.seen) if continued.rested or resumed.rested else None,
-        beside=state.put_back_beside(held, gaps),
+        beside=training_state.put_back_beside(held, gaps),
         moving=generators.moving(),
         archive=archive_of(continued, resumed, files),
     )
@@ -167,9 +167,9 @@ def _gaps(held: StatePair, generators: GeneratorPair, data: Data, pair: Pair) ->
     """Yield the gap on each rung; from the forward pass on, as the ladder of a check finds it."""
     continued, resumed = generators.continued, generators.resumed
     if continued.marked and resumed.marked:
-        yield "weights", state.weights(held, continued, resumed), 1
-        yield "optimizer state", state.optimizer(held), 1
-        schedule = state.schedule(held)
+        yield "weights", training_state.weights(held, continued, resumed), 1
+        yield "optimizer state", training_state.optimizer(held), 1
+        schedule = training_state.schedule(held)
         yield "hyper-parameters", schedule, 1
         counter = counters.counter(continued, resumed)
         if counter is None and isinstance(schedule, ScheduleGap) and schedule.optimizer is not None:

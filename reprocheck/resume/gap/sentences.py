@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reprocheck.language import count, listed
-from reprocheck.model.statements.batches import INPUTS_OF
 from reprocheck.model.statements.difference import THE_MODEL
+from reprocheck.model.statements.inputs import INPUTS_OF
 from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.archive import Provenance, words_of
 from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.wording import say
-from reprocheck.wording.ladder import words
+from reprocheck.wording.ladder import terms
 
 _NAMED = 3
 """Names that stand in a sentence; of more, their number."""
@@ -33,7 +33,7 @@ def detail(gap: evidence.Gap, behind: str | None = None) -> str:
     """Return one sentence, without its full stop; `behind`: the rung that the gap follows from."""
     if isinstance(gap, evidence.StepGap) and behind is not None:
         return (
-            f"`{words.place(gap.place)}` is the first here that differs, behind the rung {behind}"
+            f"`{terms.place(gap.place)}` is the first here that differs, behind the rung {behind}"
         )
     return _SAY[type(gap)](gap)
 
@@ -82,7 +82,7 @@ def place(gap: evidence.Gap) -> str:
     if isinstance(gap, evidence.ScheduleGap):
         return f"{gap.place} {gap.name}".strip()
     if isinstance(gap, evidence.StepGap):
-        return words.place(gap.place)
+        return terms.place(gap.place)
     if isinstance(gap, evidence.CounterGap | evidence.GeneratorGap):
         return gap.name
     return str(next(iter(getattr(gap, "names", ())), ""))
@@ -109,7 +109,7 @@ def drawer(drawn_by: evidence.Drawer) -> str:
     if place.startswith(INPUTS_OF):
         return f"`{place.removeprefix(INPUTS_OF)}`"
     if drawn_by.kind != "call" or not place:
-        return words.place(place or class_ or THE_MODEL)
+        return terms.place(place or class_ or THE_MODEL)
     return f"`{place}` ({class_})"
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from reprocheck.resume.gap.archive import words_of
-from reprocheck.resume.gap.evidence import CounterGap
-from reprocheck.resume.model import Archive, Frame
+from reprocheck.resume.gap.archive import Provenance, words_of
+from reprocheck.resume.gap.evidence import BatchGap, CounterGap, Gap, GeneratorGap
+from reprocheck.resume.model import Archive, Frame, Role
 from reprocheck.scan.index import within
 from reprocheck.scan.syntax import targets
 
@@ -110,3 +110,45 @@ def loop_of(frames: Sequence[Frame], trees: Trees) -> str:
         if loop is not None:
             return f"{file}:{loop.lineno}"
     return ""
+
+
+Line = tuple[Role, str]
+
+
+def lines_of(
+    gap: Gap, origin: Provenance, archive: Archive, saved_at: str, trees: Trees
+) -> list[Line]:
+    """Return the lines of a gap, the leading one first.
+
+    saved_at  the line that saved the checkpoint, if the content of the checkpoint is unknown
+    trees     the syntax trees of the files of the script
+    """
+    saves: Line = ("saves", archive.saving[0].line if archive.saving else saved_at)
+    reading = archive.reading[0].line if archive.reading else ""
+    reads: Line = ("reads", archive.opened.get(origin.file, reading))
+    generator = gap.generator if isinstance(gap, BatchGap) else gap
+    lines: list[Line] = []
+    # in front of those that save and read the checkpoint
+    if isinstance(generator, GeneratorGap):
+        if generator.restored and generator.reseeded is not None:
+            lines.append(("seeds", generator.reseeded.line))
+        if generator.restored:
+            lines.append(("puts back", generator.line))
+    elif isinstance(gap, BatchGap):
+        if not gap.is_passed_over_wrongly:
+            lines.append(saves)
+        lines.append(("passes", gap.line or loop_of(archive.training, trees)))
+    elif origin.custody == "loaded":
+        lines.append(("loads", origin.line))
+    lines += (reads, saves) if origin.custody == "not loaded" else (saves, reads)
+    if isinstance(generator, GeneratorGap) and generator.seed is not None:
+        lines.append(("seeds", generator.seed.line))
+    if isinstance(gap, CounterGap):
+        lines.append(("counts", counted_at(gap, archive, trees)))
+    if origin.custody == "not loaded":
+        lines += (("asks for", line) for line in asked_for(archive, trees))
+    roles: dict[str, Role] = {}
+    for role, line in lines:
+        if line:
+            roles.setdefault(line, role)
+    return [(role, line) for line, role in roles.items()]

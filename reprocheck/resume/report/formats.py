@@ -10,9 +10,9 @@ from reprocheck.errors import UsageError
 from reprocheck.redaction import Redaction, redacted, redaction_of
 from reprocheck.report import html, markdown
 from reprocheck.resume.model import ResumeCheck
+from reprocheck.resume.records import put
 from reprocheck.resume.report import content, document
 from reprocheck.resume.report.drawings import drawing
-from reprocheck.resume.report_files import put
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,10 +14,10 @@ from reprocheck.suite.baselines.accept import (
     accept_command as accept_command,
     baseline_for as baseline_for,
 )
-from reprocheck.suite.baselines.allow import (
+from reprocheck.suite.baselines.compare import (
     Allowed as Allowed,
     allowed as allowed,
     allowed_between as allowed_between,
+    compare as compare,
 )
-from reprocheck.suite.baselines.compare import compare as compare
 from reprocheck.suite.baselines.errors import BaselineError as BaselineError

@@ -12,7 +12,7 @@ from reprocheck.suite.baselines import document
 from reprocheck.suite.baselines.accept import FILL_IN, Baselines, apart, baseline_for, said
 from reprocheck.suite.baselines.compare import compare
 from reprocheck.suite.baselines.errors import BaselineError
-from reprocheck.suite.baselines.foreign.fit import fit
+from reprocheck.suite.baselines.foreign.points import fit
 from reprocheck.suite.baselines.foreign.read import FORMATS, read
 from reprocheck.suite.baselines.newest import Checks, with_curves
 from reprocheck.suite.curves import pack, unpack

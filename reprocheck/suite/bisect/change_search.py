@@ -11,8 +11,7 @@ from reprocheck.errors import ReportError, UsageError
 from reprocheck.suite import curves
 from reprocheck.suite.bisect import commits, night_options, packages
 from reprocheck.suite.bisect.checking import Checker, apart, target_with_interpreter
-from reprocheck.suite.bisect.environments import Environments, default_folder
-from reprocheck.suite.bisect.memory import Memory, Remembered
+from reprocheck.suite.bisect.environments import Environments, Refused, default_folder
 from reprocheck.suite.bisect.packages import Requirements
 from reprocheck.suite.bisect.plan import (
     Asked,
@@ -23,7 +22,15 @@ from reprocheck.suite.bisect.plan import (
     plan,
     unrecorded,
 )
-from reprocheck.suite.bisect.result import Bisected, By, Checked, Guilty, Outcome
+from reprocheck.suite.bisect.result import (
+    Bisected,
+    By,
+    Checked,
+    Guilty,
+    Memory,
+    Outcome,
+    Remembered,
+)
 from reprocheck.suite.bisect.search import (
     GOOD_END,
     Answer,
@@ -34,7 +41,6 @@ from reprocheck.suite.bisect.search import (
     most_checks,
     step,
 )
-from reprocheck.suite.bisect.uv import Refused
 from reprocheck.suite.execution.claims import Wanted, claimed
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck

@@ -18,13 +18,10 @@ from reprocheck.suite import curves
 from reprocheck.suite.baselines import compare
 from reprocheck.suite.bisect import packages
 from reprocheck.suite.bisect.commits import root_of
-from reprocheck.suite.bisect.environments import Environments, digest_of
-from reprocheck.suite.bisect.memory import Remembered
+from reprocheck.suite.bisect.environments import Environments, Refused, digest_of, search_path
 from reprocheck.suite.bisect.packages import Requirements
 from reprocheck.suite.bisect.plan import Candidate, Plan
-from reprocheck.suite.bisect.result import By
-from reprocheck.suite.bisect.user_packages import search_path
-from reprocheck.suite.bisect.uv import Refused
+from reprocheck.suite.bisect.result import By, Remembered
 from reprocheck.suite.execution import Job, read
 from reprocheck.suite.execution.job import Kind, resume_words
 from reprocheck.suite.execution.local_executor import LocalExecutor

@@ -11,17 +11,73 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
-from reprocheck.errors import ReportError
+import reprocheck
+from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.atomic import replacing
-from reprocheck.suite.bisect.uv import Refused, Uv
+
+SEVERAL_LINES = 12
+"""So many of the last lines of an error of uv are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Hold the message of uv if uv cannot do what it was asked for."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Uv:
+    """Run uv for one interpreter.
+
+    program  the command that starts uv, as words
+    python   the absolute path of the interpreter that packages are for
+    folder   the folder of the target, from which uv looks for its configuration
+    """
+
+    program: tuple[str, ...]
+    python: str
+    folder: Path
+
+    def answer(self, *words: str, given: str = "") -> str | Refused:
+        """Return what `uv WORDS` prints. `given`: the text on its standard input."""
+        done = subprocess.run(
+            [*self.program, "--no-progress", "--color", "never", *words],
+            cwd=self.folder,
+            input=given,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+        if done.returncode == 0:
+            return done.stdout
+        return Refused("\n".join(done.stderr.strip().splitlines()[-SEVERAL_LINES:]))
+
+
+def find_uv(python: str, folder: Path) -> Uv:
+    """Return uv from PATH, or from beside this Python.
+
+    Raises UsageError if uv is not installed.
+    """
+    if on_path := shutil.which("uv"):
+        return Uv(program=(on_path,), python=python, folder=folder)
+    if find_spec("uv") is not None:
+        return Uv(program=(sys.executable, "-m", "uv"), python=python, folder=folder)
+    raise UsageError(
+        "A search over package versions needs uv, which is not installed.",
+        'pip install "reprocheck[bisect]"',
+    )
+
 
 NOTE = "environment.json"
 GIB = 1 << 30
@@ -168,3 +224,50 @@ def _lock(folder: Path, key: str) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+_ASK_PLACES = """
+import json, sys
+from importlib.metadata import distributions
+
+found = list(sys.path)
+for one in distributions():
+    origin = json.loads(one.read_text("direct_url.json") or "{}")
+    if origin.get("dir_info", {}).get("editable"):
+        found.append(origin["url"])
+print(json.dumps(found))
+"""
+_FILE = "file://"
+_SOURCES = ("", "src")
+"""Where a project has its packages: beside its pyproject.toml, or in a folder of their own."""
+
+
+def search_path(python: str, root: Path, worktree: Path) -> tuple[Path, ...]:
+    """Return the folders of a worktree from which its packages are imported, for PYTHONPATH: those
+    of the working tree `root` that the interpreter imports from, at their place in the worktree.
+    """
+    done = subprocess.run([python, "-I", "-c", _ASK_PLACES], capture_output=True, text=True)
+    try:
+        listed = msgspec.json.decode(done.stdout, type=list[str])
+    except msgspec.MsgspecError:
+        return ()
+    ours = Path(reprocheck.__file__).resolve().parents[1]
+    places = dict.fromkeys(Path(_plain(one)).resolve() for one in listed if one)
+    inside = [
+        place.relative_to(root.resolve())
+        for place in places
+        if place.is_relative_to(root.resolve())
+        and place != ours
+        and "site-packages" not in place.parts
+    ]
+    found = [worktree / place / sources for place in inside for sources in _SOURCES]
+    return tuple(dict.fromkeys(place for place in found if place.is_dir()))
+
+
+def _plain(place: str) -> str:
+    """Return the path of a `file://` URL; a plain path as it is."""
+    from urllib.parse import unquote
+
+    if place.startswith(_FILE):
+        return unquote(place.removeprefix(_FILE))
+    return place

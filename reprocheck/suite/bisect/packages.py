@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from reprocheck.model import FRAMEWORKS
-from reprocheck.suite.bisect.uv import Refused, Uv
+from reprocheck.suite.bisect.environments import Refused, Uv
 from reprocheck.suite.model import TargetCheck
 
 PACKAGE = "package."

@@ -8,9 +8,9 @@ from typing import Literal
 
 from reprocheck.errors import UsageError
 from reprocheck.suite.bisect import commits, night_options, packages
+from reprocheck.suite.bisect.environments import Uv, find_uv
 from reprocheck.suite.bisect.packages import Environment
 from reprocheck.suite.bisect.search import Graph
-from reprocheck.suite.bisect.uv import Uv, find_uv
 from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.target import Target
 

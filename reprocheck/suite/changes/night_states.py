@@ -7,14 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from reprocheck.suite.baselines import (
-    Accepted,
-    allowed_between,
-    baseline_for,
-    compare,
-)
-from reprocheck.suite.changes.levels import level
-from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
+from reprocheck.suite.baselines import Accepted, allowed_between, baseline_for, compare
+from reprocheck.suite.changes.shifts import REFERENCE, WINDOW, level
 from reprocheck.suite.changes.states import classify
 from reprocheck.suite.changes.target_facts import Known
 from reprocheck.suite.curves import unpack

@@ -24,9 +24,13 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from reprocheck.model import LOSS_SERIES
+from reprocheck.suite.model import RankSeries
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 WINDOW = 5
 """Nights within which a shift of two standard deviations is to be found."""
@@ -115,3 +119,25 @@ def _first_shifted(values: Sequence[float], middle: float, *, up: bool) -> int:
     while first > 0 and shifted[first - 1]:
         first -= 1
     return first
+
+
+def level(curves: Sequence[RankSeries], reference: Sequence[RankSeries]) -> float | None:
+    """Return the mean of loss / reference - 1 over the values that both have, of the lowest rank;
+    None if there is none.
+    """
+    ratios = [
+        value / other - 1
+        for value, other in zip(_losses(curves), _losses(reference), strict=False)
+        if other and math.isfinite(value / other)
+    ]
+    if not ratios:
+        return None
+    return math.fsum(ratios) / len(ratios)
+
+
+def _losses(curves: Sequence[RankSeries]) -> Sequence[float]:
+    """Return the losses of the lowest rank that has some."""
+    for one in sorted(curves, key=lambda one: one.rank):
+        if (one.series.name, one.series.by) == (LOSS_SERIES, ""):
+            return one.series.numbers.values
+    return ()

@@ -1,22 +1,83 @@
-"""From the report folder of a job to a row of the history."""
+"""From the report folder of a job, a check or a check of a resume, to a row of the history."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.errors import message
 from reprocheck.model import EXIT_CODE
-from reprocheck.redaction import redacted
+from reprocheck.redaction import Redaction, identity, redacted
 from reprocheck.suite import check_report, curves, keys
-from reprocheck.suite.check_report import CheckReport
+from reprocheck.suite.check_report import CheckReport, Line, ResumeReport
 from reprocheck.suite.execution.job import Performed
-from reprocheck.suite.execution.lines import first_line, to_paste
 from reprocheck.suite.execution.perform import tail
-from reprocheck.suite.execution.resume_row import with_resume
 from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.surface import recorded_series
 from reprocheck.suite.target import Target
+
+
+def first_line(lines: Iterable[Line | None], target: Target) -> str:
+    """Return the first of these lines whose file lies in the folder of the target, as `file:line`;
+    "" if there is none.
+    """
+    for line in lines:
+        if line is not None and (target.workdir / line.file).is_file():
+            return f"{line.file}:{line.line or 0}"
+    return ""
+
+
+def to_paste(reason: str) -> str:
+    """Return a reason that quotes no log, with the names of this machine redacted."""
+    return Redaction("paste", identity=identity()).sentence(reason)
+
+
+CONTINUED = 1
+"""The number of the run that wrote the checkpoint and went on."""
+
+
+def with_resume(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
+    """Return the row with what the report says of the place that stands for all. Raises
+    ReportError.
+    """
+    report = check_report.read(folder, ResumeReport)
+    place = report.decisive
+    cause = Line.at(place.causes[0].source) if place.causes else None
+    row = replace(
+        row,
+        verdict=report.verdict,
+        exit_code=report.exit_code,
+        reason=report.reason,
+        reason_to_paste=to_paste(report.reason_to_paste),
+        good=report.exit_code == 0,
+        causes=tuple(cause.code for cause in place.causes),
+        source=first_line((cause, report.failed_at), target),
+        rtol=report.tolerance.rtol,
+        atol=report.tolerance.atol,
+    )
+    if place.bitwise is not None:
+        first, outside = place.bitwise.first, place.first_divergence
+        diverges = outside.iteration if outside else None
+        row = replace(
+            row,
+            bitwise=place.bitwise.equal,
+            first_bitwise=first.resumed if first else None,
+            first_divergence=diverges.resumed if diverges else None,
+        )
+    rung = next((rung for rung in place.rungs if rung.status == "differs"), None)
+    if rung is not None:
+        row = replace(row, rung=rung.name, place=rung.place)
+    facts = {name: str(value) for name, value in sorted(report.facts.items())}
+    continued = next((run for run in report.runs if run.number == CONTINUED), None)
+    if continued is None or not facts:
+        return row
+    return replace(
+        row,
+        key=keys.key_of(facts, continued.world, report.values, target),
+        beside=keys.beside(facts),
+    )
+
 
 REPORTED = frozenset(EXIT_CODE.values())
 """Exit codes with which `reprocheck run` and `resume` end where they have come to a verdict."""

@@ -17,10 +17,15 @@ from sqlalchemy import Connection, Engine, Select, Table, delete, insert, select
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from reprocheck.suite.history import overview, retention, rows
-from reprocheck.suite.history.address import parsed, shown
-from reprocheck.suite.history.creation import make_tables, revision_of
-from reprocheck.suite.history.engine import WRITES, engine_of, file_of, refuse_programs
+from reprocheck.suite.history import overview, rows
+from reprocheck.suite.history.engine import (
+    WRITES,
+    engine_of,
+    file_of,
+    parsed,
+    refuse_programs,
+    shown,
+)
 from reprocheck.suite.history.errors import (
     RESTORE,
     DamagedError,
@@ -35,7 +40,9 @@ from reprocheck.suite.history.tables import (
     curves,
     facts,
     lists,
+    make_tables,
     nights,
+    revision_of,
     states,
 )
 from reprocheck.suite.model import Baseline, Key, Night, OverviewRow, TargetCheck, TargetState
@@ -143,7 +150,7 @@ class History:
         """Record a night; return False, and leave the recorded night unchanged, if it was recorded
         before.
         """
-        return self.written(lambda connection: retention.night(connection, night))
+        return self.written(lambda connection: rows.night(connection, night))
 
     def end_night(self, night: str, ended: float) -> None:
         """Record when a night ended: seconds since 1970."""
@@ -161,11 +168,9 @@ class History:
         found = sorted(several, key=lambda one: (one.night, one.target, one.attempt))
 
         def write(connection: Connection) -> int:
-            retention.facts(
-                connection, (each for one in found for each in (one.key.facts, one.beside))
-            )
-            retention.curves(connection, (one.curves for one in found))
-            return retention.put(connection, checks, map(rows.row_of_check, found))
+            rows.facts(connection, (each for one in found for each in (one.key.facts, one.beside)))
+            rows.curves(connection, (one.curves for one in found))
+            return rows.put(connection, checks, map(rows.row_of_check, found))
 
         return self.written(write)
 
@@ -174,7 +179,7 @@ class History:
         found = {(one.night, one.target): one for one in several}
 
         def write(connection: Connection) -> None:
-            retention.replace(connection, states, map(rows.row_of_state, found.values()))
+            rows.replace(connection, states, map(rows.row_of_state, found.values()))
 
         self.written(write)
 
@@ -184,8 +189,8 @@ class History:
         """
 
         def write(connection: Connection) -> None:
-            retention.facts(connection, (baseline.key.facts, baseline.environment))
-            retention.curves(connection, (baseline.curves,))
+            rows.facts(connection, (baseline.key.facts, baseline.environment))
+            rows.curves(connection, (baseline.curves,))
             connection.execute(insert(baselines).values(rows.row_of_baseline(baseline)))
 
         self.written(write)

@@ -7,6 +7,7 @@ What repeats from night to night is kept once, under a digest of what it is: fac
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
@@ -16,6 +17,7 @@ import msgspec
 from sqlalchemy import (
     Boolean,
     Column,
+    Connection,
     Dialect,
     Double,
     ForeignKey,
@@ -23,12 +25,19 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Row,
     Table,
     Text as SqlText,
+    insert,
+    inspect,
+    select,
+    text,
 )
 from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from reprocheck._version import __version__
+from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.model import Difference
 
 REVISION = "0005"
@@ -212,3 +221,54 @@ baselines = Table(
     Index("baselines_of_target", "target", "key", "number"),
 )
 """The last row of a target and key is the baseline that counts."""
+
+
+LOCK = 0x72657072
+"""The number of the lock under which tables are made in PostgreSQL."""
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the schema version of the tables in a database; None if it has no tables."""
+    newest = _newest(connection)
+    if newest is None:
+        return None
+    return str(newest.revision)
+
+
+def make_tables(connection: Connection, where: str) -> None:
+    """Make the tables, in the transaction of the connection.
+
+    where  the URL of the history, as error messages show it
+
+    Raises HistoryError if the database has tables of another version, or of another program.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK})
+    newest = _newest(connection)
+    if newest is None:
+        there = set(inspect(connection).get_table_names()) & set(metadata.tables)
+        if there:
+            raise HistoryError(
+                f"The database at {where} has tables named {', '.join(sorted(there))}, and no"
+                " record that reprocheck made them.",
+                "Give the history a database or a schema of its own. If these are a history, put"
+                " back a copy that is whole.",
+            )
+        metadata.create_all(connection)
+        row = {"revision": REVISION, "reprocheck_version": __version__, "made": time.time()}
+        connection.execute(insert(revisions).values(row))
+    elif newest.revision != REVISION:
+        raise HistoryError(
+            f"The history at {where} was made by reprocheck {newest.reprocheck_version} (tables"
+            f" {newest.revision}); this is {__version__} (tables {REVISION}).",
+            f'pip install "reprocheck[suite]=={newest.reprocheck_version}", or name another'
+            " history.",
+        )
+
+
+def _newest(connection: Connection) -> Row[tuple[str, str, float]] | None:
+    """Return the newest schema version recorded in the database; None if it has no tables."""
+    if not inspect(connection).has_table(revisions.name):
+        return None
+    newest = select(revisions).order_by(revisions.c.made.desc()).limit(1)
+    return connection.execute(newest).first()

@@ -10,8 +10,7 @@ deeper  the recordings that are kept, and the operation that differs first
 run     a whole night
 """
 
-from reprocheck.suite.night.loop import Observer
 from reprocheck.suite.night.plan import Options
-from reprocheck.suite.night.run import Outcome, run
+from reprocheck.suite.night.run import Observer, Outcome, run
 
 __all__ = ["Observer", "Options", "Outcome", "run"]

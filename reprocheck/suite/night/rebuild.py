@@ -15,12 +15,10 @@ import msgspec
 from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Performed, left_by, read
 from reprocheck.suite.history import History, HistoryError, open_history
-from reprocheck.suite.history.address import parsed
-from reprocheck.suite.history.engine import file_of
+from reprocheck.suite.history.engine import file_of, parsed
 from reprocheck.suite.history.errors import DamagedError
 from reprocheck.suite.model import Baseline, Night
-from reprocheck.suite.night.folder import NIGHTS
-from reprocheck.suite.night.ids import is_id
+from reprocheck.suite.night.folder import NIGHTS, is_id
 from reprocheck.suite.night.plan import job_of
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, folder_name

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from reprocheck.report import FORMATS
 from reprocheck.report.text import valid
 from reprocheck.suite.model import TargetCheck
-from reprocheck.suite.targets.names import folder_name
+from reprocheck.suite.targets.selection import folder_name
 
 INDEX = "index.html"
 SITE = "site"

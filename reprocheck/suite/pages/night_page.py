@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reprocheck.report.text import line
 from reprocheck.suite.model import Night, NightReport
 from reprocheck.suite.pages import links, rows, words
-from reprocheck.suite.pages.recent_nights import Past
+from reprocheck.suite.pages.rows import Past
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.suite.model import NightReport
 from reprocheck.suite.pages import rows, words
-from reprocheck.suite.pages.recent_nights import Past
+from reprocheck.suite.pages.rows import Past
 
 if TYPE_CHECKING:
     from jinja2 import Environment

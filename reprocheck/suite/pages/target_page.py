@@ -12,7 +12,7 @@ from markupsafe import Markup
 from reprocheck.report.text import line
 from reprocheck.suite.model import Baseline, Night, TargetCheck, TargetReport, TargetState
 from reprocheck.suite.pages import chart, links, rows, timeline, words
-from reprocheck.suite.pages.recent_nights import Past
+from reprocheck.suite.pages.rows import Past
 
 if TYPE_CHECKING:
     from jinja2 import Environment

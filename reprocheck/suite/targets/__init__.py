@@ -8,8 +8,7 @@
 Errors are SettingsError, with the file and the key.
 """
 
-from reprocheck.suite.targets.missing_targets import missing
-from reprocheck.suite.targets.names import folder_name
+from reprocheck.suite.targets.selection import folder_name, missing
 from reprocheck.suite.targets.suite import Suite, load
 
 __all__ = ["Suite", "folder_name", "load", "missing"]

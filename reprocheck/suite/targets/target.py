@@ -12,7 +12,7 @@ from reprocheck.errors import SettingsError
 from reprocheck.settings import OPTIONS, Option, nearest, plain
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import matrix
-from reprocheck.suite.targets.names import of_matrix, of_resume
+from reprocheck.suite.targets.selection import of_matrix, of_resume
 from reprocheck.suite.targets.values import OF_A_TARGET, read, shown
 
 OF_THE_NIGHT = ("output", "keep", "quiet", "verbose", "color", "lang", "show_output")

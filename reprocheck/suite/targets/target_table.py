@@ -1,4 +1,4 @@
-"""The table of targets that `reprocheck suite init` writes."""
+"""The table of targets that `reprocheck suite init` writes, and the file it goes to."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from pathlib import Path
 from reprocheck import settings
 from reprocheck.errors import SettingsError
 from reprocheck.files.atomic import replacing
-from reprocheck.suite.targets import names
+from reprocheck.suite.target import Target
+from reprocheck.suite.targets import selection
 from reprocheck.suite.targets.scripts import Script
-from reprocheck.suite.targets.suite import FOLDER
+from reprocheck.suite.targets.suite import FOLDER, NoSuiteError, Suite, load
 
 OF_PYPROJECT = "tool.reprocheck."
 """What stands before the names of our tables in pyproject.toml."""
@@ -53,7 +54,7 @@ def named(scripts: Iterable[Script], folder: Path, taken: Iterable[str]) -> list
     for script in scripts:
         # `vision-train` of `vision/train.py`, with a number behind it where that is used
         joined = "-".join(script.path.relative_to(folder).with_suffix("").parts)
-        stem = _UNFIT.sub("-", joined).strip("-.+")[-names.LONGEST + 10 :] or "training"
+        stem = _UNFIT.sub("-", joined).strip("-.+")[-selection.LONGEST + 10 :] or "training"
         name, number = stem, 1
         while name in used:
             number += 1
@@ -140,3 +141,29 @@ def _unwritable(file: Path, error: OSError) -> SettingsError:
         f"{file} cannot be written: {error.strerror or error}.",
         "Make it writable, or take what `reprocheck suite init --dry-run` prints.",
     )
+
+
+def of_new_targets(cwd: Path) -> tuple[Path, Suite | None]:
+    """Return the settings file for new targets, and the suite that it names.
+
+    This is the file of the nearest suite; else an existing reprocheck.toml in `cwd`; else the
+    nearest pyproject.toml with `[tool.reprocheck]`; else a new reprocheck.toml. Raises
+    SettingsError.
+    """
+    try:
+        suite = load(cwd)
+    except NoSuiteError:
+        own = cwd / "reprocheck.toml"
+        if own.exists():
+            return own, None
+        for folder in (cwd, *cwd.parents):
+            if settings.pyproject_table(folder / "pyproject.toml") is not None:
+                return folder / "pyproject.toml", None
+        return own, None
+    return suite.file, suite
+
+
+def without_target(found: Iterable[Script], targets: Iterable[Target]) -> list[Script]:
+    """Return the scripts that no target starts yet."""
+    started = {target.script.resolve() for target in targets if target.script is not None}
+    return [script for script in found if script.path.resolve() not in started]

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from reprocheck.errors import SettingsError, UsageError
 from reprocheck.resume.request import PLACES, SIGNALS, places
 from reprocheck.suite.model import Allow, Resources
-from reprocheck.suite.targets import names
+from reprocheck.suite.targets import selection
 
 EXPECTED = ("reproducible", "not_reproducible")
 """Verdicts that a target may expect, as report.json names them."""
@@ -73,7 +73,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _name(value: object) -> str:
-    if not isinstance(value, str) or not names.valid(value):
+    if not isinstance(value, str) or not selection.valid(value):
         raise ValueError
     return value
 
@@ -182,7 +182,7 @@ OF_A_RESUME: Mapping[str, Kind] = {
 """Options of `reprocheck resume` that a target may have."""
 
 OF_A_TARGET: Mapping[str, Kind] = {
-    "name": Kind(allowed=names.ALLOWED, parse=_name),
+    "name": Kind(allowed=selection.ALLOWED, parse=_name),
     "run": Kind(
         allowed="what stands behind `reprocheck run`, as text or as a list of words", parse=_words
     ),

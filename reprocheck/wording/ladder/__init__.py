@@ -7,19 +7,14 @@ from dataclasses import replace
 from reprocheck.language import spoken
 from reprocheck.model import Between, Check, Ladder, Rung
 from reprocheck.wording.ladder import (
-    agreeing as agreeing,
     backward as backward,
-    batches as batches,
-    drift as drift,
-    external_inputs as external_inputs,
     forward as forward,
-    generators as generators,
-    operators as operators,
+    inputs as inputs,
     start as start,
     summary as summary,
-    words,
+    terms,
 )
-from reprocheck.wording.ladder.registry import said_of
+from reprocheck.wording.ladder.terms import said_of
 from reprocheck.wording.say import in_english, say
 
 
@@ -46,7 +41,7 @@ def of_ladder(ladder: Ladder) -> Ladder:
 
 def _rung(rung: Rung) -> Rung:
     if rung.place is not None:
-        rung = replace(rung, place=words.place(rung.place))
+        rung = replace(rung, place=terms.place(rung.place))
     if rung.statement is None:
         return rung
     said = said_of(rung.statement)

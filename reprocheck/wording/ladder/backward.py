@@ -12,19 +12,19 @@ from reprocheck.model.evidence import (
     UpdateDiffers,
     WeightWritten,
 )
-from reprocheck.model.statements.backward import BehindBackward, OutputGradient, ParameterGradient
 from reprocheck.model.statements.difference import Fact
-from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.registry import Said, said_of
+from reprocheck.model.statements.training import BehindBackward, OutputGradient, ParameterGradient
+from reprocheck.wording.ladder import terms
+from reprocheck.wording.ladder.terms import Said, said_of
 
 
 @said_of.register
 def output_gradient(differs: OutputGradient) -> Said:
     """Say that the gradient of the output of a module differs."""
-    name, between = words.module(differs.gradient.place), differs.between
+    name, between = terms.module(differs.gradient.place), differs.between
     top = tr("the loss")
     if differs.anchor is not None:
-        top = words.module(differs.anchor.place)
+        top = terms.module(differs.anchor.place)
     stretch = tr("between {top} (agrees) and {name}", top=top, name=name)
     of = culprit = tr(
         "what lies between {name} and {top}{in_brackets}",
@@ -33,8 +33,8 @@ def output_gradient(differs: OutputGradient) -> Said:
         in_brackets=_in_brackets(differs.nodes),
     )
     if between:
-        of = shortlist([words.module(call.place, call.class_) for call in between])
-        culprit = words.named([call.place for call in between])
+        of = shortlist([terms.module(call.place, call.class_) for call in between])
+        culprit = terms.named([call.place for call in between])
     head = tr(
         "{up_to_loss} the first gradient that differs is that of the output of {name}, {stretch}",
         up_to_loss=up_to_loss(differs.gradient.iteration, agrees=differs.loss_agrees),
@@ -55,7 +55,7 @@ def output_gradient(differs: OutputGradient) -> Said:
 @said_of.register
 def parameter_gradient(differs: ParameterGradient) -> Said:
     """Say that the gradient of a parameter of the model differs."""
-    name = words.code(differs.gradient.place)
+    name = terms.code(differs.gradient.place)
     culprit, detail = _own(name, differs.module) if differs.module else _of_graph(name, differs)
     head = tr(
         "{up_to_loss} the first gradient that differs is that of {place}",
@@ -72,7 +72,7 @@ def parameter_gradient(differs: ParameterGradient) -> Said:
 
 def _own(name: str, module: Fact) -> tuple[str, str]:
     """Return the culprit and the detail, if the gradient of the module's output agrees."""
-    owner = words.module(module.place, module.class_)
+    owner = terms.module(module.place, module.class_)
     culprit = tr("the backward of {owner} or a hook on {name}", owner=owner, name=name)
     detail = (
         f"The gradient of the output of {owner} agrees, that of its parameter {name}"
@@ -98,9 +98,9 @@ def _of_graph(name: str, differs: ParameterGradient) -> tuple[str, str]:
 def _gradient_before(agrees: Fact | None) -> str:
     if agrees is None:
         return "the loss"
-    name = words.code(agrees.place)
+    name = terms.code(agrees.place)
     if agrees.kind == "outgrad":
-        name = words.module(agrees.place)
+        name = terms.module(agrees.place)
     return f"that of {name}"
 
 
@@ -113,7 +113,7 @@ def _in_brackets(nodes: Sequence[str]) -> str:
 @said_of.register
 def behind_backward(differs: BehindBackward) -> Said:
     """Say that a gradient or a weight differs behind the backward pass."""
-    name, iteration = words.code(differs.place), differs.iteration
+    name, iteration = terms.code(differs.place), differs.iteration
     match differs.evidence:
         case UpdateDiffers() as evidence:
             return _update(evidence, name, iteration)
@@ -134,7 +134,7 @@ def _update(evidence: UpdateDiffers, name: str, iteration: int) -> Said:
     elif evidence.inputs_agree:
         culprit = tr("the update, or what writes to the weights beside it")
         why = tr("gradients agree: {culprit}", culprit=culprit)
-    head = tr("{within} {name} differs after the update", within=words.within(iteration), name=name)
+    head = tr("{within} {name} differs after the update", within=terms.within(iteration), name=name)
     return Said(
         culprit=culprit,
         detail=f"{name} differs after the update of iteration {iteration}; {why}.",
@@ -168,7 +168,7 @@ def _written(evidence: WeightWritten, name: str, iteration: int) -> Said:
         after_update=tr(_AFTER_UPDATE[evidence.after_update]),
         what=what,
     )
-    head = tr("{within} {told}", within=words.within(iteration), told=told)
+    head = tr("{within} {told}", within=terms.within(iteration), told=told)
     return Said(
         culprit=culprit,
         detail=told + look + ".",
@@ -251,7 +251,7 @@ def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
 
 def up_to_loss(iteration: int, *, agrees: bool) -> str:
     """Return how a sentence on a gradient begins."""
-    within = words.within(iteration)
+    within = terms.within(iteration)
     if not agrees:
         return within
     return tr("{within} everything up to the loss agrees;", within=within)

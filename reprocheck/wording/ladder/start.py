@@ -6,15 +6,10 @@ from reprocheck.language import joined, shortlist, tr
 from reprocheck.language.letters import capital
 from reprocheck.model.evidence import WeightsDiffer
 from reprocheck.model.statements.difference import Fact
-from reprocheck.model.statements.start import OtherHyperParameter, OtherWeights, Shapes
-from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.generators import (
-    equally,
-    of_names,
-    since_then,
-    with_another_number,
-)
-from reprocheck.wording.ladder.registry import Said, said_of
+from reprocheck.model.statements.training import OtherHyperParameter, OtherWeights, Shapes
+from reprocheck.wording.ladder import terms
+from reprocheck.wording.ladder.inputs import equally, of_names, since_then, with_another_number
+from reprocheck.wording.ladder.terms import Said, said_of
 
 
 @said_of.register
@@ -22,7 +17,7 @@ def other_hyper_parameter(differs: OtherHyperParameter) -> Said:
     """Say that a value of an optimizer differs at an update."""
     both = "not the same in both runs"
     if differs.values is not None:
-        both = words.both(*differs.values)
+        both = terms.both(*differs.values)
     text = tr(
         "`{name}` of {place} is {both} at the update of iteration {iteration}",
         name=differs.name,
@@ -39,7 +34,7 @@ def other_hyper_parameter(differs: OtherHyperParameter) -> Said:
         )
     detail, sentence = f"{text}.", text
     if differs.others:
-        detail += f" {words.named(differs.others)} differ too."
+        detail += f" {terms.named(differs.others)} differ too."
     if differs.all_before_agrees:
         sentence = tr("{text}; everything recorded before it agrees", text=text)
     return Said(detail=detail, sentence=sentence)
@@ -49,10 +44,10 @@ def other_hyper_parameter(differs: OtherHyperParameter) -> Said:
 def other_weights(differs: OtherWeights) -> Said:
     """Say that a parameter or buffer differs before the first iteration."""
     count = f"{differs.differing} of {differs.compared} parameters and buffers"
-    what = f"{capital(words.weight(differs.weight))} is the first that differs"
+    what = f"{capital(terms.weight(differs.weight))} is the first that differs"
     if differs.weight.only_in is not None:
-        here, there = words.runs(differs.weight)
-        what = f"Run {here} has {words.weight(differs.weight)} and run {there} does not,"
+        here, there = terms.runs(differs.weight)
+        what = f"Run {here} has {terms.weight(differs.weight)} and run {there} does not,"
     return Said(
         detail=f"{what} before the first iteration ({count}){_states(differs.evidence)}.",
         sentence=tr(
@@ -67,7 +62,7 @@ def _subject(seen: Fact) -> str:
     """Return `the weights of stem.0 differ` for `stem.0.weight`."""
     module = seen.place.rpartition(".")[0]
     if not module:
-        return tr("{weight} differs", weight=words.weight(seen))
+        return tr("{weight} differs", weight=terms.weight(seen))
     if seen.buffer:
         return tr("the buffers of `{module}` differ", module=module)
     return tr("the weights of `{module}` differ", module=module)
@@ -86,7 +81,7 @@ def other_sizes(shapes: Shapes | None) -> str:
 def _states(evidence: WeightsDiffer) -> str:
     names = evidence.generators.names
     if names:
-        return f"; the state of {words.generators(names)} differed when it was made"
+        return f"; the state of {terms.generators(names)} differed when it was made"
     if evidence.states_known:
         return "; the generators were in the same state when it was made"
     return ""
@@ -97,7 +92,7 @@ def _why(differs: OtherWeights) -> str:
     names = evidence.generators.names
     equally_seeded = {seeding.generator for seeding in differs.seeded if seeding.equal}
     if evidence.filled_in_other_order and equally_seeded.issuperset(names):
-        where = words.at(differs.filled)
+        where = terms.at(differs.filled)
         return tr("because the weights are filled in another order in each run{where}", where=where)
     if differs.shapes is not None:
         sizes = other_sizes(differs.shapes)
@@ -105,27 +100,27 @@ def _why(differs: OtherWeights) -> str:
     if names:
         return _of_generators(differs)
     if evidence.loaded is not None:
-        file, where = words.code(evidence.loaded.file), words.at(evidence.loaded.line)
+        file, where = terms.code(evidence.loaded.file), terms.at(evidence.loaded.line)
         return tr(
             "and {file} does not hold the same in both runs where it is loaded{where}",
             file=file,
             where=where,
         )
     if evidence.missing_from is not None:
-        checkpoint = words.checkpoint(evidence.missing_from)
+        checkpoint = terms.checkpoint(evidence.missing_from)
         return tr("and {checkpoint} does not hold it", checkpoint=checkpoint)
     if evidence.drawn_before_seed:
         name, line = next(iter(evidence.drawn_before_seed.items()))
-        seeder = words.seeder("", line)
+        seeder = terms.seeder("", line)
         return tr("and {name} was drawn from before {seeder} seeds it", name=name, seeder=seeder)
     if not evidence.states_known:
         unknown = tr("and no state of a generator was recorded when it was made")
         if differs.seeded:
             return unknown
         return tr("{unknown}; nothing seeds a generator before it", unknown=unknown)
-    made = tr("made{line}", line=words.at(differs.line))
+    made = tr("made{line}", line=terms.at(differs.line))
     if differs.filled:
-        made = tr("filled{line}", line=words.at(differs.filled))
+        made = tr("filled{line}", line=terms.at(differs.filled))
     return tr(
         "although the generators were in the same state when it was {made}: its memory was never"
         " filled, or it was filled from a private generator, from the clock or from the"
@@ -152,15 +147,15 @@ def _nothing_seeds(differs: OtherWeights) -> str:
     if "." in differs.weight.place:
         them, built = tr("them"), tr("they are built")
     if differs.filled:
-        built = tr("{filled} fills {it}", filled=words.line(differs.filled), it=them)
+        built = tr("{filled} fills {it}", filled=terms.line(differs.filled), it=them)
     elif differs.line:
-        built = tr("{line} builds {it}", line=words.line(differs.line), it=them)
+        built = tr("{line} builds {it}", line=terms.line(differs.line), it=them)
     afterwards = [
         tr(
             "; {seeder} seeds {generator} afterwards, with {first}",
-            seeder=words.seeder(seeding.by, seeding.line),
+            seeder=terms.seeder(seeding.by, seeding.line),
             generator=seeding.generator,
-            first=words.number(seeding.first),
+            first=terms.number(seeding.first),
         )
         for seeding in differs.later
     ]

@@ -1,27 +1,28 @@
-"""The sentence of a whole ladder, and what its runs did not record."""
+"""The whole ladder in words: its sentence, rungs without a difference, expected drift."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reprocheck.language import tr
+from reprocheck.language import shortlist, tr
 from reprocheck.language.letters import capital, clause, small, unended
 from reprocheck.language.ranks import named
 from reprocheck.model.statements import ladder as statements
-from reprocheck.model.statements.given import LeftFiles
-from reprocheck.wording.ladder import words
-from reprocheck.wording.ladder.registry import Said, said_of
+from reprocheck.model.statements.inputs import LeftFiles
+from reprocheck.model.statements.ladder import Noise, NotCompared, SidesCompared, WithoutEffect
+from reprocheck.wording.ladder import terms
+from reprocheck.wording.ladder.terms import Said, said_of
 from reprocheck.wording.say import say
 
 
 @said_of.register
 def consequence(behind: statements.Consequence) -> Said:
     """Say that a difference can follow from the first."""
-    before = words.code(behind.first)
+    before = terms.code(behind.first)
     if behind.rank is not None:
         before += f" of rank {behind.rank}"
     detail = (
-        f"{words.code(words.place(behind.place))} is the first here that differs; the"
+        f"{terms.code(terms.place(behind.place))} is the first here that differs; the"
         f" difference on the rung {before} comes before it."
     )
     return Said(detail=detail, sentence=detail)
@@ -35,7 +36,7 @@ def where(diverged: statements.Diverged) -> str:
         sentence += f" ({named(diverged.ranks)})"
     elif of > 1:
         sentence += " (on both ranks)" if of == 2 else f" (on all {of} ranks)"
-    return words.sentence(sentence)
+    return terms.sentence(sentence)
 
 
 @say.register
@@ -50,7 +51,7 @@ def not_diverged(agree: statements.NotDiverged) -> str:
             return tr(
                 "The training agrees in everything that was recorded; what computes {series} was"
                 " not.",
-                series=words.code(agree.series),
+                series=terms.code(agree.series),
             )
     also = ""
     if agree.although is not None:
@@ -86,8 +87,8 @@ def _follows(first: statements.Follows | None) -> str:
         return ""
     return tr(
         "; the first difference that follows is on the rung {rung} at `{place}`",
-        rung=words.code(first.rung),
-        place=words.place(first.place),
+        rung=terms.code(first.rung),
+        place=terms.place(first.place),
     )
 
 
@@ -149,5 +150,126 @@ _WHY: Mapping[statements.Missing, str] = {
 def not_made(replay: statements.NoReplay) -> str:
     """Say why an operation that makes a difference cannot be replayed."""
     return (
-        f"No `replay.py` was made of {words.code(words.place(replay.of))}: {_WHY[replay.missing]}."
+        f"No `replay.py` was made of {terms.code(terms.place(replay.of))}: {_WHY[replay.missing]}."
     )
+
+
+_MOST_WEIGHTS = 3
+
+
+@say.register
+def not_compared(rung: NotCompared) -> str:
+    """Say why nothing of a rung was compared, or only a part."""
+    match rung.why:
+        case "one rank":
+            return "There is only one rank: nothing is reduced."
+        case "other algorithms":
+            first, second = rung.names
+            return (
+                f"The runs were recorded with different hash algorithms ({first}, {second}): not"
+                " comparable."
+            )
+        case "hidden forward":
+            return (
+                f"A compiled function hides the inputs and outputs of layers; {rung.names[0]}"
+                " shows them, possibly with other bits."
+            )
+        case "unknown draws":
+            return (
+                f"The states of {terms.generators(rung.names)} differ, and whether the first"
+                " weights were drawn from them was not recorded."
+            )
+    unseen = (
+        f"The first values of {terms.named(rung.names, _MOST_WEIGHTS)} were not"
+        " recorded: they could not be read before the first update."
+    )
+    if not rung.others_agree:
+        return unseen
+    return f"{unseen} Those of the other weights agree."
+
+
+@say.register
+def without_effect(generators: WithoutEffect) -> str:
+    """Say which generators differ without an effect."""
+    parts = []
+    if generators.at_weights:
+        parts.append(
+            f"The state of {terms.generators(generators.at_weights)} differed when the weights were"
+            " made; the generators that the iterations draw from agree."
+        )
+    if generators.unused:
+        them = "it" if len(generators.unused) == 1 else "them"
+        parts.append(
+            f"The state of {terms.generators(generators.unused)} differs and nothing recorded draws"
+            f" from {them}: unused."
+        )
+    return " ".join(parts)
+
+
+_REST = {
+    True: "what differs was not recorded",
+    False: "it is noise from run to run, or comes from what was not recorded",
+}
+"""Whether runs of one side are known to agree -> what the difference between the sides is."""
+
+
+@say.register
+def sides_compared(sides: SidesCompared) -> str:
+    """Say whether the differences of the environment can cause the observed difference."""
+    what = shortlist([f"the {title}" for title in sides.acting])
+    if sides.equal is None:
+        return "No losses were compared, so drift cannot be judged."
+    if sides.beside or sides.equal:
+        return _equal(sides, what)
+    if sides.noise is not None:
+        return _noisy(sides.noise)
+    if not sides.quiet:
+        return _expected(sides, what)
+    runs = shortlist(list(map(str, sides.quiet)))
+    return f"From run to run each side agrees in every bit ({runs} runs). {_expected(sides, what)}"
+
+
+def _equal(sides: SidesCompared, what: str) -> str:
+    """Say that all losses are equal; `what`: what else differs between the sides."""
+    although = ""
+    if sides.acting:
+        although = f", although they differ in {what}"
+    if not sides.beside:
+        return f"Both sides agree in every bit{although}."
+    differ = "differs" if len(sides.beside) == 1 else "differ"
+    return (
+        f"All losses of both sides are equal in every bit{although}; {terms.named(sides.beside)}"
+        f" {differ} beside them."
+    )
+
+
+def _expected(sides: SidesCompared, what: str) -> str:
+    if not sides.acting:
+        agree = "The sides agree in all of the environment that affects numbers"
+        return f"{agree}: {_REST[bool(sides.quiet)]}."
+    if sides.anything:
+        return (
+            f"The sides differ in {what}, which can cause any difference; the ladder shows"
+            " where it begins."
+        )
+    differ = "differs" if len(sides.acting) == 1 else "differ"
+    expected = f"expected where {what} {differ}"
+    if sides.rounding:
+        return f"The difference is at rounding level, as is {expected}."
+    return f"The difference is more than rounding, and so more than is {expected}."
+
+
+def _noisy(noise: Noise) -> str:
+    """Say what the differences among the runs of one side explain."""
+    own = (
+        f"Runs of {shortlist(noise.sides)} differ among themselves, by up to"
+        f" {noise.most:.3g} in a checked loss"
+    )
+    if noise.between is None:
+        return terms.sentence(own)
+    if noise.between <= 2 * noise.most:
+        return (
+            f"{own}: the difference between the sides, {noise.between:.3g}, is noise from"
+            " run to run and no sign of drift."
+        )
+    return f"{own}; the difference between the sides, {noise.between:.3g}, is larger than that."

@@ -10,8 +10,7 @@ from typing import TypeVar
 from reprocheck.model import Check, Comparison, Divergence, Verdict
 from reprocheck.wording.say import in_english
 from reprocheck.wording.verdict import caveats as caveats
-from reprocheck.wording.verdict.headline import title
-from reprocheck.wording.verdict.outcomes import statement
+from reprocheck.wording.verdict.headline import statement, title
 from reprocheck.wording.verdict.reason import reason
 
 _Row = TypeVar("_Row", Comparison, Divergence)

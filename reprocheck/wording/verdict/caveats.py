@@ -7,8 +7,7 @@ from reprocheck.language.ranks import named
 from reprocheck.model.statements import verdict as statements
 from reprocheck.wording.say import in_english, say
 from reprocheck.wording.verdict.ended_ranks import behind
-from reprocheck.wording.verdict.numbers import number
-from reprocheck.wording.verdict.ranks import behind_comma, in_brackets
+from reprocheck.wording.verdict.numbers import behind_comma, in_brackets, number
 
 
 @say.register

@@ -1,8 +1,11 @@
-"""Losses and values of series in a sentence, with as many digits as it takes."""
+"""Losses, values of series and ranks in a sentence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reprocheck.language import tr
+from reprocheck.language.ranks import named
 from reprocheck.model import SeriesPlace
 
 
@@ -41,3 +44,13 @@ def sizes(place: SeriesPlace) -> str:
     if place.reference is None:
         return tr("not reported in run 1")
     return apart(place.reference, place.value)
+
+
+def in_brackets(ranks: Sequence[int]) -> str:
+    """Return ` (rank 3)`; "" where there is only one rank, which a sentence does not name."""
+    return f" ({named(ranks)})" if ranks else ""
+
+
+def behind_comma(ranks: Sequence[int]) -> str:
+    """Return `, rank 3`; "" where there is only one rank."""
+    return f", {named(ranks)}" if ranks else ""

@@ -7,7 +7,7 @@ from math import isnan
 from reprocheck.language import count, form, mark, tr
 from reprocheck.model.statements import verdict as statements
 from reprocheck.wording.say import say
-from reprocheck.wording.verdict.ranks import in_brackets
+from reprocheck.wording.verdict.numbers import in_brackets
 
 CALL_LOG_LOSS = mark("call reprocheck.log_loss(loss) in every iteration")
 _TRAIN = mark("train for more iterations")

@@ -9,7 +9,7 @@ import pytest
 
 from reprocheck.cli import main
 from reprocheck.suite.history import open_history
-from reprocheck.suite.history.address import url_of_file
+from reprocheck.suite.history.engine import url_of_file
 from reprocheck.suite.model import Night
 from tests.suite.history.nights import check, night
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.files.imports import bound_to
-from reprocheck.fixes.seeded_call import Advice, seeded_call
+from reprocheck.fixes.seeds import Advice, seeded_call
 from reprocheck.model import Cause, SourceLine, Touch, TouchedLine
 from reprocheck.model.statements.fixes import SeedCall
 from reprocheck.search.confirmed_causes import confirmed

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reprocheck.resume.gap.batches import taken
 from reprocheck.resume.gap.evidence import SharesGap
-from reprocheck.resume.gap.sample_shares import Shares, points, shares, shares_gap
+from reprocheck.resume.gap.other_ranks import Shares, points, shares, shares_gap
 from reprocheck.resume.gap.sentences import detail
 from reprocheck.trace.deep import Seen
 from tests.resume.gap.test_batches import epoch_fact, step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reprocheck.suite.baselines import allowed
-from reprocheck.suite.baselines.allow import allowed_between
+from reprocheck.suite.baselines.compare import allowed_between
 from reprocheck.suite.model import Baseline, Difference, Key
 
 BIT = Difference(series="loss", first_bit=3)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from reprocheck.suite.baselines import BaselineError, accept, document, imports
-from reprocheck.suite.baselines.foreign.fit import fit
-from reprocheck.suite.baselines.foreign.points import Points
+from reprocheck.suite.baselines.foreign.points import Points, fit
 from reprocheck.suite.curves import pack, unpack
 from tests.suite.baselines.curves import curve
 from tests.suite.baselines.histories import KEY, Memory, check_of

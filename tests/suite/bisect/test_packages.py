@@ -9,10 +9,9 @@ import pytest
 
 from reprocheck.errors import UsageError
 from reprocheck.suite.bisect import packages
-from reprocheck.suite.bisect.environments import NOTE, Environments
+from reprocheck.suite.bisect.environments import NOTE, Environments, Refused, Uv, find_uv
 from reprocheck.suite.bisect.packages import Change, Environment, Requirements
 from reprocheck.suite.bisect.plan import elsewhere
-from reprocheck.suite.bisect.uv import Refused, Uv, find_uv
 from reprocheck.suite.model import Key, TargetCheck
 from tests.suite.bisect.places import ONE_MORE_BIT, Heard, Index, night, searched, suite_of, uv
 
@@ -172,8 +171,8 @@ def test_packages_of_a_night_stand_in_its_key_and_beside_it() -> None:
 
 
 def test_without_uv_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("reprocheck.suite.bisect.uv.shutil.which", lambda name: None)
-    monkeypatch.setattr("reprocheck.suite.bisect.uv.find_spec", lambda name: None)
+    monkeypatch.setattr("reprocheck.suite.bisect.environments.shutil.which", lambda name: None)
+    monkeypatch.setattr("reprocheck.suite.bisect.environments.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="needs uv") as told:
         find_uv(sys.executable, tmp_path)
     assert told.value.fix == 'pip install "reprocheck[bisect]"'

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.suite.history import HistoryError, open_history
-from reprocheck.suite.history.address import parsed, shown, url_of_file
-from reprocheck.suite.history.engine import file_of
+from reprocheck.suite.history.engine import file_of, parsed, shown, url_of_file
 
 
 @pytest.mark.parametrize("kind", ["postgres", "postgresql", "postgresql+psycopg"])
@@ -71,7 +70,7 @@ def test_a_password_behind_the_question_mark_is_not_shown_either() -> None:
 
 
 def test_a_driver_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reprocheck.suite.history.address.find_spec", lambda name: None)
+    monkeypatch.setattr("reprocheck.suite.history.engine.find_spec", lambda name: None)
     with pytest.raises(HistoryError) as refused:
         open_history("postgresql://me:secret@host/db")
     assert "psycopg" in refused.value.message

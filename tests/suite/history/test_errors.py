@@ -19,8 +19,7 @@ from sqlalchemy import event
 
 from reprocheck._version import __version__
 from reprocheck.suite.history import History, HistoryError, open_history
-from reprocheck.suite.history.address import parsed
-from reprocheck.suite.history.engine import file_of
+from reprocheck.suite.history.engine import file_of, parsed
 from reprocheck.suite.history.errors import DamagedError
 from tests.conftest import ROOT
 from tests.suite.history import postgres

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from reprocheck.errors import ReprocheckError
 from reprocheck.suite import site
 from reprocheck.suite.history import HistoryError, open_history
-from reprocheck.suite.history.address import url_of_file
+from reprocheck.suite.history.engine import url_of_file
 from reprocheck.suite.history.tables import metadata
 from reprocheck.suite.model import Baseline, Difference, TargetState
 from tests.recording.fuzz.test_readers import EXAMPLES, often

@@ -10,15 +10,18 @@ from pathlib import Path
 import pytest
 
 from reprocheck.suite.history import History, open_history
-from reprocheck.suite.history.address import url_of_file
-from reprocheck.suite.history.folders import Bring, bring_kept, bringing, settle
+from reprocheck.suite.history.engine import url_of_file
 from reprocheck.suite.history.shards import (
+    Bring,
     Joined,
     Merged,
     Share,
+    bring_kept,
+    bringing,
     join,
     merge,
     ranges,
+    settle,
     share_of,
     without_states,
 )

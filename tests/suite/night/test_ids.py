@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from reprocheck.suite.night.ids import new_id
+from reprocheck.suite.night.folder import new_id
 
 NOW = 1_795_428_000.0  # 2026-11-23T10:00:00Z
 

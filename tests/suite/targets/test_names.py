@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from reprocheck.suite.targets import folder_name, names
+from reprocheck.suite.targets import folder_name, selection
 
 
 def test_the_examples_of_the_names_are_true() -> None:
-    assert doctest.testmod(names).failed == 0
+    assert doctest.testmod(selection).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from itertools import count
 
 from ..process import user_files
 from ..recorder.hooking import guarded
-from . import seed_arguments
-from .stream import stream
+from . import seeded_draws
+from .entropy import stream
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Active:
         while frame is not None:
             name = self._users(frame)
             if name and user_files.has_line(frame):
-                return "%s:%d" % (name, frame.f_lineno), seed_arguments.left_out(library)
+                return "%s:%d" % (name, frame.f_lineno), seeded_draws.left_out(library)
             if not name:
                 library.append(frame)
             frame = frame.f_back

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .active_controls import Active
 
+
 NAME = "entropy"
 _LEAST_PID, _PIDS = 1000, 31000
 _UUIDS = (("uuid1", 1), ("uuid6", 6), ("uuid7", 7))
@@ -130,3 +131,23 @@ def _numpy(active: Active, module: Any) -> None:
     replace(module, "seed", make)
     if getattr(module.mtrand, "seed", None) == real_seed:
         module.mtrand.seed = module.seed
+
+
+try:
+    from _blake2 import blake2b  # hashlib costs 5 ms a process, for OpenSSL
+except ImportError:
+    from hashlib import blake2b
+
+_BLOCK = 64
+
+
+def stream(key: bytes, size: int) -> bytes:
+    """Return `size` bytes that are derived from `key`."""
+    if size <= _BLOCK:
+        return blake2b(key, digest_size=_BLOCK).digest()[:size]
+    start = blake2b(key, digest_size=_BLOCK).digest()
+    blocks = (
+        blake2b(start + number.to_bytes(8, "little"), digest_size=_BLOCK).digest()
+        for number in range(-(-size // _BLOCK))
+    )
+    return b"".join(blocks)[:size]

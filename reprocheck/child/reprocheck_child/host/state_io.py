@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from ..recorder.hooking import guarded
-from ..resume.state_holders import BATCH, GENERATORS
+from ..resume.restored_values import BATCH, GENERATORS
 from .tensors import array
 
 NOT_GIVEN = "no step was given what the continued run was given there, or it has another form"

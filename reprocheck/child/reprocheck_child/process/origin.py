@@ -8,11 +8,13 @@ are not found, the process is known by how it was started, as `docs/reference/ra
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
     from types import FrameType
+
 
 _WORKERS = {
     "worker": ("multiprocessing.pool", "multiprocess.pool", "billiard.pool"),
@@ -117,3 +119,38 @@ def executor(worker: FrameType | None) -> str:
     lock = getattr(getattr(variables.get("call_queue"), "_rlock", None), "_semlock", None)
     _let_go(variables)
     return str(getattr(lock, "name", None) or "")
+
+
+VARIABLES = (
+    ("RANK", "WORLD_SIZE"),  # torchrun, accelerate, deepspeed
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),  # mpirun of Open MPI
+    ("PMI_RANK", "PMI_SIZE"),  # mpirun of MPICH and Intel MPI
+    ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
+    # srun; a batch script has the first without the second, and is no rank
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+)
+"""Rank and number of ranks, by launcher; the first that says a rank counts."""
+
+
+def world() -> tuple[int | None, int]:
+    """Return (rank, number of ranks).
+
+    It is (None, 1) where no launcher names a rank; a number that is not known is 1.
+    """
+    for rank, size in VARIABLES:
+        own, ranks = _integer(rank), _integer(size)
+        # a batch script of Slurm has the number of a task, and no tasks
+        alone = ranks is None and rank == "SLURM_PROCID"
+        if own is not None and not alone:
+            return own, ranks or 1
+    return None, _integer("WORLD_SIZE") or 1
+
+
+def ranks_here() -> int:
+    """Return how many ranks the launcher has started on this machine; 0 if it does not tell."""
+    return _integer("LOCAL_WORLD_SIZE") or 0
+
+
+def _integer(variable: str) -> int | None:
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdigit() else None

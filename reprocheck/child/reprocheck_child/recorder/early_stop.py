@@ -13,7 +13,7 @@ import os
 import sys
 from time import monotonic, sleep
 
-from ..process import launchers
+from ..process import origin
 
 _exit, _kill, _listdir, _open, _read, _close, _getpid = (
     os._exit,
@@ -89,7 +89,7 @@ def cut(text: str) -> str:
 
 
 def _wait_for_others(folder: str, size: int, deadline: float) -> None:
-    here = launchers.ranks_here()
+    here = origin.ranks_here()
     while monotonic() < deadline:
         try:
             names = _listdir(folder)

@@ -11,7 +11,7 @@ import sys
 from _thread import RLock, get_ident
 from time import time_ns
 
-from ..process import launchers, origin, peer_processes
+from ..process import origin, peer_processes
 from ..shared.iterations import Grouping
 from ..shared.regular_stretch import Column, Regular
 from . import early_stop, import_hook, json_text
@@ -56,7 +56,7 @@ class ProcessTrace(Writer):
         self.on_fork: list[Callable[[], None]] = []
         self.on_end: list[Callable[[], None]] = []
         """Called before the last line, however the process ends by itself."""
-        self.world: tuple[int | None, int] = launchers.world()
+        self.world: tuple[int | None, int] = origin.world()
         self.find_rank: list[Callable[[], tuple[int, int] | None]] = []
         self._main = get_ident()
         self._names: list[str] = []

@@ -12,7 +12,7 @@ from _collections import deque
 from _thread import RLock
 
 from ..shared.iterations import Grouping
-from ..shared.lost_lines import LOST
+from ..shared.marks import LOST
 from . import json_text
 from .early_stop import leave_mark
 from .trace_file import TraceFile

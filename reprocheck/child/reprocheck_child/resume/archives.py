@@ -260,10 +260,10 @@ class Archives:
 
         shared  `python` or `numpy`
         """
-        from . import script_generators
+        from . import script_objects
 
         for name, generator in self.generators().items():
-            state = script_generators.taken(generator)
+            state = script_objects.taken(generator)
             if isinstance(state, (dict, tuple)) and repr(state) == repr(value):
                 return name
         return shared

@@ -14,7 +14,7 @@ from ..deep_levels import scope
 from ..recorder import import_hook
 from ..recorder.hooking import guarded, replace
 from ..recorder.lines import of_line
-from . import script_generators, script_objects
+from . import script_objects
 from .archives import Archives
 
 TYPE_CHECKING = False
@@ -61,11 +61,11 @@ class Boundary:
         self.values: Any = None
         """Keeps what is held as values, or puts that back, where that is asked for."""
         if deep.recorder.keep or deep.recorder.put_back:
-            from . import restored_values, state_holders
+            from . import restored_values
 
             self.values = restored_values.of(deep.recorder)
-            own = state_holders.Slots(
-                state_holders.GENERATORS, lambda: script_generators.slots(self.generators)
+            own = restored_values.Slots(
+                restored_values.GENERATORS, lambda: script_objects.slots(self.generators)
             )
             self.values.holders.append(own)
             self.values.on_pass.append(self._look_for_generators)
@@ -156,7 +156,7 @@ class Boundary:
         self.things = list(script_objects.reachable(self.deep))
         self._look_for_generators()
         readers = {
-            name: script_generators.reader(generator) for name, generator in self.generators.items()
+            name: script_objects.reader(generator) for name, generator in self.generators.items()
         }
         self.deep.generators.update(readers)
 
@@ -168,7 +168,7 @@ class Boundary:
     def _look_for_generators(self) -> None:
         besides = [generator for find in self.of_loaders for generator in find()]
         things = self.things or script_objects.reachable(self.deep)
-        self.generators = script_generators.found(things, besides)
+        self.generators = script_objects.generators(things, besides)
 
     def _rest(self) -> None:
         self.deep.seen("rest", "", call=False)

@@ -27,7 +27,7 @@ from ..files_seen.opened_files import (
 from ..process import user_files
 from ..recorder import import_hook
 from ..recorder.hooking import around, guarded
-from ..shared.patterns import fixed_start
+from ..shared.variables import fixed_start
 from .archives import Save
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms

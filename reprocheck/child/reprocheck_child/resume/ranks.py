@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from time import monotonic, sleep
 
-from ..process import launchers
+from ..process import origin
 from ..process.peer_processes import processor_ticks
 from ..recorder import json_text
 
@@ -151,7 +151,7 @@ def of(recorder: Any) -> Ranks | None:
     The result is also None if some ranks run on another machine, because they leave no files here.
     """
     rank, size = recorder.world
-    here = launchers.ranks_here() or size
+    here = origin.ranks_here() or size
     if rank is None or size < 2 or here < size:
         return None
     return Ranks(recorder.folder, rank, size)

@@ -147,3 +147,15 @@ def shown(name: str, value: str) -> str:
     from .redaction import Redactor
 
     return Redactor().variable(name, value)
+
+
+_WILD = re.compile(r"[*?[]")
+
+
+def fixed_start(pattern: str) -> str:
+    """Return the beginning that all paths have that match a pattern.
+
+    >>> fixed_start("/runs/step-*/model.pt")
+    '/runs/step-'
+    """
+    return _WILD.split(pattern, maxsplit=1)[0]

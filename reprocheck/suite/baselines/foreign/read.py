@@ -7,13 +7,13 @@ from pathlib import Path
 
 from reprocheck.files.limits import MIB, whole
 from reprocheck.suite.baselines.errors import BaselineError
-from reprocheck.suite.baselines.foreign import columns, megatron
+from reprocheck.suite.baselines.foreign import formats
 from reprocheck.suite.baselines.foreign.points import Points
 
 OF_TEXT: Mapping[str, Callable[[str], Iterable[Points]]] = {
-    "megatron": megatron.read,
-    "torchtitan": columns.read_columns,
-    "csv": columns.read_csv,
+    "megatron": formats.read,
+    "torchtitan": formats.read_columns,
+    "csv": formats.read_csv,
 }
 FORMATS = tuple(OF_TEXT)
 LARGEST_TEXT = 64 * MIB
@@ -33,8 +33,8 @@ def read(path: Path, format: str | None = None) -> list[Points]:
     """
     text = _text(path)
     if format is None:
-        format = "torchtitan" if columns.is_columns(text) else "csv"
-        if megatron.is_golden(text):
+        format = "torchtitan" if formats.is_columns(text) else "csv"
+        if formats.is_golden(text):
             format = "megatron"
     try:
         found = list(OF_TEXT[format](text))

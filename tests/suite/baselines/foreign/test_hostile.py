@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reprocheck.suite.baselines.errors import BaselineError
-from reprocheck.suite.baselines.foreign import columns
+from reprocheck.suite.baselines.foreign import formats
 from reprocheck.suite.baselines.foreign.read import FORMATS, read
 from tests.recording.fuzz.test_readers import often, scratch
 
@@ -64,6 +64,6 @@ def test_any_text_is_read_or_refused(text: str, format: str | None, before: str)
 
 def test_names_marked_for_spreadsheets_come_back_as_they_were() -> None:
     head = "run,rank,series,by,iteration,index,step,value,dtype\n"
-    (points,) = columns.read_csv(f"{head}1,0,'=1+1,'@by,1,0,1,0.5,float32\n")
+    (points,) = formats.read_csv(f"{head}1,0,'=1+1,'@by,1,0,1,0.5,float32\n")
     assert (points.name, points.by) == ("=1+1", "@by")
     assert struct.pack("<d", points.values[0]) == struct.pack("<d", 0.5)

@@ -19,12 +19,11 @@ from ...deep_levels.leaves import number
 from ...recorder import import_hook
 from ...recorder.hooking import guarded, install
 from ...recorder.lines import of_line
-from ...shared.generators import UNMOVED
 from ...shared.iterations import BACKWARD
-from .arguments import positions
+from ...shared.marks import UNMOVED
 from .captured_values import captured
 from .creation_site import line_of
-from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Loss, Named, Unkept
+from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Loss, Named, Unkept, positions
 from .fingerprint import Fingerprints, flat, named, of_keras, parameters, shown, title
 from .keys import Defaults, Keys, used
 from .plan import Plan, arranged

@@ -129,3 +129,13 @@ class Unkept:
             return value
         values = [replacements.get(name, leaf) for name, leaf in leaves]
         return self.jax.tree_util.tree_unflatten(self.jax.tree_util.tree_structure(value), values)
+
+
+def positions(argnums: Any, count: int) -> List[int]:
+    """Return the indices of the differentiated arguments of a call with `count` arguments.
+
+    Indices beyond `count` are left out.
+    """
+    if not isinstance(argnums, (tuple, list)):
+        argnums = (argnums,)
+    return [number % count for number in argnums if -count <= number < count]

@@ -13,7 +13,7 @@ from ...deep_levels import hashing, leaves
 from ...recorder import import_hook
 from ...recorder.hooking import around, guarded, replace
 from ...recorder.lines import of_line
-from ...shared.generators import UNMOVED
+from ...shared.marks import UNMOVED
 
 NAME = "jax"
 _MOST = 65536

@@ -20,7 +20,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from ...recorder.hooking import attempt, guarded, install as install_hooks, like, replace
 from ...recorder.lines import whole_or_float
 from ...shared.iterations import BACKWARD, LOG
-from .arguments import positions
+from .evaluation import positions
 from .loops import Loops
 
 STAYS = "its hooks could not be taken off the functions that JAX compiles again"

@@ -9,7 +9,7 @@ from typing import Any, Dict, Sequence, Tuple
 
 from ...host.state_io import NOT_GIVEN
 from ...recorder.hooking import guarded
-from ...resume.state_holders import BATCH, GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
+from ...resume.restored_values import BATCH, GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
 from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Leaf, Unkept, Values
 from .plan import HYPER
 

@@ -10,8 +10,8 @@ from typing import Any, Callable, Dict, Tuple
 from ...deep_levels import leaves
 from ...host.facts import Facts, Places
 from ...recorder.hooking import guarded, like, replace
-from .fingerprint import Fingerprints
 from .pynative import everywhere
+from .values import Fingerprints
 
 ORDER = "the order of samples is drawn inside the pipeline and not known beyond the batches seen"
 THREADS = (

@@ -15,13 +15,12 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from ...deep_levels import facts as deeper, leaves
 from ...host.facts import Facts
 from ...recorder.hooking import guarded, install as install_hooks
-from . import compilers
+from . import graph
 from .cells import Cells
 from .data import Batches, Given, Seeds, hook_births, hook_loading
-from .fingerprint import Fingerprints
 from .pynative import Opening, is_graph_mode
 from .training_state import Held
-from .values import listed
+from .values import Fingerprints, listed
 
 OPERATORS = "operators are not recorded one by one for MindSpore: cells are"
 HIDDEN = (
@@ -119,7 +118,7 @@ class Watcher:
         if self.first is None:
             self.opening.hook()
         else:
-            compilers.watch(self.hooks, self.first)
+            graph.watch(self.hooks, self.first)
 
     def hook_births(self) -> None:
         """Set hooks on the making of parameters."""
@@ -140,7 +139,7 @@ class Watcher:
         At the first call, the states of generators are recorded, too.
         """
         if self.first is not None and is_graph_mode():
-            self.first.leave(compilers.GRAPH_MODE)
+            self.first.leave(graph.GRAPH_MODE)
             return
         parameters = list(parameters)
         for parameter in parameters:

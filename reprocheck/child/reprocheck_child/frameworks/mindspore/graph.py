@@ -6,11 +6,13 @@ the names in the code to the objects that they stand for.
 """
 
 import functools
+import sys
 import types
 from itertools import chain
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Set, Tuple
 
 from ...deep_levels import scope
+from .pynative import hook_compilers
 
 GRADIENTS = frozenset({"value_and_grad", "grad", "GradOperation"})
 
@@ -199,3 +201,27 @@ _LIBRARIES = frozenset(
 
 def _is_library(module: str) -> bool:
     return module.split(".", 1)[0] in _LIBRARIES
+
+
+GRAPH_MODE = "graph mode compiles the training"
+COMPILED = "a cell was compiled"
+
+
+def watch(hooks: Any, first: Any) -> None:
+    """Call `first`, which leaves the deeper level, before a cell or function is compiled.
+
+    Each step asks whether graph mode is on.
+    """
+
+    def given(_: Any, compiled: Callable[[], Any]) -> Any:
+        first.leave("mindspore.jit was called")
+        return compiled()
+
+    hook_compilers(given, put=hooks.put)
+    # private: what `Cell.compile` and `mindspore.export` call, also in PyNative mode
+    executor = type(sys.modules["mindspore.nn.cell"]._cell_graph_executor)
+
+    def compiling(*_: Any, **__: Any) -> None:
+        first.leave(COMPILED)
+
+    hooks.around(executor, "compile", "before a cell is compiled", before=compiling)

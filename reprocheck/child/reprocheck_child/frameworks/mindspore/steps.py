@@ -265,3 +265,15 @@ def _executor() -> Any:
         with suppress(ImportError, AttributeError):
             return getattr(import_module(module), name)
     raise ImportError("no executor of compiled functions")
+
+
+class AsItIs:
+    """The stand-in for kept arguments: a step gets the arguments that the script gives."""
+
+    def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+        """Return the arguments to call the forward half (loss) with."""
+        return args
+
+    def same(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+        """Return the arguments to call the backward half (gradients) with."""
+        return args

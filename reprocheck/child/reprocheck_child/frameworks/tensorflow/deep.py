@@ -18,9 +18,8 @@ from ...host.tensors import concrete
 from ...host.variables import VariableFacts, of
 from ...recorder.hooking import around, guarded, replace
 from ...recorder.lines import of_line
-from .generators import Generators
+from .generators import Generators, Global
 from .order import Order
-from .seeds import Global
 
 OPERATORS = (
     "operators are not recorded one by one for TensorFlow and Keras: layers are, where they run"

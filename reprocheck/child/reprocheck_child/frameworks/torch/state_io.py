@@ -6,7 +6,7 @@ The continued run reads the values, the resumed run restores them.
 from functools import partial
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Tuple
 
-from ...resume.state_holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS, Slots
+from ...resume.restored_values import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS, Slots
 from .attributes import attributes, numbers
 
 Slot = Tuple[str, Callable[[], Any], Callable[[Any], object]]

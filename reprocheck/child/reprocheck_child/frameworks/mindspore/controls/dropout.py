@@ -7,7 +7,7 @@ import sys
 from typing import Any, Dict
 
 from ..pynative import everywhere
-from .arguments import with_other_arguments
+from .replacements import with_other_arguments
 
 NAME = "dropout-off"
 
@@ -41,7 +41,7 @@ def dropout_off(mindspore: Any, active: Any) -> None:
     from mindspore.nn.layer import basic
     from mindspore.ops.function import nn_func
 
-    from . import functions
+    from . import replacements
 
     for name, values in CELLS.items():
         _hook(active, getattr(basic, name, None), "mindspore.nn." + name, values)
@@ -55,7 +55,7 @@ def dropout_off(mindspore: Any, active: Any) -> None:
     for name in FUNCTIONS:
         real = getattr(nn_func, name, None)
         if real is not None:
-            everywhere(real, functions.dropout)
+            everywhere(real, replacements.dropout)
             active.touched(NAME, "mindspore.ops." + name, "the identity")
 
 

@@ -19,10 +19,10 @@ def fill_memory(mindspore: Any, active: Any) -> None:
     """
     from mindspore.ops import functional_overload
 
-    from . import functions
+    from . import replacements
 
     for name in ("empty", "empty_like"):
-        everywhere(getattr(functional_overload, name), getattr(functions, name))
+        everywhere(getattr(functional_overload, name), getattr(replacements, name))
         active.touched(NAME, "mindspore.mint." + name, PATTERN)
     _fill_method(mindspore, active)
 

@@ -9,7 +9,7 @@ import sys
 from typing import Any, Dict, Tuple
 
 from ....recorder.hooking import guarded, replace
-from .arguments import with_other_arguments
+from .replacements import with_other_arguments
 
 SEED, PRIVATE, ENTROPY = "seed", "private-rng", "entropy"
 PERIOD = (1 << 31) - 1

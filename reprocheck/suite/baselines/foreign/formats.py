@@ -1,22 +1,49 @@
-"""Text with a row a step: torchtitan's losses, CSV files, and `losses.csv` of our reports.
-
-torchtitan (`tests/assets/losses/*.txt`) writes `STEP LOSS`, in full; newer files have more columns,
-which a comment names: `# step loss grad_norm`.
-"""
+"""The formats of other programs: Megatron-LM's golden values, and text with a row a step."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import filterfalse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprocheck.report.spreadsheet import unmarked
 from reprocheck.suite.baselines.foreign.points import Points, precision_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def is_golden(text: str) -> bool:
+    """Return whether a text may be a file of Megatron-LM's golden values."""
+    return text.lstrip().startswith("{") and '"values"' in text
+
+
+def read(text: str) -> Iterator[Points]:
+    """Yield the series of a golden-values file. Raises ValueError if the text is no such file."""
+    whole = json.loads(text)
+    if not isinstance(whole, dict):
+        raise ValueError("it holds no object")
+    for name, one in whole.items():
+        # Averages stand beside the series in older files, as numbers.
+        if isinstance(one, dict) and "values" in one:
+            yield _points(name, one)
+
+
+def _points(name: str, one: Mapping[str, Any]) -> Points:
+    values = one["values"]
+    if isinstance(values, list):
+        first, interval = int(one["start_step"]) + 1, int(one["step_interval"])
+        values = {first + place * interval: value for place, value in enumerate(values)}
+    try:
+        found = {float(step): float(value) for step, value in values.items()}
+    except (TypeError, AttributeError):
+        raise ValueError(f"the values of {name!r} are no numbers by step") from None
+    logged = {step: value for step, value in found.items() if value == value}
+    return Points(name=name, steps=tuple(logged), values=tuple(logged.values()))
+
 
 _STEPS = ("step", "global_step", "iteration", "iter", "trainer/global_step")
 _NO_SERIES = frozenset({*_STEPS, "wall time", "epoch"})

@@ -1,0 +1,225 @@
+"""Further runs of a check: recorded deeper, under controls, or with an operator's values."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from reprocheck.child.reprocheck_child.shared.tensor_types import FILE
+from reprocheck.errors import ReprocheckError
+from reprocheck.launch.observer import Observer
+from reprocheck.launch.plan import plan
+from reprocheck.launch.runs import Enough, record_runs
+from reprocheck.launch.tail import Output
+from reprocheck.model import Arm, DeeperPair, EntryPoint, RunRecord
+from reprocheck.model.reason import Reason
+from reprocheck.recording import record
+from reprocheck.settings import Settings
+
+Level = Literal["module", "op"]
+
+
+def record_deeper(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    *,
+    level: Level,
+    iterations: int,
+    inside: str = "",
+    begin: int = 1,
+    runs: int = 2,
+    output: Output | None = None,
+) -> DeeperPair:
+    """Run `entry` twice as `check` did, recording `iterations` iterations, those from `begin` on at
+    `level`, and adds the pair to the record in `folder`.
+
+    With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first
+    run finds the working directory as run 1 of the check found it, the second one what the first
+    left. Afterwards it is as it was before this call, whatever happens. Raises what `check` raises;
+    what was recorded until then is kept.
+    """
+    folder = folder.absolute()
+    before = record.read(folder)
+    pair = DeeperPair(
+        level=level, iterations=iterations, inside=inside, begin=begin, runs=(), half=runs == 1
+    )
+
+    def keep(made: tuple[RunRecord, ...]) -> None:
+        if made:
+            record.write(folder, replace(before, deeper=(*before.deeper, replace(pair, runs=made))))
+
+    created = paths_created(before.runs)
+    made = plan(
+        entry,
+        settings,
+        folder,
+        observer,
+        output,
+        runs=runs,
+        steps=iterations,
+        level=level,
+        inside=inside,
+        begin=begin,
+        created=created,
+        elsewhere=made_elsewhere(before.runs),
+        portable=runs == 1,
+    )
+    return replace(pair, runs=record_runs(made, keep))
+
+
+def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Return files and folders that these runs made: they stand in the working directory now and
+    did not before the first of them.
+
+    What none of the runs was seen to write may be somebody else's, and is none of them.
+    """
+    original: set[str] = set()
+    created: set[str] = set()
+    folders: set[str] = set()
+    seen: set[str] = set()
+    for run in runs:
+        original |= {*run.files.changed, *run.files.deleted} - created
+        created |= {*run.files.created} - original
+        folders |= {*run.files.folders}
+        seen |= {*run.files.created, *run.files.changed, *run.files.folders} - {*run.files.unseen}
+    holding = {str(parent) for path in original | (created - seen) for parent in Path(path).parents}
+    return tuple(sorted((created & seen) | (folders & seen) - holding))
+
+
+def made_elsewhere(runs: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Return files outside of the working directory that these runs made and that a later one of
+    them read: whole paths, masked.
+    """
+    made = {path for run in runs for path in run.files.made}
+    return tuple(sorted(made & {path for run in runs[1:] for path in run.files.read}))
+
+
+def record_arm(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    *,
+    name: str,
+    controls: Sequence[str],
+    seed: int,
+    runs: int,
+    steps: int | None,
+    reason: Reason | None = None,
+    value: int = 0,
+    reference: tuple[str, ...] = (),
+    spared: tuple[str, ...] = (),
+    patched: Mapping[Path, Path] | None = None,
+    fixes: tuple[str, ...] = (),
+    deep: bool = False,
+    output: Output | None = None,
+    enough: Enough | None = None,
+) -> Arm:
+    """Run `entry` under `controls`, which win over what the user set, and adds the arm to the
+    record in `folder` after every run.
+
+    The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
+    check found it. With `patched`, Python is given these files in place of the user's, which stay
+    as they are. Afterwards the working directory is as it was before this call, whatever happens.
+    `value`, `reference`, `spared`, `fixes`: see `Arm`. `deep`: more than losses is recorded.
+    `enough`, asked after each run that was kept, says whether the rest is not needed. Raises what
+    `check` raises; what was recorded until then is kept.
+    """
+    folder = folder.absolute()
+    before = record.read(folder)
+    if any(arm.name == name for arm in before.arms):
+        raise ReprocheckError(f"The arm {name} has been recorded already.", "Give it another name.")
+    made = plan(
+        *(entry, settings, folder, observer, output),
+        runs=runs,
+        steps=steps,
+        created=paths_created(before.runs),
+        elsewhere=made_elsewhere(before.runs),
+        controls=controls,
+        seed=seed + value,
+        override=True,
+        spared=spared,
+        arm=name,
+        patched=patched,
+        level="auto" if deep else "loss",
+    )
+    arm = Arm(
+        name=name,
+        controls=made.under.names,
+        runs=(),
+        patched=bool(patched) and not fixes,
+        fixes=fixes,
+        in_place=patched is not None,
+        renewed=made.renewed,
+        reason=reason,
+        value=value,
+        reference=reference,
+        spared=spared,
+    )
+
+    def keep(done: tuple[RunRecord, ...]) -> None:
+        if done:
+            before = record.read(folder)
+            others = (other for other in before.arms if other.name != arm.name)
+            record.write(folder, replace(before, arms=(*others, replace(arm, runs=done))))
+
+    return replace(arm, runs=record_runs(made, keep, enough))
+
+
+ARM = "values"
+"""The run lies where those of the search do."""
+KEPT = Path("arms", ARM, "run-1")
+
+
+def record_operands(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    target: Path,
+    *,
+    like: DeeperPair,
+    wanted: Mapping[str, object],
+    output: Output | None = None,
+) -> bool:
+    """Run `entry` once more as the pair `like` was recorded, and moves what the operator `wanted`
+    was given to the file `target`. False where it was not called with these inputs again.
+
+    The run is no part of the record, and nothing else of it is kept. Raises what `check` raises.
+    """
+    folder = folder.absolute()
+    before = record.read(folder)
+    made = plan(
+        entry,
+        settings,
+        folder,
+        observer,
+        output,
+        runs=1,
+        steps=like.iterations,
+        level="op",
+        inside=like.inside,
+        begin=like.begin,
+        created=paths_created(before.runs),
+        elsewhere=made_elsewhere(before.runs),
+        arm=ARM,
+        told={"values": wanted},
+    )
+    try:
+        # the record names no run that was made for its values
+        record_runs(made, lambda _: None)
+        with suppress(FileNotFoundError):
+            (folder / KEPT / "trace" / FILE).replace(target)
+            return True
+        return False
+    finally:
+        shutil.rmtree(folder / KEPT, ignore_errors=True)
+        with suppress(OSError):  # what else the run left there is the user's
+            (folder / KEPT).parent.rmdir()
+            (folder / KEPT).parent.parent.rmdir()
