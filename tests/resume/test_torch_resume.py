@@ -68,7 +68,7 @@ def confirmed(text: str) -> dict[str, list[str]]:
     No patch is tried: that takes two more runs.
     """
     Path("train.py").write_text(NO_COMPILER + text)
-    with mock.patch("reprocheck.resume.pipeline.proposed", return_value={}):
+    with mock.patch("reprocheck.resume.check.proposed", return_value={}):
         assert main(["explain", "--resume", *OPTIONS]) == 1
     confirmation = place(Path())["confirmation"]
     assert confirmation["confirmed"], confirmation["sentence"]
