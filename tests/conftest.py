@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import compileall
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings as hypothesis_settings
 
 from benchmarks.drawn import same_elsewhere
+from reprocheck.cli import main
 
 ROOT = Path(__file__).parent.parent
 CHILD = ROOT / "reprocheck" / "child"
@@ -243,17 +247,54 @@ def reprocheck(
     )
 
 
+def reprocheck_here(
+    *arguments: str | Path, cwd: Path, draw: bool = False, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """`reprocheck ARGUMENTS` in the process of the tests, where nothing depends on how it starts
+    and ends: a process of its own takes more than a second to import what is here already.
+
+    The page and the charts only where a test asks for them.
+    """
+    drawn = {"REPROCHECK_DRAW": str(draw).lower(), **environment}
+    out, err = io.BytesIO(), io.BytesIO()
+    streams = [io.TextIOWrapper(one, "utf-8", write_through=True) for one in (out, err)]
+    code = main_here(arguments, cwd, clean_environment(**drawn), *streams)
+    stdout, stderr = (one.getvalue().decode(errors="replace") for one in (out, err))
+    return subprocess.CompletedProcess(arguments, code, stdout, stderr)
+
+
+def main_here(
+    words: Sequence[str | Path],
+    cwd: Path,
+    environment: Mapping[str, str],
+    stdout: TextIO,
+    stderr: TextIO,
+) -> int:
+    """The exit code of a command line in a folder and an environment, in this process."""
+    with (
+        mock.patch.dict(os.environ, environment, clear=True),
+        chdir(cwd),
+        redirect_stdout(stdout),
+        redirect_stderr(stderr),
+    ):
+        try:
+            return main([str(word) for word in words])
+        finally:
+            _signals_as_before()
+
+
 def check(
     *arguments: str | Path,
     cwd: Path,
-    timeout: float = 300,
     explain: bool = False,
     draw: bool = False,
+    own_process: bool = False,
     **environment: str,
 ) -> Outcome:
     """`reprocheck run ARGUMENTS` in `cwd`.
 
-    Deeper runs, the page and the charts only where a test asks for them.
+    Deeper runs, the page, the charts, and a process of its own for reprocheck only where a test
+    asks for them.
     """
     environment = {"REPROCHECK_DRAW": str(draw).lower(), **environment}
     level = (
@@ -261,7 +302,12 @@ def check(
         if explain or {"--no-explain", "--explain", "--level"} & set(arguments)
         else ("--no-explain",)
     )
-    done = reprocheck("run", *level, *arguments, cwd=cwd, timeout=timeout, **environment)
+    # where everything is tried from end to end, reprocheck starts as a user starts it
+    own_process |= "tests/e2e/" in os.environ["PYTEST_CURRENT_TEST"]
+    start: Callable[..., subprocess.CompletedProcess[str]] = (
+        reprocheck if own_process else reprocheck_here
+    )
+    done = start("run", *level, *arguments, cwd=cwd, **environment)
     latest = cwd / "reports" / "latest"
     folder = latest.resolve() if latest.exists() else None
     report = (

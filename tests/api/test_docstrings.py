@@ -17,7 +17,7 @@ import pytest
 
 import reprocheck
 from reprocheck.child.reprocheck_child import callbacks, trainer_callbacks
-from tests.conftest import ROOT, clean_environment, reprocheck as run_cli
+from tests.conftest import ROOT, clean_environment, reprocheck_here as run_cli
 
 CALLBACKS = callbacks.NAMES
 NAMES = [name for name in reprocheck.__all__ if not name.startswith("__")]

@@ -24,7 +24,7 @@ from reprocheck.model.replay import Replay
 from reprocheck.report.blocks import Repair
 from reprocheck.settings import Settings
 from tests.cli.screen import rows as rows_of_terminal
-from tests.conftest import clean_environment, note_narrow_agreement, reprocheck
+from tests.conftest import clean_environment, note_narrow_agreement, reprocheck_here
 from tests.report.samples import (
     SAMPLES,
     backward_fails,
@@ -285,7 +285,7 @@ def test_a_real_failed_check_fits_on_one_screen_of_a_terminal(command: str, work
 
 def test_off_a_terminal_columns_and_quiet_are_kept(workdir: Path) -> None:
     (workdir / "unseeded.py").write_text(DEMO.read_text())
-    quiet = reprocheck(
+    quiet = reprocheck_here(
         "run", "--quiet", "--no-explain", "--no-draw", "unseeded.py", cwd=workdir, COLUMNS="50"
     )
     note_agreement_by_chance(workdir)

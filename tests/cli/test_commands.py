@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import reprocheck as package
-from tests.conftest import check, reprocheck
+from tests.conftest import check, reprocheck, reprocheck_here
 
 SOURCE = "import reprocheck\nfor step in range(5):\n    reprocheck.log_loss(1 / (step + 1))\n"
 
@@ -31,7 +31,7 @@ def test_report_draws_again_what_was_deleted(checked: Path) -> None:
     }
     for name in before:
         (latest / name).unlink()
-    done = reprocheck("report", "reports/latest", cwd=checked)
+    done = reprocheck_here("report", "reports/latest", cwd=checked)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("REPRODUCIBLE")
     assert {name: (latest / name).read_bytes() for name in before} == before
@@ -40,16 +40,16 @@ def test_report_draws_again_what_was_deleted(checked: Path) -> None:
 def test_a_check_packed_into_one_file_gives_the_same_reports_elsewhere(
     checked: Path, tmp_path: Path
 ) -> None:
-    done = reprocheck("report", "reports/latest", "-o", "sent.zip", cwd=checked)
+    done = reprocheck_here("report", "reports/latest", "-o", "sent.zip", cwd=checked)
     assert (done.returncode, done.stdout) == (0, "PACKED  sent.zip\n"), done.stderr
     (tmp_path / "sent.zip").write_bytes((checked / "sent.zip").read_bytes())
-    done = reprocheck("report", "sent.zip", cwd=tmp_path)
+    done = reprocheck_here("report", "sent.zip", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "REPRODUCIBLE  sent/report.html\n"), done.stderr
     for name in ("report.html", "report.md", "report.json", "losses.csv"):
         assert (tmp_path / "sent" / name).read_bytes() == (
             checked / "reports" / "latest" / name
         ).read_bytes()
-    again = reprocheck("report", "sent.zip", cwd=tmp_path)
+    again = reprocheck_here("report", "sent.zip", cwd=tmp_path)
     assert again.returncode == 2 and "sent exists" in again.stderr
 
 
@@ -58,18 +58,20 @@ def test_the_zip_of_a_report_folder_is_read_by_report_and_compare(
 ) -> None:
     folder = (checked / "reports" / "latest").resolve()
     shutil.make_archive(str(tmp_path / "folder"), "zip", folder.parent, folder.name)
-    done = reprocheck("report", "folder.zip", "--format", "json", cwd=tmp_path)
+    done = reprocheck_here("report", "folder.zip", "--format", "json", cwd=tmp_path)
     assert json.loads(done.stdout)["verdict"] == "reproducible", done.stderr
-    compared = reprocheck("compare", "--no-draw", "folder.zip", folder, cwd=tmp_path)
+    compared = reprocheck_here("compare", "--no-draw", "folder.zip", folder, cwd=tmp_path)
     assert (compared.returncode, compared.stdout.splitlines()[0]) == (0, "REPRODUCIBLE"), (
         compared.stderr
     )
 
 
 def test_report_prints_one_format(checked: Path) -> None:
-    done = reprocheck("report", "reports/latest", "--format", "json", cwd=checked)
+    done = reprocheck_here("report", "reports/latest", "--format", "json", cwd=checked)
     assert json.loads(done.stdout)["verdict"] == "reproducible"
-    done = reprocheck("report", "reports/latest", "--format", "md", "-o", "issue.md", cwd=checked)
+    done = reprocheck_here(
+        "report", "reports/latest", "--format", "md", "-o", "issue.md", cwd=checked
+    )
     assert done.returncode == 0 and done.stdout == ""
     assert (checked / "issue.md").read_bytes() == (
         checked / "reports" / "latest" / "report.md"
@@ -77,15 +79,15 @@ def test_report_prints_one_format(checked: Path) -> None:
 
 
 def test_report_of_a_folder_that_is_none(checked: Path, tmp_path: Path) -> None:
-    missing = reprocheck("report", "reports/missing", cwd=checked)
+    missing = reprocheck_here("report", "reports/missing", cwd=checked)
     assert (
         missing.returncode == 2
         and "reports/missing" in missing.stderr
         and "reports/train-" in missing.stderr
     )
-    empty = reprocheck("report", tmp_path, cwd=checked)
+    empty = reprocheck_here("report", tmp_path, cwd=checked)
     assert empty.returncode == 2 and "record.json" in empty.stderr
-    a_file = reprocheck("report", "reports/latest/report.html", cwd=checked)
+    a_file = reprocheck_here("report", "reports/latest/report.html", cwd=checked)
     assert a_file.returncode == 2 and "Name the report folder" in a_file.stderr
 
 
@@ -94,9 +96,9 @@ def test_report_of_traces_that_are_cut_or_gone(checked: Path, tmp_path: Path) ->
     shutil.copytree(checked / "reports" / "latest", copy)
     for trace in copy.glob("run-2/trace/*.jsonl"):
         trace.write_bytes(trace.read_bytes()[:-9])
-    assert reprocheck("report", copy, cwd=tmp_path).returncode == 0
+    assert reprocheck_here("report", copy, cwd=tmp_path).returncode == 0
     shutil.rmtree(copy / "run-2")
-    done = reprocheck("report", copy, cwd=tmp_path)
+    done = reprocheck_here("report", copy, cwd=tmp_path)
     assert done.returncode == 0 and done.stdout.startswith("INCONCLUSIVE")
 
 
@@ -116,7 +118,7 @@ def test_config_prints_value_and_origin(workdir: Path) -> None:
 def test_demo_shows_both_verdicts_and_leaves_reports(workdir: Path) -> None:
     home = Path(package.__file__).parent / "demo"
     before = sorted(home.iterdir())
-    done = reprocheck("demo", cwd=workdir)
+    done = reprocheck_here("demo", cwd=workdir, draw=True)
     assert done.returncode == 0, done.stderr
     verdicts = [
         line
@@ -142,7 +144,7 @@ def test_demo_shows_both_verdicts_and_leaves_reports(workdir: Path) -> None:
 
 def test_demo_does_not_depend_on_the_users_settings(workdir: Path) -> None:
     (workdir / "reprocheck.toml").write_text('output = "elsewhere"\nruns = 7\nrtol = 1000.0\n')
-    done = reprocheck("demo", "--quiet", cwd=workdir)
+    done = reprocheck_here("demo", "--quiet", cwd=workdir, draw=True)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert [line.split(":")[0] for line in said[::2]] == [

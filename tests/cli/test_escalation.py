@@ -21,7 +21,7 @@ from reprocheck.recording import record
 from reprocheck.settings import Settings
 from reprocheck.workflow.escalation import iterations, operators_say_more, wanted
 from reprocheck.workflow.recorded_pair import differs_beside_not_finite
-from tests.conftest import check, clean_environment, reprocheck
+from tests.conftest import check, clean_environment, reprocheck_here
 from tests.report.samples import (
     backward_fails,
     bitwise_equal,
@@ -79,7 +79,7 @@ def test_a_failed_check_is_recorded_again_and_drawn_again_from_its_folder(workdi
         name: (outcome.folder / name).read_bytes()
         for name in ("report.html", "report.md", "report.json", "junit.xml")
     }
-    assert reprocheck("report", outcome.folder, cwd=workdir).returncode == 0
+    assert reprocheck_here("report", outcome.folder, cwd=workdir).returncode == 0
     assert {name: (outcome.folder / name).read_bytes() for name in before} == before
 
 
@@ -153,7 +153,7 @@ def test_an_interrupt_while_recording_again_keeps_what_was_recorded(workdir: Pat
         and "is kept in reports/train-" in errors
     )
     assert (workdir / "made.txt").read_text() == "run run "
-    done = reprocheck("report", "reports/latest", cwd=workdir)
+    done = reprocheck_here("report", "reports/latest", cwd=workdir)
     assert done.returncode == 0 and done.stdout.startswith("NOT REPRODUCIBLE (forward)")
     report = json.loads((workdir / "reports" / "latest" / "report.json").read_text())
     assert report["ladder"] is None and any("ended early" in line for line in report["coverage"])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.cli.terminal import harmless
-from tests.conftest import clean_environment, reprocheck
+from tests.conftest import clean_environment, reprocheck_here
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\u200f\u2028\x7f\rover[red]:bomb:"
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -49,7 +49,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording from a stranger, with hostile text wherever text can stand."""
     place = tmp_path_factory.mktemp("stranger")
     (place / "train.py").write_text(CLEAN)
-    assert reprocheck("run", "-q", "--no-draw", "train.py", cwd=place).returncode == 0
+    assert reprocheck_here("run", "-q", "--no-draw", "train.py", cwd=place).returncode == 0
     folder = (place / "reports" / "latest").resolve()
     record = json.loads((folder / "record.json").read_text())
     record["entry_point"]["command"] += [f"--name={HOSTILE}"]

@@ -13,7 +13,7 @@ from reprocheck.cli import main
 from reprocheck.cli.parameters import entry_start
 from reprocheck.cli.run import entry_words
 from reprocheck.errors import EntryPointError
-from tests.conftest import check, reprocheck
+from tests.conftest import check, reprocheck_here
 
 OURS = {
     "--runs": True,
@@ -117,7 +117,7 @@ def test_everything_after_the_entry_point_arrives_untouched(kind: str, workdir: 
 
 def test_an_unknown_option_before_the_script_is_named_with_the_nearest(workdir: Path) -> None:
     (workdir / "train.py").write_text(PRINTS)
-    done = reprocheck("run", "--step", "3", "train.py", cwd=workdir)
+    done = reprocheck_here("run", "--step", "3", "train.py", cwd=workdir)
     assert done.returncode == 2
     assert (
         "--step" in done.stderr
@@ -128,7 +128,7 @@ def test_an_unknown_option_before_the_script_is_named_with_the_nearest(workdir: 
 
 
 def test_an_option_without_its_value(workdir: Path) -> None:
-    done = reprocheck("run", "--runs", cwd=workdir)
+    done = reprocheck_here("run", "--runs", cwd=workdir)
     assert done.returncode == 2 and done.stderr.startswith("error:") and "--runs" in done.stderr
 
 
@@ -164,7 +164,7 @@ def test_help_and_the_version_are_asked_for_as_elsewhere(
 def test_a_missing_script_is_told_the_one_that_is_written_alike(workdir: Path) -> None:
     (workdir / "train.py").write_text("")
     for typed in ("tarin.py", "train"):
-        done = reprocheck("run", typed, cwd=workdir)
+        done = reprocheck_here("run", typed, cwd=workdir)
         assert done.returncode == 2 and "Did you mean train.py?" in done.stderr
 
 
@@ -172,7 +172,7 @@ def test_an_option_behind_the_script_is_named_where_the_script_does_not_know_it(
     workdir: Path,
 ) -> None:
     (workdir / "train.py").write_text("import reprocheck\nreprocheck.log_loss(1.0)  # steps\n")
-    done = reprocheck("run", "train.py", "--runs", "3", "--steps", "2", cwd=workdir)
+    done = reprocheck_here("run", "train.py", "--runs", "3", "--steps", "2", cwd=workdir)
     assert "--runs stands behind the script" in " ".join(done.stderr.split())
     assert "--steps stands" not in done.stderr
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from reprocheck.rules import catalogue, find
 from tests.cli.test_overview import HEAVY, modules_after
-from tests.conftest import reprocheck
+from tests.conftest import reprocheck_here
 
 
 def test_the_table_has_a_row_for_each_entry_and_is_plain_in_a_pipe(workdir: Path) -> None:
-    done = reprocheck("rules", cwd=workdir)
+    done = reprocheck_here("rules", cwd=workdir)
     rows = done.stdout.splitlines()
     assert done.returncode == 0 and "\x1b" not in done.stdout
     assert [row.split()[0] for row in rows] == [entry.code for entry in catalogue()]
@@ -23,8 +23,8 @@ def test_the_table_has_a_row_for_each_entry_and_is_plain_in_a_pipe(workdir: Path
 
 def test_an_entry_by_code_and_by_name(workdir: Path) -> None:
     by_code, by_name = (
-        reprocheck("rules", "rc505", cwd=workdir),
-        reprocheck("rules", "hash-order", cwd=workdir),
+        reprocheck_here("rules", "rc505", cwd=workdir),
+        reprocheck_here("rules", "hash-order", cwd=workdir),
     )
     assert by_code.returncode == 0 and by_code.stdout == by_name.stdout
     words = " ".join(by_code.stdout.split())
@@ -39,9 +39,9 @@ def test_an_entry_by_code_and_by_name(workdir: Path) -> None:
 
 
 def test_json(workdir: Path) -> None:
-    rows = json.loads(reprocheck("rules", "--format", "json", cwd=workdir).stdout)
+    rows = json.loads(reprocheck_here("rules", "--format", "json", cwd=workdir).stdout)
     assert [row["code"] for row in rows] == [entry.code for entry in catalogue()]
-    one = json.loads(reprocheck("rules", "RC301", "--format", "json", cwd=workdir).stdout)
+    one = json.loads(reprocheck_here("rules", "RC301", "--format", "json", cwd=workdir).stdout)
     assert (
         one["name"] == "unseeded-weights"
         and one["group"] == "Weights"
@@ -50,13 +50,13 @@ def test_json(workdir: Path) -> None:
 
 
 def test_an_unknown_code_names_the_nearest(workdir: Path) -> None:
-    done = reprocheck("rules", "unseeded-wieghts", cwd=workdir)
+    done = reprocheck_here("rules", "unseeded-wieghts", cwd=workdir)
     assert done.returncode == 2 and done.stdout == ""
     assert (
         "error: There is no rule unseeded-wieghts." in done.stderr
         and "Did you mean unseeded-weights" in done.stderr
     )
-    assert reprocheck("rules", "--format", "yaml", cwd=workdir).returncode == 2
+    assert reprocheck_here("rules", "--format", "yaml", cwd=workdir).returncode == 2
 
 
 def test_it_imports_nothing_heavy() -> None:

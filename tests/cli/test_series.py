@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reprocheck import report
 from reprocheck.workflow import replay
-from tests.conftest import assert_same_elsewhere, check, reprocheck
+from tests.conftest import assert_same_elsewhere, check, reprocheck_here
 
 SCRIPT = """
 import random, time
@@ -68,11 +68,11 @@ def test_a_series_that_differs_is_told_everywhere_and_fails_where_it_is_asked_fo
 
 def test_the_search_finds_what_makes_a_series_differ(workdir: Path) -> None:
     (workdir / "train.py").write_text(ONE_DRAW)
-    advised = reprocheck("explain", "train.py", cwd=workdir, REPROCHECK_DRAW="false")
+    advised = reprocheck_here("explain", "train.py", cwd=workdir)
     command = "reprocheck explain --fail-on 'series:val, loss' train.py"
     assert command in " ".join(advised.stderr.split() + advised.stdout.split())
     options = ("--fail-on", "series:val, loss", "train.py")
-    done = reprocheck("explain", *options, cwd=workdir, REPROCHECK_DRAW="false")
+    done = reprocheck_here("explain", *options, cwd=workdir)
     assert done.returncode == 1, done.stderr
     folder = (workdir / "reports" / "latest").resolve()
     made = json.loads((folder / "report.json").read_text())

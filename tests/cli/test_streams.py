@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.screen import rows
-from tests.conftest import check, clean_environment, reprocheck
+from tests.conftest import check, clean_environment, reprocheck, reprocheck_here
 
 CLEAN = "import reprocheck\nfor step in range(20):\n    print('step', step)\n    reprocheck.log_loss(1 / (step + 1))\n"
 UNSEEDED = "import random\nimport reprocheck\nfor step in range(20):\n    reprocheck.log_loss(10 * random.Random().random())\n"
@@ -40,12 +40,12 @@ def test_without_drawing_the_result_is_there_and_the_rest_can_be_drawn_later(cle
         "record.json",
         "report.json",
     }
-    assert reprocheck("report", "reports/latest", cwd=clean).returncode == 0
+    assert reprocheck_here("report", "reports/latest", cwd=clean).returncode == 0
     assert (outcome.folder / "report.html").exists() and (outcome.folder / "loss.png").exists()
 
 
 def test_the_verdict_is_on_stdout_and_progress_on_stderr(clean: Path) -> None:
-    outcome = check("train.py", "--pw", "Kirsche12x", cwd=clean, draw=True)
+    outcome = check("train.py", "--pw", "Kirsche12x", cwd=clean, draw=True, own_process=True)
     assert outcome.exit_code == 0
     assert outcome.stdout.startswith("REPRODUCIBLE\n")
     assert outcome.folder is not None
@@ -76,7 +76,7 @@ def test_json_on_stdout_and_nothing_else(workdir: Path) -> None:
 
 
 def test_show_output_passes_the_scripts_output_on(clean: Path) -> None:
-    outcome = check("--show-output", "--steps", "5", "train.py", cwd=clean)
+    outcome = check("--show-output", "--steps", "5", "train.py", cwd=clean, own_process=True)
     assert outcome.stdout.count("step 3\n") == 2
     assert outcome.stdout.endswith("train.py\n")
 
@@ -114,7 +114,7 @@ def test_a_report_goes_to_a_file_named_by_its_suffix(clean: Path) -> None:
 def test_a_destination_that_cannot_be_is_refused_before_the_first_run(
     clean: Path, arguments: list[str], words: list[str]
 ) -> None:
-    done = reprocheck("run", *arguments, "train.py", cwd=clean)
+    done = reprocheck_here("run", *arguments, "train.py", cwd=clean)
     assert done.returncode == 2 and done.stdout == ""
     assert all(word in done.stderr for word in words), done.stderr
     assert not (clean / "reports").exists()

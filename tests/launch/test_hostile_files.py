@@ -35,7 +35,7 @@ for step in range(5): reprocheck.log_loss(1.0)
 
 def test_pipes_a_folder_and_a_huge_file_where_files_of_a_run_belong(workdir: Path) -> None:
     (workdir / "train.py").write_text(PIPES_AND_A_HUGE_FILE)
-    outcome = check("--show-output", "--timeout", "60", "train.py", cwd=workdir, timeout=60)
+    outcome = check("--show-output", "--timeout", "60", "train.py", cwd=workdir, own_process=True)
     assert outcome.title == "REPRODUCIBLE"
     assert outcome.losses() == [[1.0]] * 5
     assert any(

@@ -14,7 +14,7 @@ import pytest
 from reprocheck.model import RUNGS, Confidence, Rung, Search, Setting, SourceLine
 from reprocheck.model.evidence import LeftBehind
 from reprocheck.report import FORMATS, causes, ladder, next_command, to_json
-from tests.conftest import check, reprocheck
+from tests.conftest import check, reprocheck_here
 from tests.report.samples import (
     backward_fails,
     did_not_come_back,
@@ -249,7 +249,7 @@ def test_a_folder_that_is_carried_away_is_drawn_again_as_it_was(
     script.write_text("# another text\n" * 3)
     (elsewhere / "train.py").write_text("# no such line\n")
     page = (carried / "report.html").read_bytes()
-    done = reprocheck("report", str(carried), cwd=elsewhere)
+    done = reprocheck_here("report", str(carried), cwd=elsewhere)
     assert done.returncode == 0, done.stderr
     assert (carried / "report.json").read_text() == drawn_first
     assert (carried / "report.html").read_bytes() == page

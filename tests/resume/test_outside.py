@@ -15,6 +15,7 @@ import pytest
 from reprocheck.cli import main
 from reprocheck.errors import UsageError
 from reprocheck.resume.external_checkpoint import Elsewhere, outside
+from tests.heads import NO_EXTRAS
 
 MOVED = """
 import os, pickle, shutil, sys
@@ -59,8 +60,7 @@ for step in range(first, 9):
         os.makedirs(out, exist_ok=True)
         save_file({"w": w, "step": np.array([step + 1])}, f"{out}/model.safetensors")
 """
-TENSORFLOW = """
-import sys
+TENSORFLOW = f"""{NO_EXTRAS}
 import tensorflow as tf
 
 w, step = tf.Variable([1.0, 2.0]), tf.Variable(0)
@@ -119,16 +119,20 @@ def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("script", "how"),
+    ("stands", "script", "how"),
     [
-        pytest.param(MOVED, ["rename"], id="a folder that is renamed"),
-        pytest.param(MOVED, ["move"], id="a folder that is moved"),
-        pytest.param(SAFETENSORS, [], id="safetensors", marks=_needs("safetensors")),
-        pytest.param(TENSORFLOW, [], id="TensorFlow", marks=_needs("tensorflow")),
-        pytest.param(ORBAX, [], id="orbax", marks=_needs("orbax")),
+        pytest.param("nothing", MOVED, ["rename"], id="a folder that is renamed"),
+        pytest.param("a file", MOVED, ["rename"], id="a folder that is renamed, beside a file"),
+        pytest.param("nothing", MOVED, ["move"], id="a folder that is moved"),
+        pytest.param("a file", MOVED, ["move"], id="a folder that is moved, beside a file"),
+        pytest.param("nothing", SAFETENSORS, [], id="safetensors", marks=_needs("safetensors")),
+        pytest.param(
+            "a file", SAFETENSORS, [], id="safetensors, beside a file", marks=_needs("safetensors")
+        ),
+        pytest.param("a file", TENSORFLOW, [], id="TensorFlow", marks=_needs("tensorflow")),
+        pytest.param("nothing", ORBAX, [], id="orbax", marks=_needs("orbax")),
     ],
 )
-@pytest.mark.parametrize("stands", ["nothing", "a file"])
 def test_the_advice_is_right(
     stands: str, script: str, how: list[str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,7 @@ from reprocheck.report import scan_findings
 from reprocheck.trace.executed_code import Ran, read_reached
 from tests.child.recording import interpreters
 from tests.conftest import CHILD, ROOT, check
+from tests.heads import NO_COMPILER
 
 SOURCE = dedent("""
     import random
@@ -306,7 +307,7 @@ def other(x):
 
 def test_a_check_that_fails_says_what_of_the_source_ran_before(tmp_path: Path) -> None:
     (tmp_path / "parts.py").write_text(PARTS)
-    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "train.py").write_text(NO_COMPILER + TRAIN)
     outcome = check("--verbose", "train.py", cwd=tmp_path, explain=True, draw=True)
     scan = outcome.report["scan"]
     jsonschema.validate(
@@ -326,7 +327,7 @@ def test_a_check_that_fails_says_what_of_the_source_ran_before(tmp_path: Path) -
     draw, names, clock = (
         ("RC406", "parts.py", 8),
         ("RC104", "parts.py", 5),
-        ("RC402", "train.py", 7),
+        ("RC402", "train.py", 8),
     )
     assert ran[names] == ("executed", True) and ran[clock] == ("not_seen", None)
     said = " ".join(outcome.stdout.split())

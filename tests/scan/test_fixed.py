@@ -15,6 +15,7 @@ from benchmarks.scan_fixed.programs import NOT_RUN, codes, program
 from benchmarks.scan_fixed.running import said
 from reprocheck.fixes.patches import CODES
 from tests.conftest import ROOT
+from tests.heads import NO_COMPILER
 
 TABLE = ROOT / "benchmarks" / "scan_fixed.md"
 ROW = re.compile(r"\| (RC\d+) \|.*\| (.*) \| (\w+) \|$")
@@ -44,6 +45,9 @@ def test_a_program_is_reproducible_once_it_is_fixed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     one = program(code)
-    assert said(one, one.wrong, tmp_path / "wrong", "--no-explain").verdict == "not_reproducible"
-    fixed = said(one, one.fixed, tmp_path / "fixed")
+    assert (
+        said(one, NO_COMPILER + one.wrong, tmp_path / "wrong", "--no-explain").verdict
+        == "not_reproducible"
+    )
+    fixed = said(one, NO_COMPILER + one.fixed, tmp_path / "fixed")
     assert fixed.verdict == "reproducible" and fixed.bitwise

@@ -11,6 +11,7 @@ from reprocheck.suite.execution import Job, Performed, perform
 from reprocheck.suite.model import Night, Resources, TargetCheck
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, load
+from tests.suite.here import checks_here
 
 GOOD = "import reprocheck\nfor step in range(4):\n    reprocheck.log_loss(1 / (step + 1))\n"
 BAD = """
@@ -40,7 +41,8 @@ def made(folder: Path, name: str, source: str) -> Performed:
     (folder / f"{name}.py").write_text(source)
     target = Target(name=name, words=(f"{name}.py",), workdir=folder, options=PLAIN)
     job = Job(target=target, night="night", root=folder, place=f"made/{name}")
-    return perform(job)
+    with checks_here():
+        return perform(job)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from reprocheck.ladder.external_inputs import given_otherwise
 from reprocheck.model import InputFile
 from reprocheck.workflow import replay
 from tests.causes.cause_ladders import check as check_of_ladder
-from tests.conftest import Outcome, check, needs, reprocheck
+from tests.conftest import Outcome, check, needs, reprocheck_here
 from tests.e2e.explain.explaining import PRIVATE
 
 TRAIN = """\
@@ -136,7 +136,7 @@ def test_what_a_run_read_is_recorded_and_what_it_wrote_itself_is_not(
 
 def test_the_proof_says_that_the_runs_were_not_given_the_same(workdir: Path) -> None:
     (workdir / "train.py").write_text(TRAIN)
-    done = reprocheck(
+    done = reprocheck_here(
         "explain",
         "-v",
         "--",
@@ -242,7 +242,7 @@ def started(start: str, script: str, workdir: Path) -> dict[str, Any]:
     """The report of `explain` on a shell script that starts a training."""
     (workdir / "train.py").write_text(script)
     (workdir / "train.sh").write_text(start.replace("python", sys.executable))
-    reprocheck("explain", "--", "bash", "train.sh", cwd=workdir)
+    reprocheck_here("explain", "--", "bash", "train.sh", cwd=workdir)
     return dict(json.loads((workdir / "reports" / "latest" / "report.json").read_text()))
 
 

@@ -18,7 +18,7 @@ from reprocheck.trace.deep_run import read_deep
 from reprocheck.wording import told
 from reprocheck.workflow import replay
 from reprocheck.workflow.merge import merge
-from tests.conftest import reprocheck
+from tests.conftest import reprocheck_here
 from tests.recording.recordings import process, recording, training
 
 
@@ -108,7 +108,7 @@ def test_the_command(tmp_path: Path) -> None:
     for name, ranks in (("a", {0: [1.0, 0.5]}), ("b", {2: [1.0, 0.5]})):
         node(tmp_path / name, ranks)
     bundle.pack(tmp_path / "b", tmp_path / "b.zip")
-    done = reprocheck("merge", "a", "b.zip", "-o", "run", cwd=tmp_path)
+    done = reprocheck_here("merge", "a", "b.zip", "-o", "run", cwd=tmp_path)
     assert done.returncode == 0 and done.stdout.startswith("MERGED  2 nodes, 2 ranks"), (
         done.stdout + done.stderr
     )
@@ -118,7 +118,7 @@ def test_the_command(tmp_path: Path) -> None:
         "No node that was merged has ranks 1 and 3. If a node is missing, merge again with its recording."
         in caveats
     )
-    again = reprocheck("merge", "a", "b.zip", "-o", "run", cwd=tmp_path)
+    again = reprocheck_here("merge", "a", "b.zip", "-o", "run", cwd=tmp_path)
     assert again.returncode == 2 and "run exists already" in again.stderr
 
 

@@ -27,7 +27,8 @@ from reprocheck.settings import Settings
 from reprocheck.workflow.escalation import around, iteration_of
 from reprocheck.workflow.recorded_pair import explains, own_pair
 from reprocheck.workflow.replay import explained
-from tests.conftest import check, reprocheck
+from tests.conftest import check, reprocheck_here
+from tests.heads import NO_COMPILER
 from tests.report.samples import bitwise_equal, forward_fails, script_failed, two_ranks
 
 
@@ -176,7 +177,7 @@ for step in range(12):
 
 @pytest.mark.torch
 def test_a_failed_check_needs_two_starts_and_is_drawn_again_alike(workdir: Path) -> None:
-    (workdir / "train.py").write_text(TRAINS)
+    (workdir / "train.py").write_text(NO_COMPILER + TRAINS)
     outcome = check("train.py", "0", cwd=workdir, explain=True)
     assert outcome.exit_code == 1 and outcome.folder is not None
     ladder = outcome.report["ladder"]
@@ -185,13 +186,13 @@ def test_a_failed_check_needs_two_starts_and_is_drawn_again_alike(workdir: Path)
     assert record.read(outcome.folder).deeper == ()
     assert len(list(outcome.folder.glob("**/trace"))) == 2
     before = (outcome.folder / "report.json").read_bytes()
-    assert reprocheck("report", outcome.folder, cwd=workdir).returncode == 0
+    assert reprocheck_here("report", outcome.folder, cwd=workdir).returncode == 0
     assert (outcome.folder / "report.json").read_bytes() == before
 
 
 @pytest.mark.torch
 def test_a_difference_beyond_them_is_recorded_again_around_it(workdir: Path) -> None:
-    (workdir / "train.py").write_text(TRAINS)
+    (workdir / "train.py").write_text(NO_COMPILER + TRAINS)
     outcome = check("--fail-on", "any-iteration", "train.py", "layer", cwd=workdir, explain=True)
     assert outcome.exit_code == 1 and outcome.folder is not None
     modules, operators = record.read(outcome.folder).deeper
@@ -216,7 +217,7 @@ def test_a_difference_beyond_them_is_recorded_again_around_it(workdir: Path) -> 
 @pytest.mark.torch
 @pytest.mark.may_differ("on a busy machine the early stop may come behind the difference")
 def test_a_difference_that_slept_is_recorded_from_the_start(workdir: Path) -> None:
-    (workdir / "train.py").write_text(TRAINS)
+    (workdir / "train.py").write_text(NO_COMPILER + TRAINS)
     outcome = check("--fail-on", "any-iteration", "train.py", "sleeps", cwd=workdir, explain=True)
     assert outcome.exit_code == 1 and outcome.folder is not None
     (pair,) = record.read(outcome.folder).deeper
@@ -235,12 +236,12 @@ def test_a_pass_names_what_differs_although_no_loss_shows_it(workdir: Path) -> N
         "    model(torch.ones(8, 4)).pow(2).mean().clamp(min=100).backward()",
         "    optimizer.step()",
     )
-    (workdir / "train.py").write_text("\n".join(lines))
+    (workdir / "train.py").write_text(NO_COMPILER + "\n".join(lines))
     outcome = check("train.py", cwd=workdir, explain=True)
     assert outcome.exit_code == 0 and outcome.report["bitwise"]["equal"]
     assert outcome.report["ladder"] is None
     (caveat,) = [one for one in outcome.report["caveats"] if one.startswith("All losses are equal")]
-    assert "`weight` differs" in caveat and "line 2 of train.py" in caveat
+    assert "`weight` differs" in caveat and "line 3 of train.py" in caveat
 
 
 @pytest.mark.torch
@@ -258,7 +259,7 @@ def test_a_pass_names_a_hyper_parameter_that_is_a_list(workdir: Path) -> None:
         "    model(torch.ones(8, 4)).pow(2).mean().backward()",
         "    optimizer.step()",
     )
-    (workdir / "train.py").write_text("\n".join(lines))
+    (workdir / "train.py").write_text(NO_COMPILER + "\n".join(lines))
     outcome = check("train.py", cwd=workdir, explain=True)
     assert outcome.exit_code == 0 and outcome.report["bitwise"]["equal"]
     (caveat,) = [one for one in outcome.report["caveats"] if one.startswith("All losses are equal")]

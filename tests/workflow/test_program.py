@@ -73,7 +73,13 @@ COMMANDS = [
 def test_the_line_is_found_however_the_script_is_started(
     command: tuple[str, ...], project: Path
 ) -> None:
-    outcome = check("--explain", *command, cwd=project, PYTHONPATH=str(project / "lib"))
+    outcome = check(
+        "--explain",
+        *command,
+        cwd=project,
+        own_process="-m" in command,  # the module is looked for where PYTHONPATH has it
+        PYTHONPATH=str(project / "lib"),
+    )
     assert outcome.title == "NOT REPRODUCIBLE (forward)", outcome.stderr
     assert outcome.folder is not None
     assert [trace.process.program for trace in replay.judged(outcome.folder).runs[0].traces] == [

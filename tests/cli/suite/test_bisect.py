@@ -13,6 +13,7 @@ from reprocheck.suite.bisect.packages import Change
 from reprocheck.suite.bisect.result import Bisected, Checked, Guilty, Outcome
 from reprocheck.suite.bisect.words import words
 from tests.suite.bisect.places import ONE_MORE_BIT, commit, night, repository, suite_of
+from tests.suite.here import checks_here
 
 GOOD, BAD = "2026-01-01T02-00-00Z-aaaa", "2026-01-09T02-00-00Z-bbbb"
 
@@ -33,22 +34,25 @@ def test_exit_codes_say_whether_the_change_was_found(
     monkeypatch.chdir(project)
     monkeypatch.setenv("COLUMNS", "80")
 
-    assert main(["suite", "bisect", "toy", "--good", good, "--bad", bad, "--format", "json"]) == 0
+    ends = ("--good", good, "--bad", bad)
+    with checks_here():
+        assert main(["suite", "bisect", "toy", *ends, "--format", "json"]) == 0
     shown = capsys.readouterr()
     (guilty,) = json.loads(shown.out)["guilty"]
     assert guilty["commit"]["subject"] == "Scale"
     assert "2 changes between the nights, at most 2 checks" in shown.err
 
-    assert main(["suite", "bisect", "toy", "--good", good, "--bad", modified]) == 1
+    with checks_here():
+        assert main(["suite", "bisect", "toy", "--good", good, "--bad", modified]) == 1
     shown = capsys.readouterr()
     assert shown.out.startswith("NOT FOUND The bad end is good here")
     assert "Files were modified" in " ".join(shown.out.split())
     assert all(len(row) <= 80 for row in (shown.out + shown.err).splitlines())
 
     assert main(["suite", "bisect", "toy", "--good", bad, "--bad", bad]) == 2
-    assert main(["suite", "bisect", "toy", "--good", good, "--bad", bad, "--by", "luck"]) == 2
+    assert main(["suite", "bisect", "toy", *ends, "--by", "luck"]) == 2
     assert "Take bitwise or verdict." in capsys.readouterr().err
-    assert main(["suite", "bisect", "lm", "--good", good, "--bad", bad]) == 2
+    assert main(["suite", "bisect", "lm", *ends]) == 2
 
 
 def bisected(outcome: Outcome, *guilty: Guilty, **more: object) -> Bisected:

@@ -16,7 +16,8 @@ import pytest
 
 from reprocheck.suite.history import open_history
 from reprocheck.suite.targets import load
-from tests.conftest import clean_environment, reprocheck
+from tests.conftest import clean_environment, reprocheck_here
+from tests.suite.here import checks_here
 from tests.suite.nights import BAD, GOOD
 
 TOKEN = "REPROCHECK_TEST_NIGHT"
@@ -83,7 +84,7 @@ def test_a_night_that_is_interrupted_goes_on(tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "waits.py").write_text(WAITS)
     interrupted = begun(tmp_path, "--retries", "1")
-    refused = reprocheck("suite", "run", "--resume", "last", cwd=tmp_path)
+    refused = reprocheck_here("suite", "run", "--resume", "last", cwd=tmp_path)
     assert refused.returncode == 2
     assert "is under way" in " ".join(refused.stderr.split())
     interrupted.send_signal(signal.SIGINT)
@@ -96,7 +97,7 @@ def test_a_night_that_is_interrupted_goes_on(tmp_path: Path) -> None:
 
     resume = shlex.split(command[0])[3:]
     (tmp_path / "go").touch()
-    done = reprocheck("suite", "run", "--no-record", *resume, cwd=tmp_path)
+    done = reprocheck_here("suite", "run", "--no-record", *resume, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with open_history(load(tmp_path).history) as history:
         (night,) = history.nights()
@@ -124,7 +125,8 @@ def night(
         '[[target]]\nname = "bad"\nrun = "bad.py"\nexplain = true\n'
         '[[target]]\nname = "big"\nrun = "good.py"\nresources = {gpus = 1000}\n'
     )
-    done = reprocheck("suite", "run", "--format", "json", cwd=folder, COLUMNS="80")
+    with checks_here():
+        done = reprocheck_here("suite", "run", "--format", "json", cwd=folder, COLUMNS="80")
     return folder, done
 
 

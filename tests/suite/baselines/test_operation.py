@@ -11,6 +11,8 @@ from reprocheck.errors import ReportError
 from reprocheck.suite.baselines.operation import Operation, between
 from reprocheck.suite.execution import Job, perform
 from reprocheck.suite.target import Target
+from tests.heads import NO_COMPILER
+from tests.suite.here import checks_here
 
 SCRIPT = """
 import torch
@@ -45,9 +47,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The deeper recording of a green night."""
     pytest.importorskip("torch")
     place = tmp_path_factory.mktemp("green")
-    (place / "train.py").write_text(SCRIPT.format(scaled="x"))
+    (place / "train.py").write_text(NO_COMPILER + SCRIPT.format(scaled="x"))
     job = _job(place, "night-1", place / "nightly")
-    performed = perform(job)
+    with checks_here():
+        performed = perform(job)
     assert job.recording.is_file(), performed
     return job.recording
 
@@ -58,9 +61,10 @@ def moved(kept: Path) -> Operation:
     place.
     """
     place = kept.parents[3]
-    (place / "train.py").write_text(SCRIPT.format(scaled="x * 3.0 / 3.0"))
+    (place / "train.py").write_text(NO_COMPILER + SCRIPT.format(scaled="x * 3.0 / 3.0"))
     job = _job(place, "night-2", place / "nightly")
-    performed = perform(job)
+    with checks_here():
+        performed = perform(job)
     assert job.recording.is_file(), performed
     names = ("the last green night", "night 2")
     return between(kept, job.recording, job.folder.parent, names=names)
@@ -90,7 +94,8 @@ def test_all_that_changed_around_it_is_named_and_much_of_it_counted(
         job = _job(tmp_path, night, tmp_path / "nightly")
         named = {name: str(number) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NCCL_ALGO")}
         jobs.append(replace(job, target=replace(job.target, environment=named)))
-        perform(jobs[-1])
+        with checks_here():
+            perform(jobs[-1])
     first, second = jobs
     found = between(
         first.recording, second.recording, tmp_path / "compared", names=("night 1", "night 2")

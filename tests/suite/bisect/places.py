@@ -18,6 +18,7 @@ from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.history import open_history
 from reprocheck.suite.night import Options as NightOptions, run
 from reprocheck.suite.targets import load
+from tests.suite.here import checks_here
 
 TRAINING = """\
 import reprocheck
@@ -146,7 +147,7 @@ def night(project: Path) -> str:
     """A night of the suite of a project; its id."""
     suite = load(project)
     suite.folder.mkdir(parents=True, exist_ok=True)
-    with open_history(suite.history) as history, LocalExecutor() as executor:
+    with checks_here(), open_history(suite.history) as history, LocalExecutor() as executor:
         return run(suite, history, executor, NightOptions(record=False), Unheard()).night.id  # type: ignore[arg-type]
 
 
@@ -163,7 +164,7 @@ def searched(
     suite = load(project)
     environments = Environments(folder=cache or project / "cache")
     asked = Options(good=good, bad=bad, environments=environments, **options)  # type: ignore[arg-type]
-    with open_history(suite.history, create=False) as history:
+    with checks_here(), open_history(suite.history, create=False) as history:
         return find(suite, history, "toy", asked, observer or Heard())
 
 

@@ -13,6 +13,7 @@ from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import load
 from tests.resume.trainings import SCRIPT
+from tests.suite.here import checks_here
 
 SUITE = """
 [suite.defaults]
@@ -42,7 +43,9 @@ def checked(folder: Path, *words: str, **options: object) -> TargetCheck:
         options={"draw": False, "rtol": 0.01},
         resume=options,
     )
-    return read(perform(Job(target=target, night="n", root=folder / "suite", place="n/a/1")))
+    job = Job(target=target, night="n", root=folder / "suite", place="n/a/1")
+    with checks_here():
+        return read(perform(job))
 
 
 def test_a_training_that_resumes_exactly_is_good(tmp_path: Path) -> None:
@@ -91,7 +94,8 @@ def test_a_night_checks_how_a_target_resumes(
     (tmp_path / "train.py").write_text(SCRIPT)
     (tmp_path / "reprocheck.toml").write_text(SUITE)
     monkeypatch.chdir(tmp_path)
-    assert main(["suite", "run", "--no-record", "--jobs", "2"]) == 1
+    with checks_here():
+        assert main(["suite", "run", "--no-record"]) == 1
     suite = load(tmp_path)
     with open_history(suite.history) as history:
         (night,) = (one.id for one in history.nights())
@@ -116,7 +120,8 @@ def test_a_night_checks_how_a_target_resumes(
     shown = capsys.readouterr().out
     assert "reprocheck explain --resume --no-draw --go-on 4 train.py forgets" in shown
 
-    assert main(["suite", "run", "exact*", "--no-record", "--quiet"]) == 0
+    with checks_here():
+        assert main(["suite", "run", "exact*", "--no-record", "--quiet"]) == 0
     with open_history(suite.history) as history:
         states = history.states(night=history.nights()[-1].id)
         (state,) = (one for one in states if one.target == "exact[resume]")

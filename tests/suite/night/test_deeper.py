@@ -19,6 +19,7 @@ from reprocheck.suite.night.deeper import Wanted, adopt, keep, kept_place
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, load
 from tests.suite.baselines.curves import curve
+from tests.suite.here import checks_here
 from tests.suite.nights import Told
 
 SETTINGS = """
@@ -52,7 +53,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
     (folder / "reprocheck.toml").write_text(SETTINGS)
     suite = load(folder)
     found = Nights([], [], [])
-    with open_history(suite.history) as history, LocalExecutor() as executor:
+    with checks_here(), open_history(suite.history) as history, LocalExecutor() as executor:
         for start in (1, 2, 2):
             (folder / "train.py").write_text(TRAINING.format(start=start))
             told = Told()

@@ -1,5 +1,5 @@
 """Five nights of a suite say the same words in the states, on the page, in JUnit, in the summary
-and on the terminal: on either engine of the history, on this machine and on a Ray cluster.
+and on the terminal.
 """
 
 from __future__ import annotations
@@ -84,25 +84,14 @@ TOLD_ON_THE_TERMINAL = ("drift", "expected drift", "intermittent", "fixed")
 """States that are named there whether they fail the night or not."""
 
 
-@pytest.fixture(
-    scope="module",
-    params=["local-sqlite", "ray-postgresql"],
-)
-def five(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FiveNights:
-    """The nights of a suite, with each executor and each engine of the history once: neither knows
-    the other.
-    """
-    executor, engine = request.param.split("-")
-    words: tuple[str, ...] = ("--jobs", "2")
-    if executor == "ray":
-        nodes: cluster.Nodes = request.getfixturevalue("nodes")
-        words = ("--executor", "ray", "--address", nodes.address)
-    history = ""
-    if engine == "postgresql":
-        server: postgres.Server = request.getfixturevalue("postgresql")
-        history = server.new_database()
-    project = tmp_path_factory.mktemp(request.param) / "project"
-    return FiveNights(project, words, history)
+@pytest.fixture(scope="module")
+def five(
+    nodes: cluster.Nodes, postgresql: postgres.Server, tmp_path_factory: pytest.TempPathFactory
+) -> FiveNights:
+    """The nights of a suite where most can go wrong: on a cluster, with its history on a server."""
+    project = tmp_path_factory.mktemp("five") / "project"
+    words = ("--executor", "ray", "--address", nodes.address)
+    return FiveNights(project, words, postgresql.new_database())
 
 
 @pytest.fixture(scope="module")
