@@ -77,16 +77,56 @@ def events(trace: Path, kind: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["e"] == kind]
 
 
-def test_it_loads_inside_torch_and_initialises_lazily() -> None:
-    said = on_npu("""
+LOADED = """
 import torch_npu
+from torch_npu import fake
 torch.manual_seed(0)
 before = torch.npu.is_initialized()
 torch.ones(1, device="npu")
 after, left = torch.npu.is_initialized(), "TORCH_DEVICE_BACKEND_AUTOLOAD" in os.environ
-print(json.dumps([torch_npu.__version__, torch_npu.__fake__, before, after, left]))
-""")
-    assert said == ["2.13.0+fake", True, False, True, False]
+loaded = [torch_npu.__version__, torch_npu.__fake__, before, after, left]
+"""
+VIEWED = """
+host = torch.arange(24.0).reshape(2, 3, 4)
+npu = host.npu()
+for tensor in (host, npu):
+    tensor[:, 1:3, 0] = 7.0
+    tensor.transpose(0, 1)[1].mul_(2)
+    tensor.permute(2, 0, 1)[1, 1].add_(tensor[0, :, 2])
+viewed = torch.equal(host, npu.cpu())
+"""
+COPIED = """
+target = torch.empty((), pin_memory=True)
+source = torch.tensor(3.0).npu()
+fake.reset()
+target.copy_(source, non_blocking=True)
+event = torch.npu.Event()
+event.record()
+before, ready = target.isnan().item(), event.query()
+while not event.query():
+    source.add(1)
+copied = [before, ready, target.item(), fake.waits()]
+"""
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, Any]:
+    """What one process says of its device, of views and of copies."""
+    said = "print(json.dumps({'loaded': loaded, 'viewed': viewed, 'copied': copied}))"
+    return dict(on_npu(LOADED + VIEWED + COPIED + said))
+
+
+def test_it_loads_inside_torch_and_initialises_lazily(shown: dict[str, Any]) -> None:
+    assert shown["loaded"] == ["2.13.0+fake", True, False, True, False]
+
+
+def test_views_share_their_values(shown: dict[str, Any]) -> None:
+    assert shown["viewed"]
+
+
+def test_copies_to_pinned_memory_arrive_later(shown: dict[str, Any]) -> None:
+    before, ready, after, waits = shown["copied"]
+    assert (before, ready, after, waits) == (True, False, 3.0, 0)
 
 
 def test_it_trains_as_the_cpu_does_and_goes_backward_in_a_thread_of_its_own() -> None:
@@ -122,35 +162,6 @@ print(json.dumps([a, [x.item() for x in train(seed=0)]]))
     assert seeded == seeded_again
 
 
-def test_views_share_their_values() -> None:
-    assert on_npu("""
-host = torch.arange(24.0).reshape(2, 3, 4)
-npu = host.npu()
-for tensor in (host, npu):
-    tensor[:, 1:3, 0] = 7.0
-    tensor.transpose(0, 1)[1].mul_(2)
-    tensor.permute(2, 0, 1)[1, 1].add_(tensor[0, :, 2])
-print(json.dumps(torch.equal(host, npu.cpu())))
-""")
-
-
-def test_copies_to_pinned_memory_arrive_later() -> None:
-    before, ready, after, waits = on_npu("""
-from torch_npu import fake
-target = torch.empty((), pin_memory=True)
-source = torch.tensor(3.0).npu()
-fake.reset()
-target.copy_(source, non_blocking=True)
-event = torch.npu.Event()
-event.record()
-before, ready = target.isnan().item(), event.query()
-while not event.query():
-    source.add(1)
-print(json.dumps([before, ready, target.item(), fake.waits()]))
-""")
-    assert (before, ready, after, waits) == (True, False, 3.0, 0)
-
-
 COUNTED = """
 from torch_npu import fake
 train(steps=3)
@@ -172,19 +183,18 @@ def test_recording_changes_no_loss_and_waits_for_nothing(tmp_path: Path) -> None
     assert events(tmp_path / "trace", "problem") == []
 
 
-@pytest.mark.parametrize(
-    "scaler", ["torch_npu.npu.amp.GradScaler()", "torch.amp.GradScaler('npu')"]
-)
-def test_the_loss_is_recorded_before_scaling(scaler: str, tmp_path: Path) -> None:
-    losses = on_npu(
-        f"import torch_npu\nprint(json.dumps([x.item() for x in train(scaler={scaler})]))",
-        tmp_path / "trace",
-    )
+SCALED = """
+import torch_npu
+scalers = torch_npu.npu.amp.GradScaler(), torch.amp.GradScaler("npu")
+print(json.dumps([x.item() for scaler in scalers for x in train(scaler=scaler)]))
+"""
+
+
+def test_a_loss_is_recorded_before_scaling_and_the_device_that_the_training_uses_described(
+    tmp_path: Path,
+) -> None:
+    losses = on_npu(SCALED, tmp_path / "trace")
     assert [value for event in events(tmp_path / "trace", "loss") for value in event["v"]] == losses
-
-
-def test_environment_describes_the_device_that_the_training_uses(tmp_path: Path) -> None:
-    on_npu("print(json.dumps(len(train())))", tmp_path / "trace")
     facts = events(tmp_path / "trace", "environment")[0]["facts"]
     assert facts["torch_npu.version"] == facts["package.torch-npu"] == "2.13.0+fake"
     assert facts["torch.npu.devices"] == "Fake NPU, Fake NPU"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,7 @@ from reprocheck.child.reprocheck_child.frameworks.jax import controls
 from tests.child.controls.torch_runs import Start
 from tests.child.frameworks.keras_runs import SCRIPTS, Recorded, Started
 from tests.conftest import check
+from tests.e2e.pairs import explained
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
 needs_flax = pytest.mark.skipif(
@@ -77,9 +79,28 @@ def test_level_auto_never_enters_the_deeper_one(forms: dict[str, Recorded]) -> N
 def test_every_way_to_differentiate(forms: dict[str, Recorded]) -> None:
     at_loss, at_module = losses(forms["auto"]), losses(forms["module"])
     assert at_loss == at_module
-    assert [len(one) for one in at_loss] == [1] * 4 + [4] * 2 + [4, 1] + [4] * 2 + [1] * 6
+    counts = [1] * 4 + [4] * 2 + [4, 1] + [4] * 2 + [1] * 6
+    assert [len(one) for one in at_loss[: len(counts)]] == counts
     assert [one[0] for one in at_loss[:2]] == said(forms["plain"], "jit")
-    assert [one[0] for one in at_loss[-2:]] == said(forms["plain"], "by hand")
+    assert [one[0] for one in at_loss[len(counts) - 2 : len(counts)]] == said(
+        forms["plain"], "by hand"
+    )
+
+
+def test_rounds_of_a_loop_are_counted_where_the_weights_come_from_around_it(
+    forms: dict[str, Recorded],
+) -> None:
+    nested, branch, fixed_bounds, inner_jit, steps, not_compiled = (
+        [3] * 4,
+        [1] * 3,
+        [3],
+        [1] * 3,
+        [1] * 3,
+        [3],
+    )
+    expected = nested + branch + fixed_bounds + inner_jit + steps + not_compiled
+    counts = [len(one) for one in losses(forms["module"])]
+    assert counts[-len(expected) :] == expected
 
 
 def test_weights_batches_gradients_and_updates_are_seen(forms: dict[str, Recorded]) -> None:
@@ -105,7 +126,7 @@ def test_weights_batches_gradients_and_updates_are_seen(forms: dict[str, Recorde
         "inputs of sharded",
         "inputs of square",
     }
-    outside = [event["i"] for event in run.seen("gradient")]
+    outside = [event["i"] for event in run.seen("gradient") if event["i"] <= 16]
     assert outside[-4:] == [13, 14, 15, 16], (
         "gradients that a program returns, and those that are not compiled"
     )
@@ -179,24 +200,22 @@ for number in range(6):
 """
 
 
-def test_what_differs_is_found_where_it_was_made(workdir: Path) -> None:
+def test_what_differs_is_found_where_it_was_made(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (workdir / "train.py").write_text(CLOCK_KEY)
-    report = check("train.py", cwd=workdir, explain=True).report
-    first = next(
-        one for one in report["ladder"]["rungs"] if one["rung"] == report["ladder"]["first"]
-    )
-    assert (first["rung"], first["place"]) == ("RNG state", "step"), report["ladder"]["sentence"]
-    status = {one["rung"]: one["status"] for one in report["ladder"]["rungs"]}
-    assert (status["initial weights"], status["batch"], status["loss"]) == (
-        "equal",
-        "equal",
-        "differs",
-    )
-    cause = report["causes"][0]
-    assert (cause["code"], cause["confidence"], cause["source"]["line"]) == ("RC402", "observed", 7)
+    made = explained([sys.executable, "train.py"], workdir, monkeypatch)
+    assert made.ladder is not None and made.ladder.first_rung is not None
+    first = made.ladder.first_rung
+    assert (first.rung, first.place) == ("RNG state", "step"), made.ladder.sentence
+    status = [made.ladder.rung(name).status for name in ("initial weights", "batch", "loss")]
+    assert status == ["equal", "equal", "differs"]
+    cause = made.causes[0]
+    assert cause.source is not None
+    assert (cause.code, cause.confidence, cause.source.line) == ("RC402", "observed", 7)
     facts = [
         json.loads(line)
-        for file in workdir.glob("reports/latest/module/run-1/trace/*.jsonl")
+        for file in workdir.glob(f"reports/*/{made.record.runs[0].trace}/*.jsonl")
         for line in file.read_text().splitlines()
     ]
     folded = [(fact["out"], fact["l"]) for fact in facts if fact.get("r") == "fold"]
@@ -245,22 +264,6 @@ def test_microbatches_of_a_loop_in_the_program_are_one_iteration(workdir: Path) 
     assert [row["iteration"] for row in outcome.report["checks"]] == [1, 2], outcome.report[
         "checks"
     ]
-
-
-def test_rounds_of_a_loop_are_counted_where_the_weights_come_from_around_it(tmp_path: Path) -> None:
-    runs = recorded("jax_loops.py", tmp_path, "loss", "module")
-    assert runs["loss"].stdout == runs["module"].stdout == runs["plain"].stdout
-    nested, branch, fixed_bounds, inner_jit, steps, not_compiled = (
-        [3] * 4,
-        [1] * 3,
-        [3],
-        [1] * 3,
-        [1] * 3,
-        [3],
-    )
-    expected = nested + branch + fixed_bounds + inner_jit + steps + not_compiled
-    assert [len(one) for one in losses(runs["loss"])] == expected
-    assert [len(one) for one in losses(runs["module"])] == expected
 
 
 def test_microbatches_of_one_update_are_not_said_to_be_updates_without_effect(

@@ -4,13 +4,15 @@ is found.
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from reprocheck.scan import scan
 from tests.child.frameworks.keras_runs import SCRIPTS, Recorded, Started
-from tests.conftest import check
+from tests.e2e.pairs import explained
 
 pytestmark = pytest.mark.skipif(
     find_spec("tensorflow") is None or find_spec("jax") is None,
@@ -169,34 +171,33 @@ def test_keras_on_other_backends(backend: str, tmp_path: Path) -> None:
     assert held["iteration"]["out"][0][1]["v"] == [2] and "o" in held["iteration"]
 
 
-def test_what_is_not_seeded_is_found_in_a_compiled_step(workdir: Path) -> None:
-    outcome = check(
-        "--level", "module", SCRIPTS / "keras_unseeded.py", cwd=workdir, OMP_NUM_THREADS="1"
-    )
-    ladder = {found["rung"]: found for found in outcome.report["ladder"]["rungs"]}
-    assert (outcome.report["ladder"]["first"], ladder["batch"]["place"]) == ("batch", "fit"), (
-        outcome.report["ladder"]["sentence"]
-    )
-    assert ladder["initial weights"]["status"] == ladder["hyper-parameters"]["status"] == "equal"
-    assert ladder["forward"]["status"] == "not_recorded" and any(
-        "compiled function" in line for line in outcome.report["coverage"]
-    )
-    assert outcome.report["causes"][0]["code"] == "RC501"
-    assert "keras.utils.set_random_seed" in outcome.report["causes"][0]["fix"]
-    assert "same samples, other order, over the epoch" in ladder["batch"]["detail"]
+def test_what_is_not_seeded_is_found_in_a_compiled_step(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = SCRIPTS / "keras_unseeded.py"
+    made = explained([sys.executable, script], workdir, monkeypatch, OMP_NUM_THREADS="1")
+    assert made.ladder is not None and made.ladder.first_rung is not None
+    rung = made.ladder.first_rung
+    assert (rung.rung, rung.place) == ("batch", "fit"), made.ladder.sentence
+    assert "same samples, other order, over the epoch" in rung.detail
+    before = [made.ladder.rung(name).status for name in ("initial weights", "hyper-parameters")]
+    assert before == ["equal", "equal"]
+    assert made.ladder.rung("forward").status == "not_recorded"
+    assert any("compiled function" in line for line in made.coverage)
+    assert made.causes[0].code == "RC501"
+    (fix,) = (one.fix for one in scan([script]).findings if one.code == "RC501")
+    assert "keras.utils.set_random_seed" in fix
 
 
 def test_a_seed_after_the_layers_is_too_late_for_weights_that_the_first_batch_makes(
-    workdir: Path,
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = check(
-        "--level", "module", SCRIPTS / "keras_seeded_late.py", cwd=workdir, OMP_NUM_THREADS="1"
-    )
-    cause = outcome.report["causes"][0]
-    assert (cause["code"], cause["confidence"]) == ("RC302", "observed"), outcome.report["ladder"][
-        "sentence"
-    ]
-    assert cause["source"]["line"] == 7
+    script = SCRIPTS / "keras_seeded_late.py"
+    made = explained([sys.executable, script], workdir, monkeypatch, OMP_NUM_THREADS="1")
+    assert made.ladder is not None
+    cause = made.causes[0]
+    assert (cause.code, cause.confidence) == ("RC302", "observed"), made.ladder.sentence
+    assert cause.source is not None and cause.source.line == 7
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -98,12 +98,15 @@ def changed_line(draw: st.DrawFn) -> bytes:
 DEEP = b"[" * 900 + b"]" * 900
 
 
+COUNTS = (100, 3_000, 20_000)
+
+
 @st.composite
-def amplified(draw: st.DrawFn) -> bytes:
+def amplified(draw: st.DrawFn, counts: Sequence[int]) -> bytes:
     """Few bytes that ask for much: an event again and again, or one with a value that is long,
     holds many others, or is nested.
     """
-    line, count = draw(changed_line()), draw(st.sampled_from((100, 3_000, 20_000)))
+    line, count = draw(changed_line()), draw(st.sampled_from(counts))
     if draw(st.booleans()):
         return b"\n".join([draw(st.sampled_from((line, b"x", b"{}", b'{"e":"z"}')))] * count)
     event = json.loads(line)
@@ -116,11 +119,11 @@ def amplified(draw: st.DrawFn) -> bytes:
 
 
 @st.composite
-def traces(draw: st.DrawFn) -> bytes:
+def traces(draw: st.DrawFn, counts: Sequence[int] = COUNTS) -> bytes:
     """A trace of changed events, some of them cut or not text at all."""
     lines = draw(st.lists(changed_line() | st.binary(max_size=30), max_size=12))
     place = draw(st.integers(0, len(lines)))
-    lines[place:place] = draw(st.lists(amplified(), max_size=1))
+    lines[place:place] = draw(st.lists(amplified(counts), max_size=1))
     text = b"\n".join([LINES[0].encode(), *lines, LINES[1].encode()]) + b"\n"
     cut = draw(st.integers(0, 20))
     return text[: len(text) - cut]
@@ -167,10 +170,13 @@ def test_any_trace_is_read_and_drawn(one: bytes, other: bytes, column: bytes) ->
         read_all(folder)
 
 
-@given(st.lists(traces(), min_size=2, max_size=3), st.integers(2, 60), st.booleans())
+@given(st.lists(traces((100, 500)), min_size=2, max_size=3), st.integers(2, 60), st.booleans())
 @settings(often, max_examples=max(EXAMPLES // 8, 3))
 def test_many_traces_are_read_and_drawn(some: list[bytes], count: int, one_number: bool) -> None:
-    """Processes of one number, or each started by the one before."""
+    """Processes of one number, or each started by the one before.
+
+    Here many files ask for much; how much one file may ask for, the test above tries.
+    """
     with scratch() as path:
         files = {
             f"{n}-{n}": process(None, None, [], pid=1 if one_number else n + 1, ppid=n) + text

@@ -17,7 +17,7 @@ from tests.conftest import CHILD
 
 pytestmark = [pytest.mark.mindspore, pytest.mark.xdist_group("mindspore")]
 
-ITERATIONS = 20
+ITERATIONS = 8
 EAGER = ("loop", "model", "train_cell", "scaled", "by_hand")
 COMPILED = {
     "jitted": (1, "mindspore.jit was called"),

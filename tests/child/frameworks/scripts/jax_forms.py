@@ -79,4 +79,6 @@ for _ in range(2):
     loss, gradient = jax.value_and_grad(square)(weights, inputs[3])
     weights = weights - 0.1 * gradient
     print("by hand", float(loss).hex())
+import jax_loops  # noqa: E402, F401 - it trains, too
+
 print(Trainer.step.lower(trainer, held, inputs[1], scale=0.1).compile() is not None, repr(step).startswith("<PjitFunction"))

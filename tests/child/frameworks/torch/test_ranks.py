@@ -22,7 +22,6 @@ from tests.e2e.pairs import explained
 
 SCRIPTS = Path(__file__).parent / "scripts"
 RANKS, TRAINERS = SCRIPTS / "ranks.py", SCRIPTS / "rank_trainers.py"
-TORCHRUN = ("torchrun", "--nproc-per-node", "2")
 STEPS = 3
 
 pytestmark = pytest.mark.torch
@@ -55,7 +54,7 @@ def test_each_rank_has_its_losses_and_all_stop_at_the_same_iteration(workdir: Pa
 
 
 def test_report_names_the_rank_that_differs_also_from_a_run_of_two_machines(workdir: Path) -> None:
-    outcome = check("--steps", str(STEPS), "--", *TORCHRUN, RANKS, "fault", cwd=workdir)
+    outcome = check("--steps", str(STEPS), RANKS, "fault", "2", cwd=workdir)
     assert (outcome.title, outcome.exit_code) == ("NOT REPRODUCIBLE (forward)", 1), (
         outcome.stdout + outcome.stderr
     )
