@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import compileall
 import io
+import functools
 import json
 import os
 import signal
@@ -22,10 +24,19 @@ from hypothesis import HealthCheck, settings as hypothesis_settings
 
 from benchmarks.drawn import same_elsewhere
 from reprocheck.cli import main
+from tests.command_server import CommandServer
 
 ROOT = Path(__file__).parent.parent
 CHILD = ROOT / "reprocheck" / "child"
 CHROMIUM = Path("/usr/bin/chromium")
+UNCOMPILED = os.pathsep.join(
+    filter(None, [str(ROOT / "tests" / "fakes" / "uncompiled"), os.environ.get("PYTHONPATH")])
+)
+"""`PYTHONPATH` of scripts that use PyTorch, and compile nothing."""
+_FORKED = "tests/e2e/"
+"""Folder of the tests whose commands run in forks: they look at what a command says, and other tests
+at how it starts.
+"""
 
 # What an example costs depends on what else the machine does: nothing here is a test of speed.
 hypothesis_settings.register_profile(
@@ -231,14 +242,30 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**environment, **more}
 
 
+@functools.cache
+def _command_server() -> CommandServer:
+    """The server of this process of pytest."""
+    server = CommandServer(clean_environment(), harmless_path=UNCOMPILED)
+    atexit.register(server.close)
+    return server
+
+
 def reprocheck(
     *arguments: str | Path, cwd: Path, timeout: float = 300, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """`reprocheck ARGUMENTS` as a process of its own."""
+    """`reprocheck ARGUMENTS` as a process of its own; in tests/e2e it is a fork of one that has
+    imported all of reprocheck, where the environment allows it.
+    """
+    given = clean_environment(**environment)
+    words = list(map(str, arguments))
+    if os.environ.get("PYTEST_CURRENT_TEST", "").startswith(_FORKED):
+        server = _command_server()
+        if server.fits(given):
+            return server.run(words, cwd=cwd, environment=given, timeout=timeout)
     return subprocess.run(
-        [sys.executable, "-m", "reprocheck", *map(str, arguments)],
+        [sys.executable, "-m", "reprocheck", *words],
         cwd=cwd,
-        env=clean_environment(**environment),
+        env=given,
         capture_output=True,
         text=True,
         errors="replace",

@@ -29,6 +29,7 @@ from benchmarks.corpus.pairs import SCRIPTS, Pair, load
 from reprocheck import rules
 from reprocheck.model import RUNGS
 from reprocheck.settings import controls
+from tests.conftest import UNCOMPILED
 
 PAIRS = load()
 FAST = [pair for pair in PAIRS if pair.fast]
@@ -37,7 +38,10 @@ LINES = 50
 
 @pytest.mark.torch
 @pytest.mark.parametrize("pair", FAST, ids=lambda pair: pair.name)
-def test_cause_is_named_and_nothing_is_blamed_in_the_twin(pair: Pair, tmp_path: Path) -> None:
+def test_cause_is_named_and_nothing_is_blamed_in_the_twin(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", UNCOMPILED)
     judged = judge(pair, tmp_path)
     assert judged.wrong == (), (judged.bad, judged.twin)
 

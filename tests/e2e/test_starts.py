@@ -44,9 +44,12 @@ def test_a_check_that_passes_or_cannot_begin_is_no_measurement(tmp_path: Path) -
 
 
 @pytest.mark.torch
-def test_level_auto_needs_one_pair_of_runs(tmp_path: Path) -> None:
+def test_level_auto_needs_one_pair_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
+    assert starts.checked(starts.UNSEEDED, tmp_path / "recorded", "auto").starts == starts.ALLOWED
+    # Without a framework, level `auto` needs two pairs as level `loss` does.
+    monkeypatch.setattr(starts, "UNSEEDED", training(tmp_path, UNSEEDED))
     former, new, time = starts.starts(tmp_path)
-    assert (former.value, new.value) == (4, 2)
-    assert (new.allowed, new.met) == (starts.ALLOWED, "yes")
+    assert (former.value, new.value) == (4, 4)
+    assert (new.allowed, new.met) == (starts.ALLOWED, "**no**")
     assert time.value > 0

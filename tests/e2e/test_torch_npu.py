@@ -8,21 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, check
+from tests.conftest import ROOT, UNCOMPILED, check
 
 pytestmark = pytest.mark.torch
 pytest.importorskip(
     "torch.utils.backend_registration", reason="needs PyTorch with a Python PrivateUse1 backend"
 )
 
-FAKE = ROOT / "tests" / "fakes" / "torch_npu"
+FAKE = f"{ROOT / 'tests' / 'fakes' / 'torch_npu'}:{UNCOMPILED}"
 EXAMPLE = ROOT / "examples" / "torch_npu" / "train.py"
 
 
 def test_noise_in_the_backward_pass_fails_the_backward_check(workdir: Path) -> None:
-    outcome = check(
-        "--steps", "3", EXAMPLE, cwd=workdir, PYTHONPATH=str(FAKE), FAKE_NPU_NOISE="100"
-    )
+    outcome = check("--steps", "3", EXAMPLE, cwd=workdir, PYTHONPATH=FAKE, FAKE_NPU_NOISE="100")
     assert (outcome.title, outcome.exit_code) == ("NOT REPRODUCIBLE (backward)", 1), (
         outcome.stdout + outcome.stderr
     )
@@ -45,6 +43,6 @@ for _ in range(3):
 
 def test_a_layer_that_draws_from_an_unseeded_generator_of_the_npu_has_a_line(workdir: Path) -> None:
     (workdir / "train.py").write_text(CPU_SEED_ALONE)
-    outcome = check("--steps", "3", "train.py", cwd=workdir, explain=True, PYTHONPATH=str(FAKE))
+    outcome = check("--steps", "3", "train.py", cwd=workdir, explain=True, PYTHONPATH=FAKE)
     cause = outcome.report["causes"][0]
     assert (cause["code"], cause["source"]["line"]) == ("RC401", 4), outcome.stdout + outcome.stderr

@@ -13,7 +13,6 @@ import pytest
 
 from reprocheck.cli import main
 from tests.conftest import mindspore_python
-from tests.heads import NO_EXTRAS
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "benchmarks" / "resumes" / "scripts"
 
@@ -41,7 +40,7 @@ def test_an_optimizer_of_keras_is_built_and_given_its_variables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    script = NO_EXTRAS + (SCRIPTS / "keras/weights_alone.py").read_text()
+    script = (SCRIPTS / "keras/weights_alone.py").read_text()
     (names,) = confirmed(script).values()
     assert {"iteration", "dense.kernel:momentum", "dense_1.bias:velocity"} <= {*names}
 

@@ -15,7 +15,6 @@ import pytest
 from reprocheck.cli import main
 from reprocheck.errors import UsageError
 from reprocheck.resume.external_checkpoint import Elsewhere, outside
-from tests.heads import NO_EXTRAS
 
 MOVED = """
 import os, pickle, shutil, sys
@@ -60,7 +59,8 @@ for step in range(first, 9):
         os.makedirs(out, exist_ok=True)
         save_file({"w": w, "step": np.array([step + 1])}, f"{out}/model.safetensors")
 """
-TENSORFLOW = f"""{NO_EXTRAS}
+TENSORFLOW = """
+import sys
 import tensorflow as tf
 
 w, step = tf.Variable([1.0, 2.0]), tf.Variable(0)

@@ -62,6 +62,8 @@ def test_each_control_removes_its_source(tmp_path: Path) -> None:
         set(one.touched("seed")) >= {"random", "tf.random.set_seed"}
         or one.touched("seed")["tf.random.set_seed"] == 1
     )
+    acted = {event["w"] for event in one.events("control", "seed") if not event.get("set")}
+    assert "numbers drawn from random" in acted, "by this a search knows that the control acted"
     assert one.touched("private-rng")["tf.random.Generator.from_non_deterministic_state"] == 1
     assert set(one.touched("single-worker")) == {"tf.data.Dataset.map", "keras.utils.PyDataset"}
     assert one.touched("deterministic")["tf.config.experimental.enable_op_determinism"] == 1

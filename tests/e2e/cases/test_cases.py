@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import (
+    UNCOMPILED,
     Outcome,
     assert_same_elsewhere,
     check,
@@ -53,19 +54,10 @@ BY_CHANCE = "torch/uninitialised_parameter.py"
 """What the allocator hands out decides whether its runs differ, and how many a search takes."""
 
 
-def searched() -> list[dict[str, Any]]:
-    """The cases whose cause is also proved: of each framework and control the first. A search is
-    five starts more; the corpus proves the cause of every script.
-    """
-    first: dict[tuple[str, str], dict[str, Any]] = {}
-    for case in CASES:
-        if "fixed_by" in case and name(case) != BY_CHANCE:
-            framework, _, _ = name(case).partition("/")
-            first.setdefault((framework, allowed(case["fixed_by"])[0]), case)
-    return list(first.values())
-
-
-SEARCHED = searched()
+SEARCHED = [case for case in CASES if "further" in case]
+"""The cases whose cause is also proved, as the corpus proves that of every script. A search is three
+starts more; one that may start no more tries no patch.
+"""
 
 
 def rungs(outcome: Outcome) -> dict[str, dict[str, Any]]:
@@ -168,6 +160,7 @@ CAUSES = {
     "mindspore/unseeded_dropout.py": ["RC401", "RC301"],
     "keras/unseeded_fit.py": ["RC301"],
     "jax/clock_key.py": ["RC402"],
+    "plain/carried_state.py": ["RC101"],
 }
 """Codes that are right as the first cause."""
 
@@ -227,14 +220,16 @@ def checked_losses_are_equal(outcome: Outcome) -> bool:
 
 def checked(case: dict[str, Any], workdir: Path) -> Outcome:
     """`reprocheck run` on a case."""
-    return check(*entry(case), cwd=workdir, explain=True)
+    return check(*entry(case), cwd=workdir, explain=True, PYTHONPATH=UNCOMPILED)
 
 
 def explain(case: dict[str, Any], workdir: Path) -> Outcome:
     """`reprocheck explain` on a case: the check and the ladder of `run`, and the search after
     them.
     """
-    done = reprocheck("explain", *entry(case), cwd=workdir, timeout=600, REPROCHECK_DRAW="false")
+    words = ("explain", "--max-runs", str(case["further"]), *entry(case))
+    variables = {"REPROCHECK_DRAW": "false", "PYTHONPATH": UNCOMPILED}
+    done = reprocheck(*words, cwd=workdir, timeout=600, **variables)
     folder = (workdir / "reports" / "latest").resolve()
     report = json.loads((folder / "report.json").read_text())
     assert_same_elsewhere(folder, report)
@@ -256,10 +251,7 @@ def assert_confirmed(case: dict[str, Any], outcome: Outcome) -> None:
     ]
     assert outcome.report["causes"][0]["confidence"] == "confirmed"
     assert outcome.folder is not None
-    assert (
-        len([*outcome.folder.glob("*/run-*/trace"), *outcome.folder.glob("arms/*/run-*/trace")])
-        <= 8
-    )
+    assert len([*outcome.folder.glob("arms/*/run-*/trace")]) <= case["further"]
 
 
 def assert_why(case: dict[str, Any], outcome: Outcome) -> None:
@@ -286,10 +278,13 @@ def test_every_failing_case_has_a_cause_and_a_check_of_its_detail() -> None:
     assert {name(case) for case in failing if "detail" in case} <= set(DETAILS)
 
 
-def test_every_control_that_fixes_a_case_is_searched_for_in_one() -> None:
+def test_each_control_that_a_framework_has_code_for_is_searched_for_in_one() -> None:
+    """Keras: a start of it takes as long as four of the others, and the tests of its controls say
+    what a search asks for.
+    """
     proved = {(name(case).split("/")[0], allowed(case["fixed_by"])[0]) for case in SEARCHED}
-    assert ("torch", "private-rng") in proved
-    assert {framework for framework, _ in proved} == {"torch", "mindspore", "keras", "jax"}
+    assert proved >= {("torch", "seed"), ("torch", "private-rng"), ("torch", "deterministic")}
+    assert {framework for framework, _ in proved} == {"plain", "torch", "mindspore", "jax"}
 
 
 def test_every_script_is_a_case() -> None:
@@ -297,9 +292,7 @@ def test_every_script_is_a_case() -> None:
     assert scripts == {name(case) for case in CASES}
 
 
-@pytest.mark.torch
 def test_state_left_is_gone_with_a_working_directory_for_each_run(workdir: Path) -> None:
-    needs("torch")
-    outcome = check("--workdir", "copy", HERE / "torch/resumes_checkpoint.py", cwd=workdir)
+    outcome = check("--workdir", "copy", HERE / "plain/carried_state.py", cwd=workdir)
     assert (outcome.title, outcome.report["state_left"]) == ("REPRODUCIBLE", [])
     assert not (workdir / "out").exists()

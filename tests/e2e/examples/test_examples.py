@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Outcome, check, clean_environment, mindspore_python
+from tests.conftest import ROOT, UNCOMPILED, Outcome, check, clean_environment, mindspore_python
 
 EXAMPLES = ROOT / "examples"
-FAKE_NPU = ROOT / "tests" / "fakes" / "torch_npu"
+FAKE_NPU = f"{ROOT / 'tests' / 'fakes' / 'torch_npu'}:{UNCOMPILED}"
 PLAIN = Path(__file__).parent / "plain.py"
 ROW = re.compile(
     r"^\| `reprocheck (?P<kind>run|resume) (?P<command>[^`]+)` \| (?P<shows>[^|]+)"
@@ -87,6 +87,8 @@ def run_as_the_readme_says(
     environment.
     """
     options = ["--python", mindspore_python()] if kind(command) == "mindspore" else []
+    if kind(command) in ("torch", "torch_npu"):
+        environment = {"PYTHONPATH": UNCOMPILED, **environment}
     return check(*options, *shlex.split(command), cwd=top, explain=explain, **environment)
 
 
@@ -164,7 +166,7 @@ def test_the_mistaken_resume_gives_its_verdict(top: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "reprocheck", *words],
         cwd=top,
-        env=clean_environment(),
+        env=clean_environment(PYTHONPATH=UNCOMPILED),
         capture_output=True,
         text=True,
         timeout=300,
@@ -212,7 +214,7 @@ def test_npu_example_trains_on_a_device_where_there_is_one(top: Path) -> None:
     """The fake device stands in; the losses are those before scaling, which are far from those
     after.
     """
-    outcome = reproducible("examples/torch_npu/train.py", top, PYTHONPATH=str(FAKE_NPU))
+    outcome = reproducible("examples/torch_npu/train.py", top, PYTHONPATH=FAKE_NPU)
     assert "training on the CPU" not in outcome.log()
     assert "Fake NPU" in json.dumps(outcome.report["environment"])
     assert 0.5 < outcome.losses()[0][0] < 5

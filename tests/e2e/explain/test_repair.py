@@ -20,7 +20,7 @@ from reprocheck.recording import record
 from reprocheck.scan import Finding
 from reprocheck.settings import Settings
 from reprocheck.workflow import repair
-from tests.conftest import clean_environment, reprocheck
+from tests.conftest import UNCOMPILED, clean_environment, reprocheck
 from tests.e2e.explain.explaining import PRIVATE, Explained, explain
 from tests.launch.conftest import wait_until
 
@@ -274,7 +274,7 @@ def test_a_line_of_a_package_is_patched_wherever_the_package_was_found(tmp_path:
         "    model(torch.tensor([noise.rng.normal()]).float()).sum().backward()\n"
         "    optimizer.step()\n"
     )
-    lib = {"PYTHONPATH": "lib", "REPROCHECK_DRAW": "false"}
+    lib = {"PYTHONPATH": f"lib:{UNCOMPILED}", "REPROCHECK_DRAW": "false"}
     reprocheck("explain", "train.py", cwd=tmp_path, **lib)
     controls = json.loads((tmp_path / "reports" / "latest" / "report.json").read_text())["controls"]
     (patched,) = (row for row in controls["tried"] if row["patched"])

@@ -21,7 +21,7 @@ from tests.child.controls.torch_runs import Start
 from tests.conftest import check, clean_environment
 
 SCRIPT = Path(__file__).parent / "scripts" / "shapes.py"
-FORWARD_LOSSES = {"accumulation": 4, "several_roots": 2, "threads": 2, "skipped_step": 2}
+FORWARD_LOSSES = {"accumulation": 4, "several_roots": 2, "threads": 2, "skipped_step": 2, "gan": 2}
 SHAPES = [
     name for name in re.findall(r"^def (\w+)\(\)", SCRIPT.read_text(), re.M) if name != "data"
 ]
@@ -99,7 +99,8 @@ def read(trace: Path, pid: int) -> Run:
     mine.mkdir()
     for file in trace.glob("*.jsonl"):
         if json.loads(file.read_text().partition("\n")[0].rstrip("\0"))["pid"] == pid:
-            shutil.copy(file, mine)
+            for part in trace.glob(f"{file.stem}.*"):
+                shutil.copy(part, mine)
     paths = {"trace": mine.name, "stdout": "stdout.log", "stderr": "stderr.log"}
     return read_run(
         mine.parent,

@@ -155,6 +155,61 @@ def functional_update():
         weights = (weights - 0.1 * weights.grad).detach().requires_grad_()
 
 
+def by_hand():
+    """Weights are updated in place, without an optimizer."""
+    inputs, targets, _ = data()
+    weights = torch.zeros(4, 1, requires_grad=True)
+    for _ in range(ITERATIONS):
+        loss = (inputs @ weights - targets).pow(2).mean()
+        loss.backward()
+        say(loss)
+        with torch.no_grad():
+            weights -= 0.1 * weights.grad
+            weights.grad = None
+
+
+def gan():
+    """Two optimizers and three backward passes an iteration."""
+    inputs, _, generator = data()
+    critic = nn.Linear(1, 1)
+    step_g, step_c = torch.optim.Adam(generator.parameters(), 0.01), torch.optim.Adam(critic.parameters(), 0.01)
+    bce, real = F.binary_cross_entropy_with_logits, torch.ones(32, 1)
+    for _ in range(ITERATIONS):
+        fake = generator(inputs)
+        step_c.zero_grad()
+        losses = [bce(critic(real), torch.ones(32, 1)), bce(critic(fake.detach()), torch.zeros(32, 1))]
+        for loss in losses:
+            loss.backward()
+        step_c.step()
+        step_g.zero_grad()
+        losses.append(bce(critic(fake), torch.ones(32, 1)))
+        losses[-1].backward()
+        step_g.step()
+        say(*losses)
+
+
+def wgan():
+    """The critic steps three times for each step of the generator: critic | critic | critic | generator and critic | …"""
+    inputs, targets, generator = data()
+    critic = nn.Linear(1, 1)
+    step_g, step_c = torch.optim.RMSprop(generator.parameters(), 0.001), torch.optim.RMSprop(critic.parameters(), 0.001)
+    before = []
+    for _ in range(ITERATIONS):
+        for _ in range(3):
+            step_c.zero_grad()
+            loss = critic(generator(inputs).detach()).mean() - critic(targets).mean()
+            loss.backward()
+            step_c.step()
+            say(*before, loss)
+            before = []
+        step_g.zero_grad()
+        loss = -critic(generator(inputs)).mean()
+        loss.backward()
+        step_g.step()
+        before = [loss]
+    say(*before)
+
+
 def checkpointing():
     """A reentrant checkpoint runs a backward pass inside the backward pass."""
     from torch.utils.checkpoint import checkpoint
