@@ -29,9 +29,11 @@ def shifted(order: Order) -> Iterator[Hit]:
         if turns is None or not turns.arguments:
             continue
         source = entropy.inside(turns.arguments[-1])
+        if source is None:
+            continue
         body = loop.node.body if isinstance(loop.node, ast.For) else [loop.node]
         draw = _draw(loop.module, body)
-        if source is not None and draw is not None:
+        if draw is not None:
             message = (
                 f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(source)} says"
             )
