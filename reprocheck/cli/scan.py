@@ -134,7 +134,7 @@ def scan(
         raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
     from reprocheck.scan import baseline as baselines, options, scan as run
     from reprocheck.scan.cache import default_folder
-    from reprocheck.scan.select import without
+    from reprocheck.scan.options import without
 
     given = _given(paths or [], stdin_filename)
     wanted = [] if given else _existing(paths or [Path()])

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from reprocheck.scan.index import of_kind
 
 if TYPE_CHECKING:
-    from reprocheck.scan.execution.frame import Frame
+    from reprocheck.scan.execution.machine import Frame
     from reprocheck.scan.project import Module
     from reprocheck.scan.steps import Call
 

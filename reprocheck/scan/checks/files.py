@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import order_use, other_programs, reach, sequences, streams
+from reprocheck.scan.checks import order_use, other_programs, sequences, streams, training
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.order import Order
@@ -68,7 +68,7 @@ _LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 def directory_order(order: Order) -> Iterator[Hit]:
     """Find names of files that are used in the order in which the file system gives them."""
     for call in filterfalse(is_sorted_around, filter(lists, every(order))):
-        if sequences.is_sorted_later(order, call.result) or reach.is_evaluation(call):
+        if sequences.is_sorted_later(order, call.result) or training.is_evaluation(call):
             continue
         use = _use(order, call)
         if use is None:
@@ -79,7 +79,7 @@ def directory_order(order: Order) -> Iterator[Hit]:
         listing = call.name if call.name in _LISTS else f"Path.{call.method}"
         message = f"`{listing}` gives names in no guaranteed order, and {use.how}"
         is_sure = use.strong or streams.uses_framework(order)
-        severity: Severity | None = None if is_sure and not reach.is_unused(order) else "note"
+        severity: Severity | None = None if is_sure and not training.is_unused(order) else "note"
         patchable = call.method not in _ENTRIES
         yield hit("RC104", call, message, severity=severity, patchable=patchable)
 

@@ -14,7 +14,7 @@ from itertools import chain
 from reprocheck.language import tr
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import devices, other_programs, reach, streams
+from reprocheck.scan.checks import devices, other_programs, streams, training
 from reprocheck.scan.checks.streams import every, given, short
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_part
@@ -119,7 +119,7 @@ def _has_gradient(order: Order, call: Call, operator: Operator) -> bool:
         return False
     if operator.phase != "backward":
         return True
-    decorators = chain.from_iterable(one.decorator_list for one in reach.functions(call))
+    decorators = chain.from_iterable(one.decorator_list for one in training.functions_around(call))
     return {"no_grad", "inference_mode"}.isdisjoint(map(syntax.decorator, decorators))
 
 

@@ -1,10 +1,12 @@
-"""Find which streams (generators of random numbers) an order of steps seeds and draws from."""
+"""Find which streams (generators of random numbers) an order of steps seeds and draws from, and
+which draws change nothing.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
 from operator import attrgetter
@@ -13,19 +15,20 @@ import msgspec
 
 from reprocheck.language import mark
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import amounts, reachable_functions, tables
-from reprocheck.scan.entry import is_guard
+from reprocheck.scan.checks import reachable_functions, tables
 from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.syntax import is_guard
 from reprocheck.scan.values import (
     UNKNOWN,
     Constant,
     External,
     Instance,
+    Items,
     Made,
     Parameter,
     Value,
@@ -33,6 +36,62 @@ from reprocheck.scan.values import (
     literal,
 )
 from reprocheck.scan.vocabulary import names, words
+
+
+def are_nothing(order: Order, call: Call) -> bool:
+    """Return whether a call that draws changes nothing: probability 0, or its result times 0."""
+    takes = tables.amounts().get(call.name)
+    if takes is not None and _is_still(call, takes.split()):
+        return True
+    return call.name in tables.draws() and _is_times_zero(order, call)
+
+
+def _is_still(call: Call, takes: Sequence[str]) -> bool:
+    """Return whether the arguments of a call leave nothing to draw: a probability of 0, equal ends.
+
+    `takes` names the parameters in order; `?` marks a probability, `~` an end of a range, and `_` a
+    parameter that does not count.
+    """
+    given = {
+        name: value
+        for at, name in enumerate(takes)
+        if (value := call.argument(at, name.rstrip("?~"))) and not is_none(value)
+    }
+    ends = [literal(value) for name, value in given.items() if name.endswith("~")]
+    if len(ends) == 2:
+        return ends[0] == ends[1] is not None
+    chances = [value for name, value in given.items() if name.endswith("?")]
+    if any(map(_is_zero, chances)):
+        return True
+    amounts = {name: value for name, value in given.items() if name.isidentifier() and name != "_"}
+    return bool(amounts) and all(_is_fixed(name, value) for name, value in amounts.items())
+
+
+def _is_zero(value: Value) -> bool:
+    return literal(value) == 0
+
+
+def _is_fixed(name: str, value: Value) -> bool:
+    """Return whether an argument leaves no range to draw from: zero, zeros, or two equal ends.
+
+    The two numbers of `translate` are one range for each axis, so that equal numbers are no ends.
+    """
+    if not isinstance(value, Items):
+        return _is_zero(value)
+    numbers = set(map(literal, value.items))
+    return numbers == {0} or (len(numbers) == 1 and None not in numbers and name != "translate")
+
+
+def _is_times_zero(order: Order, call: Call) -> bool:
+    """Return whether the result of a call is multiplied by 0, as `0.0 * torch.randn(3)`, or by a
+    variable that holds 0.
+    """
+    match call.module.parent(call.node):
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            factors = map(order.value_of, (left, right))
+            return any(map(_is_zero, factors))
+    return False
+
 
 TITLES = {
     "backend": "Keras",
@@ -118,7 +177,7 @@ def seedings(order: Order) -> tuple[Seeding, ...]:
 @kept
 def drawings(order: Order) -> tuple[Drawing, ...]:
     """Return the calls that draw, in the order of execution."""
-    calls = (call for call in every(order) if not amounts.are_nothing(order, call))
+    calls = (call for call in every(order) if not are_nothing(order, call))
     return tuple(filter(None, map(_drawing, calls)))
 
 

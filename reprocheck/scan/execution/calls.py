@@ -7,9 +7,8 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any, ClassVar
 
-from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.library_calls import Known
-from reprocheck.scan.execution.machine import NOTHING, Arguments
+from reprocheck.scan.execution.machine import NOTHING, Arguments, Frame
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.syntax import variables
 from reprocheck.scan.values import (
