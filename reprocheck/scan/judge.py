@@ -28,7 +28,7 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Check, Hit, checks
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 from reprocheck.scan.values import WALK
-from reprocheck.scan.vocabulary import by_name
+from reprocheck.scan.vocabulary import by_name, words
 
 _ANSWERED: Mapping[str, frozenset[str]] = {
     "RC402": frozenset({"RC404", "RC407", "RC504", "RC505"}),
@@ -227,7 +227,7 @@ def is_test(module: Module) -> bool:
 
 _TEST_FILE = re.compile(r"test_|conftest$|\w+_test$")
 _TEST_FOLDERS = frozenset({"test", "tests"})
-_OF_TESTS = frozenset({"pytest", "unittest", "absl.testing"})
+_OF_TESTS = words("folders", "of_tests")
 
 
 def _problem(module: Module, what: str, error: Exception) -> Unreadable:

@@ -16,6 +16,7 @@ from reprocheck.scan.checks import tables
 
 FILES = sorted(vocabulary.FOLDER.glob("*.toml"))
 LIST = r"(?:words|names|by_name|rows|tables\.calls)\(\s*\"(\w+)\", \"(\w+)\""
+PATTERN = r"pattern\(\s*\"(\w+)\", \"(\w+)\""
 KINDS_OF_ENTROPY = {"clock", "process", "system", "load"}
 """Keys that the code takes from a tuple."""
 
@@ -31,13 +32,20 @@ def lists(held: Any) -> Iterator[str]:
             yield value
 
 
+def without_patterns(text: str) -> dict[str, Any]:
+    """What a file holds besides regular expressions."""
+    held = tomllib.loads(text)
+    held.pop("patterns", None)
+    return held
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_no_list_is_empty_or_holds_a_name_twice(file: Path) -> None:
-    for listed in lists(tomllib.loads(file.read_text(encoding="utf-8"))):
+    for listed in lists(without_patterns(file.read_text(encoding="utf-8"))):
         names = listed.split()
         assert names
         assert sorted(set(names)) == sorted(names)
-        assert all(re.fullmatch(r"[\w.*()\[\]?-]+", name) for name in names), names
+        assert all(re.fullmatch(r"[\w.*()\[\]?=/-]+", name) for name in names), names
 
 
 def test_the_code_asks_for_each_list_and_for_no_other() -> None:
@@ -49,7 +57,19 @@ def test_the_code_asks_for_each_list_and_for_no_other() -> None:
     held = {
         (file.stem, key)
         for file in FILES
-        for key in tomllib.loads(file.read_text(encoding="utf-8"))
+        for key in without_patterns(file.read_text(encoding="utf-8"))
+    }
+    assert asked == held
+
+
+def test_the_code_asks_for_each_regular_expression_and_for_no_other() -> None:
+    scan = Path(reprocheck.scan.__file__).parent
+    texts = (file.read_text(encoding="utf-8") for file in scan.rglob("*.py"))
+    asked = {found for text in texts for found in re.findall(PATTERN, text)}
+    held = {
+        (file.stem, key)
+        for file in FILES
+        for key in tomllib.loads(file.read_text(encoding="utf-8")).get("patterns", {})
     }
     assert asked == held
 

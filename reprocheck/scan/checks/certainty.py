@@ -36,7 +36,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit
 from reprocheck.scan.steps import Call, Store
 from reprocheck.scan.values import UNKNOWN
-from reprocheck.scan.vocabulary import words
+from reprocheck.scan.vocabulary import pattern, words
 
 _MOST = 2_000
 """Steps that are gone along from a value to the training."""
@@ -93,8 +93,7 @@ def speaks_of_seeds(order: Order) -> bool:
 
 _SEEDS = re.compile("seed|determin|rng_state|set_state|reproduc", re.IGNORECASE)
 _ORDERS = frozenset({"RC104", "RC508"})
-_ORDER_FREE = frozenset({"max", "min", "len", "any", "all", "Counter"})
-"""Calls of which the result is the same in any order of what they are given."""
+_ORDER_FREE = words("certainty", "order_free")
 
 
 def is_for_others(order: Order, hit: Hit) -> int:
@@ -224,9 +223,7 @@ def may_be_replaced(order: Order, hit: Hit) -> int:
 
 
 _LOADS = words("weights", "may_load")
-_RESUMES = re.compile(
-    r"resum|continu|restart|restore|checkpoint|ckpt|load|exists|isfile|path|start"
-)
+_RESUMES = pattern("certainty", "resumes")
 
 
 def is_drawn_again(order: Order, hit: Hit) -> int:
@@ -261,7 +258,7 @@ def is_seeded_in_some_way(order: Order, hit: Hit) -> int:
     return int(any(map(_seeds_environment, calls)))
 
 
-_GENERATORS = frozenset({"random", "np", "numpy", "torch", "cuda"})
+_GENERATORS = words("certainty", "generators")
 
 
 def _seeds_environment(call: ast.Call) -> bool:
@@ -296,7 +293,7 @@ def is_played(order: Order, hit: Hit) -> int:
     return int("predict" in methods and methods.isdisjoint(_LEARNS))
 
 
-_LEARNS = frozenset({"learn", "fit", "train", "backward", "minimize", "apply_gradients"})
+_LEARNS = words("certainty", "learns")
 
 
 def is_careful(order: Order, hit: Hit) -> int:
@@ -346,7 +343,7 @@ def is_pictured(order: Order, hit: Hit) -> int:
     return 2 * any(step.method in _PICTURES for step in islice(shown, _MOST))
 
 
-_PICTURES = frozenset({"scatter", "plot", "imshow", "savefig", "scatterplot"})
+_PICTURES = words("certainty", "pictures")
 
 
 def is_of_queue(order: Order, hit: Hit) -> int:

@@ -27,10 +27,8 @@ _MOST = 60
 _DEVICE_AT = {"to": 0}
 """Where the device stands by position; else it is a keyword alone."""
 _SWITCHES = names("switches", "switches")
-_OPTIONS = ("deterministic=True", "full_determinism=True", "deterministic=ON")
-"""Arguments of trainers and contexts that ask for deterministic kernels."""
-_ASKING = frozenset({"torch.device", "torch.cuda.is_available"})
-"""Calls that name a device and put nothing there."""
+_OPTIONS = names("switches", "options")
+_ASKING = words("switches", "asking")
 
 _TEXT = re.compile(r"""["'](cuda|gpu|ascend)(?::[^"']*)?["']|\.(cuda)\b""", re.IGNORECASE)
 _KIND_OF_WORD = {"cuda": "cuda", "gpu": "cuda"}
@@ -134,7 +132,7 @@ _CUDNN = "torch.backends.cudnn."
 _KNOWN = words("switches", "known")
 _MEANT = by_name("switches", "meant")
 _CORES = names("switches", "cores")
-_PRODUCTS = ("backward", "matmul", "mm", "bmm", "addmm", "einsum", "linear", "__call__", "fit")
+_PRODUCTS = names("switches", "products")
 _THREADS = names("switches", "threads")
 
 

@@ -22,20 +22,14 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Derived, Value
-from reprocheck.scan.vocabulary import by_name, names, words
+from reprocheck.scan.vocabulary import by_name, names, pattern, words
 
-_NAMES = re.compile(
-    r"^(?:\w*_)?(?:lr|lrs|learning_rate|momentum|weight_decay|wd|dropout_rate|drop_rate|warmup_steps|batch_size|hidden_size|label_smoothing)"
-    r"(?:_max|_min|_\d)?$"
-)
+_NAMES = pattern("hyper", "names")
 _SCHEDULE = re.compile(r"\.(?:LambdaLR|MultiplicativeLR|LearningRateScheduler)$")
 _KEYWORDS = words("hyper", "keywords")
 _POSITIONS = by_name("hyper", "positions")
 _PACKAGES = tuple(_POSITIONS)
-_OPTIMIZER = re.compile(
-    r"\.(?:SGD|Adam\w*|Nadam|RAdam|RMSprop|RMSProp|Adagrad|Adadelta|Adamax|Momentum|Lion|LARS|Lamb|Ftrl|ASGD|LBFGS|Rprop|Muon|Adafactor|"
-    r"sgd|adam\w*|lion|lamb|rmsprop|adagrad|\w*LR|Rprop|ProximalAdagrad|Thor)$"
-)
+_OPTIMIZER = pattern("hyper", "optimizer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +193,7 @@ def _given(order: Order) -> tuple[_Given, ...]:
 
 
 _TENSORS = names("entropy", "tensors")
-_DRAWN = ("random.", "numpy.random.", "torch.", "tensorflow.random.")
+_DRAWN = names("hyper", "drawn")
 
 
 @check_orders("RC403")

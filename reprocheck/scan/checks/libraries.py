@@ -20,6 +20,7 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Constant, Items
+from reprocheck.scan.vocabulary import pattern
 
 _CAUSES = {
     "own": "`{name}` has a generator of its own, which no global seed reaches",
@@ -88,10 +89,7 @@ def _is_called(order: Order, call: Call) -> bool:
     return any("seed" in one.keywords for one in every(order) if one.own)
 
 
-_OF_PRIVATE = re.compile(
-    r"tensorflow\.python\.keras\.(?!(utils|preprocessing|callbacks|engine|metrics|losses|datasets)\.)"
-)
-"""Its modules, but for those that draw nothing."""
+_OF_PRIVATE = pattern("libraries", "of_private")
 
 
 @check("RC013")

@@ -22,27 +22,20 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Condition, Step
 from reprocheck.scan.values import Either, Instance, Items, Made, Part, Value, literal, reached
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
 
 EMPTY = names("memory", "empty")
 _KEEPS = names("memory", "keeps")
-_FILLS = re.compile(
-    r"^(?!requires_grad_|detach_|share_memory_|to_|t_|squeeze_|unsqueeze_|resize_|transpose_|apply_$"
-    r"|(mul|add|sub|div|lerp|addcmul|addcdiv|pow|sqrt|neg|abs|exp|index_add|scatter_add)_$)\w+_$"
-)
-"""Methods that write whole tensors.
-
-Those that compute with what was there before leave it what it was: nothing.
-"""
+_FILLS = pattern("memory", "fills")
 _FILL_METHODS = words("memory", "fill_methods")
 _VIEWS = words("memory", "views")
-_SHAPES = ("size", "shape", "input", "prototype")
+_SHAPES = names("memory", "shapes")
 _KEPT_AS = {True: "buffer", False: "parameter"}
 _BUFFERS = frozenset({"register_buffer", "Buffer"})
 _WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
 _MINDSPORE_LOADS = names("memory", "mindspore_loads")
-_ALL_PARAMETERS = frozenset({"parameters", "named_parameters", "parameters_and_names"})
-_LOGS = ("info", "warning", "print", "log", "debug", "warn")
+_ALL_PARAMETERS = words("memory", "all_parameters")
+_LOGS = names("memory", "logs")
 _OPTIMIZER = re.compile("optim|schedul")
 _MOST = 500
 _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|quant|fill")
@@ -295,8 +288,7 @@ def _is_dropped(call: Call) -> bool:
     return isinstance(call.parent, ast.Expr)
 
 
-_OVERRIDDEN = frozenset({"bias", "grad", "running_mean", "running_var"})
-"""Parameters and buffers that say nothing of the weights that are filled."""
+_OVERRIDDEN = words("memory", "overridden")
 _LOADS = names("weights", "loads")
 _FILLERS = words("weights", "fills")
 _TORCH_INIT = "torch.nn.init."
@@ -348,8 +340,7 @@ def _filled(step: Step) -> Value | None:
     return getattr(step, "receiver", None)
 
 
-_PLAIN = re.compile(r"^torch\.nn\.(Linear|Conv\w+|Embedding)$")
-"""Layers that draw a weight, and a bias unless they have none."""
+_PLAIN = pattern("memory", "plain")
 
 
 def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:

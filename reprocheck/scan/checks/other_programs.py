@@ -20,15 +20,11 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.syntax import is_guard
-from reprocheck.scan.vocabulary import words
+from reprocheck.scan.vocabulary import names, pattern, words
 
-_WRITES = re.compile(
-    r"^(save(?!_?fig|_image)|write|dump|export|upload|push_|tofile|imwrite|create_dataset|add_scalar)"
-    r"|^(put|send|post)$|^to_(csv|pickle|parquet|json|feather|hdf|disk)$"
-)
+_WRITES = pattern("shown", "writes")
 _DRIVES = re.compile(r"^(learn|launch|spawn|optimize|search|train_\w+)$")
-_SEARCHES = ("re.", "regex.")
-"""`search` of a pattern in a text."""
+_SEARCHES = names("shown", "searches")
 _DRIVERS = re.compile(r"(trainer|runner|learner|experiment|agent)\w*\.\w+$", re.IGNORECASE)
 
 
@@ -64,9 +60,7 @@ def is_without_training(order: Order) -> bool:
     return not order.cut or not _trains_in_text(order)
 
 
-_READS = re.compile(
-    r"(open|load|read|parse|imread|listdir|glob|iterdir|DataLoader|from_pretrained)"
-)
+_READS = pattern("shown", "reads")
 
 
 def _goes_on(root: Module, call: Call) -> bool:
@@ -111,14 +105,9 @@ def is_chore(order: Order) -> bool:
     return bool(_SPEED.search(path.stem)) or not streams.trains(order)
 
 
-_CHORE = re.compile(
-    r"(?:^|_)(?:download|demo|convert|export|infer|inference|predict|visuali[sz]\w+|viewer|plot"
-    r"|metrics|bench|benchmark|profil\w+|eval|evaluate|enjoy|show\w*|render|analy\w+"
-    r"|interact\w*|serve\w*|chat)(?:_|$)|^test(?:_|$)|(?:^|_)sample$"
-)
+_CHORE = pattern("shown", "chore")
 _CHORES = re.compile(r"demos?|visuali[sz]\w+|evaluation|eval|analysis|profiling|diagnostics")
-_SPEED = re.compile(r"(?:^|_)(?:bench|benchmark|profil\w+)(?:_|$)")
-"""Such a program may train to see how long that takes."""
+_SPEED = pattern("shown", "speed")
 
 
 def is_for_nobody(order: Order) -> bool:
@@ -156,16 +145,11 @@ def _drives(call: Call) -> bool:
 
 
 _SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)|^_test(_|$)")
-_MEASURES = re.compile(
-    r"(^|_)"
-    r"(benchmark|benchmarking|profile|profiling|debug|dry_run|smoke_test|sanity_check)"
-    r"(_mode|_run)?$",
-    re.IGNORECASE,
-)
+_MEASURES = pattern("shown", "measures")
 _PICTURES = words("shown", "pictures")
 _GOES_ON = streams.TRAINING_METHODS | {"DataLoader", "TensorDataset", "from_tensor_slices", "step"}
-_ASKED = frozenset({"shape", "dtype", "ndim"})
-_ASKS = frozenset({"isinstance", "type", "len"})
+_ASKED = words("shown", "asked")
+_ASKS = words("shown", "asks")
 
 
 def is_for_show(order: Order, call: Call) -> bool:
@@ -266,7 +250,7 @@ def is_only_told(order: Order, call: Call) -> bool:
 
 
 _TELLS = words("shown", "tells")
-_FORMATS = frozenset({"str", "repr", "format", "join", "round", "Path", "close", "exists"})
+_FORMATS = words("shown", "formats")
 _ASKING = (ast.If, ast.While, ast.IfExp)
 
 

@@ -31,21 +31,20 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import UNKNOWN, Value, is_none
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
 
 _SEEDED = {name: MAKERS[name] for name in names("generators", "from_system")}
 _SYSTEM = words("generators", "system")
 _KERAS = "keras.random.SeedGenerator"
-_METHODS_OF_SYSTEM = frozenset({"torch.Generator().seed", "torch.cuda.Generator().seed"})
-"""Methods that seed their generator from the operating system."""
+_METHODS_OF_SYSTEM = words("generators", "methods_of_system")
 _STATES = (".state", ".bit_generator.state")
 _PIPELINES = ("albumentations.Compose", "albumentations.core.composition.Compose")
-_RESEEDS = ("manual_seed", "set_state", "seed", "setstate", "reset_from_seed", "reset")
+_RESEEDS = names("generators", "reseeds")
 _ORDERS = words("generators", "orders")
 _WEIGHTS = names("generators", "weights")
 SAMPLES = words("generators", "samples")
-_LOADERS = ("DataLoader", "map", "GeneratorDataset")
-_LAYERS = frozenset({"forward", "construct", "call", "__call__", "training_step", "loss"})
+_LOADERS = names("generators", "loaders")
+_LAYERS = words("generators", "layers")
 _LAYER_BASES = re.compile(r"Module|Layer|Cell|Loss|Model|Block|Net|Dropout")
 HOOKS = words("generators", "hooks")
 WORDS = {
@@ -65,7 +64,7 @@ _BY_FUNCTION = {
 }
 """What a generator is for that is used in a function of such a name."""
 _SCAN_DEPTH = 400
-_BY_WEIGHT = ("RC705", "RC802", "RC502", "RC504", "RC601", "RC304")
+_BY_WEIGHT = names("generators", "by_weight")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +112,7 @@ _STARTS = {
 }
 
 
-_OF_CHECKS = re.compile(r"valid|test|eval|preproc")
-"""A function of such a name makes a pipeline that changes each sample in the same way."""
+_OF_CHECKS = pattern("generators", "of_checks")
 
 
 def seeds_pipelines(order: Order) -> bool:
@@ -356,10 +354,8 @@ _MAKERS = (
 _RESET = re.compile(_MAKERS + r"\.reset")
 _SAMPLE = re.compile(_MAKERS + r"(?:\.unwrapped|\.env)?\.(?:single_)?action_space\.sample")
 _SPACE = re.compile(r"(?:^|_)space$")
-_LEARNER = re.compile(
-    r"(?:stable_baselines3|sb3_contrib)\.(?:[A-Z][A-Z0-9]+|RecurrentPPO|MaskablePPO)"
-)
-_PACKAGES = ("gymnasium", "gym", "stable_baselines3", "sb3_contrib")
+_LEARNER = pattern("generators", "learner")
+_PACKAGES = names("generators", "packages")
 
 
 def trains_no_agent(order: Order) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -14,13 +13,9 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import UNKNOWN, Instance, Value, is_none, literal
-from reprocheck.scan.vocabulary import names
+from reprocheck.scan.vocabulary import names, pattern, words
 
-_POOL = re.compile(
-    r"(?:(?:torch\.)?multiprocessing\.(?:pool\.)?(?:get_context\(\)\.)?Pool"
-    r"|concurrent\.futures\.ProcessPoolExecutor)\(\)"
-    r"\.(?:map|imap|imap_unordered|starmap|map_async|starmap_async|apply_async|submit)"
-)
+_POOL = pattern("ranks", "pool")
 _IN_PROCESS = frozenset({"numpy", "python"})
 _TORCH = frozenset({"torch"})
 
@@ -152,8 +147,7 @@ def rank_order(order: Order) -> Iterator[Hit]:
             return
 
 
-_SHARES = frozenset({"shard", "rank", "num_shards", "shard_id", "num_replicas", "world_size"})
+_SHARES = words("ranks", "shares")
 
 
-_OF_RANKS = re.compile(r"world_size|distributed|num_replicas|is_dist|n_?gpus?\b")
-"""`if world_size == 1:`, `if not args.distributed:`."""
+_OF_RANKS = pattern("ranks", "of_ranks")

@@ -22,7 +22,7 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Value, is_none, literal
-from reprocheck.scan.vocabulary import by_name
+from reprocheck.scan.vocabulary import by_name, names
 
 _NONE_HERE = mark("Give `{word}` a seed: it is `None` here.")
 STATE = "random_state"
@@ -120,7 +120,7 @@ MAKERS = by_name("generators", "takes_number")
 _PRIMITIVES = by_name("generators", "primitives")
 
 _MADE_HERE = mark("Make it a fixed number here.")
-_NUMBERS = ("random.", "numpy.random.", "torch.rand")
+_NUMBERS = names("seeds", "numbers")
 _FIXED = mark("Give `{name}` a fixed seed.")
 _ANOTHER_EACH_TIME = mark(
     "Give `{name}` a number from a generator that is seeded at the start: a fixed one would begin"
@@ -132,13 +132,8 @@ _BY_WORKER = mark(
     "Seed from `torch.initial_seed() % 2**32` here, and give the loader a seeded `generator`."
 )
 """What to do where no patch is made."""
-_TAKES_NUMBER = {
-    "torch.seed": "torch.manual_seed",
-    "torch.random.seed": "torch.manual_seed",
-    "torch.cuda.seed": "torch.cuda.manual_seed",
-    "torch.cuda.seed_all": "torch.cuda.manual_seed_all",
-}
-_KEYWORDS = ("seed", "random_state", "random_seed", "np_seed", "data_seed")
+_TAKES_NUMBER = by_name("seeds", "takes_number")
+_KEYWORDS = names("seeds", "keywords")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -35,7 +35,7 @@ from reprocheck.scan.values import (
     is_none,
     literal,
 )
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
 
 
 def are_nothing(order: Order, call: Call) -> bool:
@@ -111,21 +111,13 @@ _OWN_SEEDS = frozenset({*FRAMEWORKS, *names("streams", "own_seeds")})
 _SEEDS = re.compile("seed|determin")
 # Their calls that seed are in the tables, so that a name alone tells nothing new of theirs.
 _KNOWN_SEEDS = _OWN_SEEDS - {"builtins", "torch", "transformers"}
-_SEEDER = re.compile(
-    r"seed|determinis|reproduc|fix_random|set_random|random_state|set_rng|randomness"
-)
-_NO_SEEDER = re.compile(
-    r"^(get|generate|next|make|new|spawn|split|derive|log|print|check|worker|initial|parse|read"
-    r"|load|is|has|test)_"
-    r"|^seed(s|er|ed|ing)?$"
-    r"|^manual_seed$"
-)
+_SEEDER = pattern("streams", "seeder")
+_NO_SEEDER = pattern("streams", "no_seeder")
 _TRAINS = names("training", "steps")
 TRAINING_METHODS = frozenset(_TRAINS)
 """Methods whose call is a part of a training."""
-_AGENTS = ("stable_baselines3.", "sb3_contrib.", "stable_baselines.")
-_SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn")
-"""They start interpreters of their own, on every system."""
+_AGENTS = names("streams", "agents")
+_SPAWNS = names("streams", "spawns")
 _TRAINERS = names("training", "whole") + names("training", "parts")
 
 
@@ -247,11 +239,7 @@ def _only_seeds(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     )
 
 
-_OF_SEEDERS = re.compile(
-    r"seed|determinis|benchmark|rng|precision|is_available|environ|^(str|int|print|info|debug|warning"
-    r"|import_module|set_state|get|set_context|getattr|hasattr|isinstance|setdefault|max|abs)$"
-)
-"""Calls of functions that seed and do nothing else."""
+_OF_SEEDERS = pattern("streams", "of_seeders")
 
 
 @kept
@@ -407,8 +395,7 @@ def _seeding(call: Call) -> Seeding | None:
     return None
 
 
-_CALLED_BY_SETTINGS = ("hyperpyyaml.load_hyperpyyaml",)
-"""Files of settings that say what is called: recipes seed all generators in them."""
+_CALLED_BY_SETTINGS = names("streams", "called_by_settings")
 
 
 _TRAINERS_THAT_SEED = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
@@ -487,7 +474,7 @@ def _drawing(call: Call) -> Drawing | None:
 
 
 _IN_PLACE = words("streams", "in_place")
-_OF_OTHERS = ("mindspore.", "keras.", "tensorflow.", "numpy.")
+_OF_OTHERS = names("streams", "of_others")
 _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 
@@ -508,10 +495,7 @@ def _draws(call: Call, known: tables.Draws) -> bool:
     return constants < known.needed
 
 
-_INITIALISERS = re.compile(
-    r"\w*(normal|uniform|orthogonal|variance_?scaling|sparse|xavier)(_?initializer)?", re.IGNORECASE
-)
-"""Those that draw, by their names or the texts that stand for them."""
+_INITIALISERS = pattern("streams", "initialisers")
 
 
 def _is_constant(value: Value) -> bool:
@@ -538,8 +522,7 @@ def _is_constant(value: Value) -> bool:
     return True
 
 
-_OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
-"""From one of these `fit` of Keras draws: which one depends on the backend."""
+_OF_KERAS = words("streams", "of_keras")
 
 
 def is_of_tensorflow(module: Module, kind: str) -> bool:

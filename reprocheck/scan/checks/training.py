@@ -20,12 +20,9 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.steps import Call, Condition, Loop, Step
 from reprocheck.scan.values import Value
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
 
-_EVALUATION = re.compile(
-    r"(^|_)(test|val|valid|validation|eval|evaluation|dev)(_|$|\d|data|set|loader|dl|iter)"
-)
-"""In the name of a loader, or of the function that makes it."""
+_EVALUATION = pattern("training", "evaluation")
 
 
 def is_unused(order: Order) -> bool:
@@ -73,11 +70,7 @@ def _reached(project: Project) -> frozenset[int]:
     return frozenset(map(id, modules))
 
 
-_TRAININGS = re.compile(
-    r"\b(backward|fit|fit_generator|train_on_batch|minimize|apply_gradients|GradientTape|grad"
-    r"|value_and_grad|learn|train|Trainer|TrainOneStepCell)\("
-)
-"""Calls of a training. A look at the text needs no tree of the many modules of a folder."""
+_TRAININGS = pattern("training", "trainings")
 
 
 def imports_by_name(module: Module) -> bool:
@@ -106,9 +99,7 @@ def is_in_evaluation(order: Order, call: Call) -> bool:
     return bool(evaluating - _training(order))
 
 
-_EVALUATES = re.compile(
-    r"^_?(eval|evaluate|validate|test)$|^(eval|validate|test)_|_(eval|evaluate|evaluation)$"
-)
+_EVALUATES = pattern("training", "evaluates")
 
 
 def functions_around(call: Call) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -176,7 +167,7 @@ def ground(order: Order) -> Ground:
     return Ground.SOME if may_train else Ground.NONE
 
 
-_UPDATES = frozenset({"step", "zero_grad", "backward_step", "clip_grad_norm_"})
+_UPDATES = words("training", "updates")
 
 
 def _trains_in_text(order: Order) -> bool:
@@ -207,9 +198,9 @@ def goes_on(call: Call) -> bool:
     return is_pass and not call.happens_once
 
 
-_PASSES = frozenset({"backward", "train_on_batch", "training_step"})
-_PASS_NAMES = ("tensorflow.GradientTape", "spacy.blank().update", "spacy.load().update")
-_FITS = frozenset({"fit", "fit_predict", "partial_fit"})
+_PASSES = words("training", "passes")
+_PASS_NAMES = names("training", "pass_names")
+_FITS = words("training", "fits")
 _WHOLE = _FITS | {"fit_generator", "learn", "minimize", "apply_gradients"}
 """What trains as a whole, or puts a training into a graph."""
 _WHOLE_NAMES = names("training", "whole")
@@ -266,7 +257,7 @@ def _is_optimized(order: Order, values: Iterable[Value]) -> bool:
     return any(map(_optimizes, islice(around, _MOST)))
 
 
-_PUTS = frozenset({"add", "append", "add_module", "insert", "extend"})
+_PUTS = words("training", "puts")
 
 
 def _optimizes(step: Step) -> bool:
@@ -277,8 +268,7 @@ def _optimizes(step: Step) -> bool:
     return _OPTIMIZERS.search(step.method.lower()) is not None
 
 
-_OPTIMIZERS = re.compile(r"optim|adam|sgd|lars|lamb|rmsprop|trainer")
-"""In the name of what takes weights."""
+_OPTIMIZERS = pattern("training", "optimizers")
 _NEAREST = 2
 """Functions around a step of which the results count as made of it."""
 
@@ -311,7 +301,7 @@ def is_for_samples(step: Step) -> bool:
     )
 
 
-_SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__next__", "collate_fn"})
+_SAMPLES = words("training", "samples")
 _WEIGHTS = re.compile(r"^_?(reset|init|initiali[sz]e)_(param|weight)|weights?_init$")
 
 

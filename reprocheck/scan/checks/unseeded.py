@@ -30,6 +30,7 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Condition, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Value, is_none
+from reprocheck.scan.vocabulary import by_name, names, words
 
 _DEVICE = frozenset({"device"})
 _TORCH = frozenset({"torch"})
@@ -37,14 +38,7 @@ _MISSES = {(_TORCH, _DEVICE): "the accelerator", (_DEVICE, _TORCH): "the CPU"}
 """What a seed of torch is for that does not reach a draw: by the streams of the draw and of it."""
 _TRAINED = frozenset({"weight", "bias"})
 
-CODES = {
-    "weights": "RC301",
-    "layer": "RC401",
-    "order": "RC501",
-    "augmentation": "RC511",
-    "split": "RC512",
-    "number": "RC406",
-}
+CODES = by_name("weights", "codes")
 WORDS = {
     "weights": "the weights of `{name}` are drawn here",
     "layer": "`{name}` draws here",
@@ -54,8 +48,8 @@ WORDS = {
     "number": "`{name}` draws here",
     "hyper-parameter": "`{name}` draws a hyper-parameter here",
 }
-_PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable")
-_WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
+_PARAMETERS = names("weights", "parameters")
+_WEIGHTS = names("weights", "weights")
 _BY_HAND = {
     "optuna": mark(
         "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
@@ -148,7 +142,7 @@ def _goes_without_saying(
     return "backend" in drawing.streams and not names.isdisjoint({"Keras", "TensorFlow"})
 
 
-_PREPARED = frozenset({"split", "order", "number"})
+_PREPARED = words("weights", "prepared")
 _OF_DATA = frozenset({"numpy", "python"})
 
 
@@ -235,7 +229,7 @@ def _is_number(value: Value) -> bool:
     return value.made_by(*_ROOTS) is not None
 
 
-_ROOTS = ("numpy.sqrt", "math.sqrt", "torch.sqrt")
+_ROOTS = names("weights", "roots")
 
 
 def _is_of_weight(step: Step) -> bool:

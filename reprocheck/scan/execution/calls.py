@@ -27,12 +27,11 @@ from reprocheck.scan.values import (
     are_constants,
     either,
 )
-from reprocheck.scan.vocabulary import words
+from reprocheck.scan.vocabulary import names, words
 
-CALLED = ("__call__", "forward", "construct", "call")
-"""What runs when an object is called: its own `__call__`, else what its framework calls."""
+CALLED = names("execution", "called")
 _SAME_OBJECT = words("execution", "same_object")
-_FIELDS = frozenset({"dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"})
+_FIELDS = words("execution", "fields")
 
 
 class Calls(Known):

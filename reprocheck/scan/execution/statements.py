@@ -26,6 +26,7 @@ from reprocheck.scan.values import (
     Value,
     either,
 )
+from reprocheck.scan.vocabulary import names, words
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
@@ -104,7 +105,7 @@ def _may_be(value: Value | None, module: Module) -> bool:
     return value is UNKNOWN
 
 
-ENDS = frozenset({"sys.exit", "builtins.exit", "builtins.quit", "os._exit", "os.abort"})
+ENDS = words("execution", "ends")
 _KINDS = {
     "builtins.property": "property",
     "functools.cached_property": "property",
@@ -112,7 +113,7 @@ _KINDS = {
     "builtins.staticmethod": "static",
     "builtins.classmethod": "class",
 }
-_OF_PROPERTIES = ("setter", "deleter", "getter")
+_OF_PROPERTIES = names("execution", "of_properties")
 
 
 class Flow(IntEnum):
