@@ -27,7 +27,7 @@ def lists(held: Any) -> Iterator[str]:
         if isinstance(value, dict):
             yield from lists(value)
         elif isinstance(value, list):
-            yield from (row["calls"] for row in value)
+            yield from (row["calls"] for row in value if "calls" in row)
         elif key not in ("inner", "beside"):
             yield value
 

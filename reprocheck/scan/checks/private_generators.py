@@ -22,7 +22,6 @@ from reprocheck.scan.checks import (
     tables,
     training,
 )
-from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.checks.streams import every, seeded_before
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
@@ -33,10 +32,6 @@ from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import UNKNOWN, Value, is_none
 from reprocheck.scan.vocabulary import names, pattern, words
 
-_SEEDED = {name: MAKERS[name] for name in names("generators", "from_system")}
-_SYSTEM = words("generators", "system")
-_KERAS = "keras.random.SeedGenerator"
-_METHODS_OF_SYSTEM = words("generators", "methods_of_system")
 _STATES = (".state", ".bit_generator.state")
 _PIPELINES = ("albumentations.Compose", "albumentations.core.composition.Compose")
 _RESEEDS = names("generators", "reseeds")
@@ -153,21 +148,24 @@ def unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
 
 def _unseeded(order: Order) -> Iterator[_Generator]:
     for call in every(order):
-        generator: Value | None = None
-        if call.name in _METHODS_OF_SYSTEM:
+        maker = tables.makers().get(call.name)
+        if maker is None or not _starts_from_system(order, call, maker):
+            continue
+        generator: Value | None = call.result
+        if call.name.endswith("().seed"):
             generator = call.receiver
-        elif call.name in _SYSTEM:
-            generator = call.result
-        elif call.name in _SEEDED:
-            if is_none(call.argument(0, _SEEDED[call.name], "seed")):
-                generator = call.result
-        elif call.name == _KERAS and order.whole:
-            # Keras 3 makes the seed with `random.randint`, so `random.seed` before it is enough.
-            is_seeded = seeded_before(order, call, frozenset({"keras"})) is not None
-            if is_none(call.argument(0, "seed")) and not is_seeded:
-                generator = call.result
         if generator is not None:
             yield _Generator(order, call, generator)
+
+
+def _starts_from_system(order: Order, call: Call, maker: tables.Maker) -> bool:
+    if maker.without == "always":
+        return True
+    if maker.without == "required" or not is_none(call.argument(0, maker.keyword, "seed")):
+        return False
+    if maker.without == "system":
+        return True
+    return order.whole and seeded_before(order, call, frozenset({maker.stream})) is None
 
 
 def _is_left_to_callers(made: _Generator) -> bool:

@@ -22,7 +22,7 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Value, is_none, literal
-from reprocheck.scan.vocabulary import by_name, names
+from reprocheck.scan.vocabulary import names
 
 _NONE_HERE = mark("Give `{word}` a seed: it is `None` here.")
 STATE = "random_state"
@@ -116,9 +116,6 @@ def _is_plain(seeds: Call) -> bool:
     return False
 
 
-MAKERS = by_name("generators", "takes_number")
-_PRIMITIVES = by_name("generators", "primitives")
-
 _MADE_HERE = mark("Make it a fixed number here.")
 _NUMBERS = names("seeds", "numbers")
 _FIXED = mark("Give `{name}` a fixed seed.")
@@ -132,7 +129,6 @@ _BY_WORKER = mark(
     "Seed from `torch.initial_seed() % 2**32` here, and give the loader a seeded `generator`."
 )
 """What to do where no patch is made."""
-_TAKES_NUMBER = by_name("seeds", "takes_number")
 _KEYWORDS = names("seeds", "keywords")
 
 
@@ -244,15 +240,18 @@ def zero_seed(order: Order) -> Iterator[Hit]:
     """Find a random primitive of MindSpore whose own seeds are 0: `set_seed` does not reach it."""
     for call in order.calls("mindspore.ops.*"):
         name = call.name.removeprefix("mindspore.ops.")
-        if name == "bernoulli" and not given(call, "seed", 2):
-            message = (
-                "`mindspore.ops.bernoulli` without its own seed is not reached by"
-                " `mindspore.set_seed`"
-            )
-            yield hit("RC408", call, message)
-        if name not in _PRIMITIVES:
+        primitive = tables.primitives().get(name)
+        if primitive is None:
             continue
-        places = enumerate(_SEED_WORDS, int(_PRIMITIVES[name]))
+        if primitive.seeds == 1:
+            if not given(call, primitive.keyword, primitive.position):
+                message = (
+                    f"`mindspore.ops.{name}` without its own seed is not reached by"
+                    " `mindspore.set_seed`"
+                )
+                yield hit("RC408", call, message)
+            continue
+        places = enumerate(_SEED_WORDS, primitive.position)
         seeds = [call.argument(place, *keywords) for place, keywords in places]
         given_seeds = {streams.spelt(seed) for seed in seeds if seed is not None}
         if given_seeds <= {"0", "None"}:
@@ -309,7 +308,7 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
         if not call.function_name.startswith(("test_", "tearDown", "__exit__")):
             yield _from_system(order, call)
         return
-    if call.name in MAKERS and syntax.are_all(order.on(call.result), hyper.is_for_others):
+    if call.name in tables.makers() and syntax.are_all(order.on(call.result), hyper.is_for_others):
         return
     for number in _numbers(call, known):
         # Less than an error where the number may also be another one.
@@ -350,7 +349,8 @@ def feeds_seed(order: Order, draw: Call) -> bool:
 
 
 def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
-    keyword = getattr(known, "keyword", MAKERS.get(call.name))
+    seeded = known or tables.makers().get(call.name)
+    keyword = getattr(seeded, "keyword", "")
     if keyword:
         value = call.argument(0, keyword, "seed")
         if value is not None:
@@ -408,7 +408,8 @@ def _seeding_name(call: Call) -> str:
     """Return the seeding function to call with a number, as `torch.manual_seed` for `torch.seed`,
     which takes none.
     """
-    return _TAKES_NUMBER.get(call.name, short(call.name))
+    known = tables.seeds().get(call.name)
+    return getattr(known, "instead", "") or short(call.name)
 
 
 def _by_loader(call: Call) -> bool:
