@@ -67,7 +67,8 @@ class Options:
 
     select, ignore     codes or names of rules to use and to leave out
     exclude            patterns of paths to leave out
-    libraries          calls of the project's libraries, each with the argument that seeds it
+    libraries          calls of the project's libraries that differ from run to run, each with the
+                       argument that seeds it
     per_file_ignores   patterns of paths, each with the rules to leave out there
     folder             the folder of pyproject.toml, to which these patterns are relative
     baseline           the file of known findings; None without one
@@ -77,7 +78,6 @@ class Options:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     libraries: tuple[tuple[str, str], ...] = ()
-    """Calls that differ from run to run unless they are given an argument, and that argument."""
     per_file_ignores: Mapping[str, list[str]] = field(default_factory=dict)
     folder: Path = Path()
     baseline: Path | None = None

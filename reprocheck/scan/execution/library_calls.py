@@ -41,8 +41,11 @@ EACH = "[]"
 """The fact of a library's container under which the one value stands that all its items share."""
 
 
-class Elements(Pending):
-    """Returns the elements of iterables."""
+_COMPILERS = words("execution", "compilers")
+
+
+class Known(Pending):
+    """Returns the elements of iterables, and the results of known library calls."""
 
     def element(self, node: ast.AST, value: Value) -> Value:
         """Return an element of an iterable, one value for all iterations.
@@ -115,13 +118,6 @@ class Elements(Pending):
             else:
                 hidden.append(value)
         return items, hidden
-
-
-_COMPILERS = words("execution", "compilers")
-
-
-class Known(Elements):
-    """Returns the results of known library calls."""
 
     def known_result(self, call: Call) -> Value | None:
         """Return the result of a library call if more is known than that this call made it; else
