@@ -12,7 +12,7 @@ import pytest
 
 import reprocheck.scan
 from reprocheck.scan import vocabulary
-from reprocheck.scan.checks import tables
+from reprocheck.scan.checks import certainty, tables
 
 FILES = sorted(vocabulary.FOLDER.glob("*.toml"))
 LIST = r"(?:words|names|by_name|rows|tables\.calls)\(\s*\"(\w+)\", \"(\w+)\""
@@ -97,3 +97,8 @@ def test_a_row_that_says_something_unknown_is_an_error(
             vocabulary.words("orders", "asks")
     finally:
         vocabulary._read.cache_clear()
+
+
+def test_each_doubt_is_a_function() -> None:
+    listed = {word for row in certainty._DOUBTS.values() for word in row.split()}
+    assert all(callable(getattr(certainty, word.rstrip("!"))) for word in listed)

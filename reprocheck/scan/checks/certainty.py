@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
 from itertools import chain, islice
 from operator import attrgetter
 from pathlib import PurePath
@@ -36,7 +35,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit
 from reprocheck.scan.steps import Call, Store
 from reprocheck.scan.values import UNKNOWN
-from reprocheck.scan.vocabulary import pattern, words
+from reprocheck.scan.vocabulary import by_name, pattern, words
 
 _MOST = 2_000
 """Steps that are gone along from a value to the training."""
@@ -363,110 +362,45 @@ def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
     """Return the severity of a finding after all doubts: at most `severity`, that of its rule."""
     if severity == "note" or order.root.single or hit.module.single:
         return severity
-    own_doubts = _DOUBTS.get(hit.code, _OF_PROGRAMS)
+    doubts = _DOUBTS.get(hit.code, _OF_OTHERS)
     # A call that trains by itself, or has a generator of its own, needs no more of a training.
     if isinstance(hit.step, Call) and hit.step.name in tables.libraries():
-        own_doubts = (is_for_others, is_pictured)
-    steps = sum(doubt(order, hit) for doubt in own_doubts)
+        doubts = _OF_LIBRARIES
+    steps = sum(_steps(order, hit, doubt) for doubt in doubts.split())
     level = _LEVELS[min(_LEVELS.index(severity) + steps, len(_LEVELS) - 1)]
-    # Of other rules too few were read in public code, or too few of those were right.
-    may_be_error = hit.code in _ERRORS and _ERRORS[hit.code](order)
-    if level == "error" and not may_be_error:
+    if level == "error" and not _may_be_error(order, hit.code):
         return "warning"
     return level
 
 
-Doubt = Callable[[Order, Hit], int]
-"""What is not seen, and how many steps that takes."""
+_DOUBTS = by_name("certainty", "doubts")
+_ERRORS = by_name("certainty", "errors")
+_OF_OTHERS = "is_without_loop is_for_others"
+_OF_LIBRARIES = "is_for_others is_pictured"
 
 
-def _refuted_by(doubt: Doubt) -> Doubt:
-    """Return a doubt that counts twice, so that an error becomes a note: findings for which this
-    doubt was true were mostly wrong.
+def _steps(order: Order, hit: Hit, doubt: str) -> int:
+    """Return by how many steps a doubt, a function of this module, lowers a severity.
+
+    `!` doubles them, so that an error becomes a note: findings of which the doubt was true were
+    mostly wrong.
     """
-
-    def refutes(order: Order, hit: Hit) -> int:
-        return 2 * doubt(order, hit)
-
-    return refutes
-
-
-_OF_PROGRAMS: tuple[Doubt, ...] = (is_without_loop, is_for_others)
-_OF_VALUES: tuple[Doubt, ...] = (*_OF_PROGRAMS, _refuted_by(goes_elsewhere))
-_OF_NUMBERS: tuple[Doubt, ...] = (
-    *_OF_PROGRAMS,
-    is_beside_loop,
-    _refuted_by(may_be_replaced),
-)
-_OF_LAYERS: tuple[Doubt, ...] = (
-    is_without_loop,
-    _refuted_by(is_for_others),
-    _refuted_by(is_far_from_optimizer),
-    _refuted_by(may_be_replaced),
-    _refuted_by(is_drawn_again),
-)
-"""Warnings about weights were wrong in 12 of 15 places."""
-_OF_ORDERS: tuple[Doubt, ...] = (
-    is_for_others,
-    is_kept_from_training,
-    _refuted_by(is_for_evaluation),
-)
-_OF_NETS: tuple[Doubt, ...] = (*_OF_PROGRAMS, _refuted_by(fits_classifiers_alone))
-_RARELY_RIGHT: tuple[Doubt, ...] = (*_OF_PROGRAMS, always)
-_DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
-    **dict.fromkeys(("RC101", "RC305", "RC504", "RC510", "RC701", "RC902"), _RARELY_RIGHT),
-    "RC104": (
-        is_for_others,
-        is_idle,
-        goes_elsewhere,
-        is_only_one,
-        _refuted_by(is_for_evaluation),
-    ),
-    **dict.fromkeys(("RC301", "RC302"), _OF_LAYERS),
-    "RC303": (*_RARELY_RIGHT, _refuted_by(is_far_from_optimizer)),
-    "RC401": (*_OF_VALUES, is_under_condition),
-    "RC402": (
-        *_OF_PROGRAMS,
-        _refuted_by(is_path),
-        _refuted_by(is_left_out),
-        is_unsure,
-    ),
-    "RC406": _OF_NUMBERS,
-    "RC407": (
-        *_OF_VALUES,
-        is_seeded_in_some_way,
-        is_one_of_several,
-        _refuted_by(is_played),
-        is_drawn_on_request,
-    ),
-    **dict.fromkeys(("RC501", "RC512"), _OF_ORDERS),
-    **dict.fromkeys(("RC502", "RC507"), _OF_VALUES),
-    "RC505": (*_OF_VALUES, is_unsure, is_careful),
-    "RC508": (*_OF_VALUES, is_of_queue),
-    "RC511": (*_OF_VALUES, _refuted_by(is_for_evaluation)),
-    "RC602": _OF_NETS,
-    "RC703": (is_for_others,),
-    "RC706": (*_OF_NETS, has_no_convolution, is_for_tests),
-}
-"""What each rule must show. Other rules need a training in a loop, and code that is for it."""
+    steps: int = globals()[doubt.rstrip("!")](order, hit)
+    if doubt.endswith("!"):
+        return 2 * steps
+    return steps
 
 
-def _where_nothing_seeds(order: Order) -> bool:
-    return not speaks_of_seeds(order)
+def _may_be_error(order: Order, code: str) -> bool:
+    """Return whether a finding in a folder may be an error.
 
-
-_ERRORS: Mapping[str, Callable[[Order], bool]] = {
-    # An optimizer takes these weights: right in 177 of 180 places.
-    "RC301": lambda order: True,
-    # The layer draws in each pass. Where the program speaks of seeds, it may reach it in a way that
-    # is not seen: 14 of 17 places there, 9 of 9 elsewhere.
-    "RC401": _where_nothing_seeds,
-    # A program that trains seeds from the clock itself, and no function that something else calls.
-    "RC402": lambda order: order.whole,
-    # Libraries and environments have their own ways to be seeded: right in 19 of 20 places where
-    # the program speaks of none, in 9 of 15 elsewhere.
-    "RC407": _where_nothing_seeds,
-    # The order, the changes and the choice of the samples of a training: right in 108 of 110.
-    **dict.fromkeys(("RC501", "RC511", "RC512"), lambda order: True),
-}
-"""Rules of which a finding in a folder may be an error, and what that needs."""
+    Of other rules too few were read in public code, or too few of those were right.
+    """
+    match _ERRORS.get(code):
+        case "surely":
+            return True
+        case "where_nothing_seeds":
+            return not speaks_of_seeds(order)
+        case "in_programs":
+            return order.whole
+    return False
