@@ -73,6 +73,7 @@ def is_deterministic(order: Order) -> bool:
     )
 
 
+@kept
 def first_use(order: Order, kind: str, *, sure: bool = False) -> Step | None:
     """Return the first call that puts something on an accelerator, as `model.cuda()`.
 
