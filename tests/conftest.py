@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import atexit
 import compileall
-import io
 import functools
+import io
 import json
 import os
 import signal

@@ -128,7 +128,7 @@ def scan(
     _refuse(diff=diff, fix=fix, jobs=jobs)
     from reprocheck.scan import baseline as baselines, options, scan as run
     from reprocheck.scan.cache import default_folder
-    from reprocheck.scan.select import without
+    from reprocheck.scan.options import without
 
     given = _given(paths or [], stdin_filename)
     wanted = [] if given else _existing(paths or [Path()])

@@ -1,8 +1,8 @@
 """How things are seeded: generators of the process, generators of one's own, loaders and their
 workers. Patches, causes, the search and the fix of a resume take it from here.
 
-Which calls of which libraries seed is in `reprocheck.scan.vocabulary`: that is what the scan reads,
-and this is what fixes write.
+The table is `reprocheck.scan.vocabulary/seeds.toml`: the scan reads what calls seed, and fixes what
+to write.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import msgspec
+
 from reprocheck.model import SourceLine
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.fixes import KeepOrder, SeedCall
 from reprocheck.scan.checks import tables
-from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.names import last_part
-from reprocheck.scan.vocabulary import names
+from reprocheck.scan.vocabulary import rows, words
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stream:
+class Stream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A generator of the process.
 
     name         the name of the generator in the ladder
@@ -50,52 +50,15 @@ class Stream:
         return f"{self.module}.{self.seed}({self.number})"
 
 
-STREAMS = (
-    Stream(
-        name="python",
-        titles=("Python's random",),
-        module="random",
-        seed="seed",
-        draws="random",
-        read="getstate()",
-        write="setstate({})",
-    ),
-    Stream(
-        name="numpy",
-        titles=("NumPy",),
-        module="numpy",
-        seed="random.seed",
-        draws="numpy.random",
-        read="random.get_state()",
-        write="random.set_state({})",
-    ),
-    Stream(
-        name="torch",
-        titles=("torch",),
-        module="torch",
-        seed="manual_seed",
-        draws="torch",
-        read="get_rng_state()",
-        write="set_rng_state({}{})",
-    ),
-    Stream(
-        name="cuda",
-        titles=("the accelerator's generator",),
-        module="torch",
-        seed="manual_seed",
-        read="cuda.get_rng_state_all()",
-        write="cuda.set_rng_state_all({})",
-    ),
-    Stream(
-        name="mindspore",
-        titles=("MindSpore", "MindSpore's data pipeline"),
-        module="mindspore",
-        seed="set_seed",
-        number="1",  # it takes no 0
-    ),
-    Stream(name="tensorflow", titles=("TensorFlow",), module="tensorflow", seed="random.set_seed"),
-    Stream(name="keras", titles=("Keras",), module="keras", seed="utils.set_random_seed"),
-)
+class State(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the state of a generator of one's own is read and set, by its class or maker."""
+
+    calls: str
+    read: str
+    write: str
+
+
+STREAMS = tuple(rows("seeds", "stream", list[Stream]))
 BY_NAME = {stream.name: stream for stream in STREAMS}
 BY_TITLE = {title: stream for stream in STREAMS for title in stream.titles}
 TF_KERAS = Stream(
@@ -104,31 +67,30 @@ TF_KERAS = Stream(
 """Keras of a program that has it from TensorFlow, which may be another one than `keras`."""
 
 STATES = {
-    "torch.Generator": ("{}.get_state()", "{}.set_state({{}})"),
-    "random.Random": ("{}.getstate()", "{}.setstate({{}})"),
-    "numpy.random.Generator": ("{}.bit_generator.state", "{}.bit_generator.state = {{}}"),
-    "numpy.random.default_rng": ("{}.bit_generator.state", "{}.bit_generator.state = {{}}"),
+    name: (row.read, row.write)
+    for row in rows("seeds", "state", list[State])
+    for name in row.calls.split()
 }
 """Generators of one's own: how their state is read and set, by class or maker."""
 MAKERS_WITH_SEED = {
-    last_part(name): MAKERS[name]
-    for name in (*names("generators", "from_system"), "keras.random.SeedGenerator")
+    last_part(name): row.keyword
+    for name, row in tables.makers().items()
+    if row.without in ("system", "stream")
 }
 """What makes a generator of one's own, and the keyword of its seed, which comes first."""
+_SEEDING: tuple[tables.Seeds | tables.Maker, ...] = (
+    *rows("seeds", "seed", list[tables.Seeds]),
+    *tables.makers().values(),
+)
 WITH_NUMBER = {
-    "seed": "manual_seed",
-    "seed_all": "manual_seed_all",
-    "from_non_deterministic_state": "from_seed",
+    last_part(name): last_part(row.instead)
+    for row in _SEEDING
+    for name in row.calls.split()
+    if row.instead
 }
 """Functions and methods that take no seed, each with the one beside it that does."""
-PRIMITIVES = {
-    "Dropout": ("Seed0", 1),
-    "RandomChoiceWithMask": ("seed", 1),
-    "bernoulli": ("seed", 2),
-}
-"""MindSpore's random primitives whose seed is not called `seed`, or is not their first argument:
-the keyword of it, and its place.
-"""
+PRIMITIVES = {name: (row.keyword, row.position) for name, row in tables.primitives().items()}
+"""MindSpore's random primitives: the keyword of their seed, and its place."""
 
 TORCH_GENERATOR = "{torch}.Generator().manual_seed(0)"
 """A generator for a loader or a split."""
@@ -139,13 +101,7 @@ WORKER_SEED = "{torch}.initial_seed()"
 the loader's generator is seeded.
 """
 
-TAKE_A_SEED = frozenset(
-    {
-        *("manual_seed", "manual_seed_all", "seed", "seed_all", "set_seed", "set_random_seed"),
-        *("seed_everything", "default_rng", "RandomState", "SeedSequence", "Random", "from_seed"),
-        "PRNGKey",
-    }
-)
+TAKE_A_SEED = words("seeds", "take_a_seed")
 """What takes a number as a seed, by the last part of its name."""
 
 

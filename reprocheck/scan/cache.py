@@ -20,7 +20,7 @@ import msgspec
 
 from reprocheck.files.atomic import replacing
 from reprocheck.scan.finding import Finding, Unreadable
-from reprocheck.scan.outline import Outline
+from reprocheck.scan.source import Outline
 
 KEPT_DAYS = 30
 

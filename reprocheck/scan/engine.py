@@ -7,15 +7,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from reprocheck.scan import files, pinned_versions, select as selection, workers
+from reprocheck.scan import files, options, pinned_versions, workers
 from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
-from reprocheck.scan.collect import Read, collected, group_key, groups
+from reprocheck.scan.collect import ByFile, Read, collected, forget, group_key, groups
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
 from reprocheck.scan.judge import finished
 from reprocheck.scan.programs import EXECUTION
 from reprocheck.scan.project import Module, Project
-from reprocheck.scan.resolve import ByFile, forget
 
 Progress = Callable[[int, int], None]
 NOTHING_GIVEN: Mapping[Path, bytes] = MappingProxyType({})
@@ -58,7 +57,7 @@ def scan(
     Raises UsageError for a rule that does not exist.
     """
     tables.extend(libraries)
-    chosen, left_out = selection.codes(select, "--select"), selection.codes(ignore, "--ignore")
+    chosen, left_out = options.codes(select, "--select"), options.codes(ignore, "--ignore")
     forget()
     pinned_versions.forget()
     kept = Cache(cache, extra=libraries)

@@ -11,14 +11,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from reprocheck.scan.finding import Unreadable
-from reprocheck.scan.vocabulary import words
+from reprocheck.scan.vocabulary import names, words
 
 SUFFIXES = (".py", ".pyw", ".ipynb")
 LEFT_OUT = words("folders", "left_out")
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 _STANDARD_LIBRARY = Path(os.__file__).parent
-_ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
-_TOPS = ("README.md", "README.rst", "LICENSE", "requirements.txt", ".gitignore")
+_ROOTS = names("folders", "roots")
+_TOPS = names("folders", "tops")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +79,7 @@ def _below(folder: Path, exclude: tuple[str, ...], problems: list[Unreadable]) -
         path = shown(Path(error.filename or folder))
         problems.append(Unreadable(path=path, reason=f"cannot be listed: {error.strerror}"))
 
-    for top, folders, names in os.walk(folder, followlinks=True, onerror=failed):
+    for top, folders, inside in os.walk(folder, followlinks=True, onerror=failed):
         try:
             status = Path(top).stat()
         except OSError as error:
@@ -91,7 +91,7 @@ def _below(folder: Path, exclude: tuple[str, ...], problems: list[Unreadable]) -
             continue
         seen.add((status.st_dev, status.st_ino))
         folders[:] = sorted(name for name in folders if not _is_left_out(Path(top, name), exclude))
-        for name in sorted(names):
+        for name in sorted(inside):
             path = Path(top, name)
             if name.endswith(SUFFIXES) and not _matches(path, exclude):
                 yield path

@@ -1,13 +1,15 @@
-"""Find all findings of a project: run every check on every module, and apply ignore comments."""
+"""Find all findings of a project: run every check on every module, drop what another finding says,
+and apply ignore comments.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import filterfalse
+from itertools import filterfalse, groupby
 from operator import attrgetter
 from pathlib import Path
 
@@ -19,7 +21,6 @@ from reprocheck.scan.aliases import FRAMEWORKS
 from reprocheck.scan.checks.certainty import lowered
 from reprocheck.scan.checks.other_programs import is_below_guard, is_chore, is_trial
 from reprocheck.scan.checks.repetition import with_repetition
-from reprocheck.scan.duplicate_findings import each_once
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
 from reprocheck.scan.index import last_line
 from reprocheck.scan.order import Order
@@ -27,7 +28,45 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Check, Hit, checks
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 from reprocheck.scan.values import WALK
-from reprocheck.scan.vocabulary import by_name
+from reprocheck.scan.vocabulary import by_name, words
+
+_ANSWERED: Mapping[str, frozenset[str]] = {
+    "RC402": frozenset({"RC404", "RC407", "RC504", "RC505"}),
+    "RC404": frozenset({"RC407", "RC504", "RC505"}),
+    "RC503": frozenset({"RC402", "RC404", "RC407", "RC504", "RC505"}),
+    "RC509": frozenset({"RC514"}),
+    **dict.fromkeys(("RC304", "RC502", "RC504", "RC601", "RC705", "RC802"), frozenset({"RC407"})),
+}
+"""What a rule says, others say again of the same expression or of a part of it: a seed that is
+drawn from the operating system is one matter, and the generator in it is no second one.
+"""
+
+
+def each_once(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings without repetitions of another one of the expression around."""
+    kept = []
+    for _, group in groupby(sorted(findings, key=_file), key=_file):
+        here = list(group)
+        kept += [one for one in here if not any(_answers(other, one) for other in here)]
+    return kept
+
+
+def _file(finding: Finding) -> str:
+    return finding.path
+
+
+def _answers(one: Finding, other: Finding) -> bool:
+    is_same_matter = other.code in _ANSWERED.get(one.code, ())
+    return is_same_matter and _start(one) <= _start(other) and _end(other) <= _end(one)
+
+
+def _start(finding: Finding) -> tuple[int, int]:
+    return finding.joined_line, finding.column
+
+
+def _end(finding: Finding) -> tuple[int, int]:
+    return finding.joined_line + finding.end_line - finding.line, finding.end_column
+
 
 _WITHOUT_NETS = ("sklearn", "numpy")
 _WITH_NETS = frozenset(FRAMEWORKS) - {"numpy"}
@@ -188,7 +227,7 @@ def is_test(module: Module) -> bool:
 
 _TEST_FILE = re.compile(r"test_|conftest$|\w+_test$")
 _TEST_FOLDERS = frozenset({"test", "tests"})
-_OF_TESTS = frozenset({"pytest", "unittest", "absl.testing"})
+_OF_TESTS = words("folders", "of_tests")
 
 
 def _problem(module: Module, what: str, error: Exception) -> Unreadable:

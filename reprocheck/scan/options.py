@@ -1,4 +1,4 @@
-"""Read `[tool.reprocheck.scan]` of the nearest pyproject.toml.
+"""Read `[tool.reprocheck.scan]` of the nearest pyproject.toml, and which rules are asked for.
 
 `select`, `ignore` and `exclude` are lists of texts, `libraries` and `per-file-ignores` are tables,
 and `baseline` is a file.
@@ -6,13 +6,18 @@ and `baseline` is a file.
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reprocheck.errors import SettingsError
+from reprocheck.errors import SettingsError, UsageError
+from reprocheck.rules import catalogue, find, nearest
+from reprocheck.scan.files import matches
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result
 
 LISTS = ("select", "ignore", "exclude")
 
@@ -62,7 +67,8 @@ class Options:
 
     select, ignore     codes or names of rules to use and to leave out
     exclude            patterns of paths to leave out
-    libraries          calls of the project's libraries, each with the argument that seeds it
+    libraries          calls of the project's libraries that differ from run to run, each with the
+                       argument that seeds it
     per_file_ignores   patterns of paths, each with the rules to leave out there
     folder             the folder of pyproject.toml, to which these patterns are relative
     baseline           the file of known findings; None without one
@@ -72,7 +78,6 @@ class Options:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     libraries: tuple[tuple[str, str], ...] = ()
-    """Calls that differ from run to run unless they are given an argument, and that argument."""
     per_file_ignores: Mapping[str, list[str]] = field(default_factory=dict)
     folder: Path = Path()
     baseline: Path | None = None
@@ -121,3 +126,60 @@ def _read(path: Path) -> Options:
         folder=path.parent,
         baseline=baseline,
     )
+
+
+def codes(words: Iterable[str], option: str) -> frozenset[str]:
+    """Return the codes that words such as `RC301`, `RC5`, `unseeded-weights` or `RC1,RC2` stand
+    for.
+
+    Raises UsageError.
+    """
+    single = filter(None, re.split(r"[\s,]+", " ".join(words)))
+    return frozenset().union(*(_codes(word, option) for word in single))
+
+
+def without(result: Result, ignored: Mapping[str, Sequence[str]], folder: Path) -> Result:
+    """Return the result without what is not wanted in some files.
+
+    ignored    patterns of paths, each with the rules that it leaves out
+    folder     what the patterns are relative to
+
+    Raises UsageError for a rule that does not exist.
+    """
+    left_out = {
+        pattern: codes(words, f"per-file-ignores of {pattern}")
+        for pattern, words in ignored.items()
+    }
+
+    def is_wanted(finding: Finding) -> bool:
+        path = os.path.relpath(finding.path, folder).replace(os.sep, "/")
+        return not any(
+            finding.code in unwanted and matches(path, pattern)
+            for pattern, unwanted in left_out.items()
+        )
+
+    return replace(
+        result,
+        findings=tuple(filter(is_wanted, result.findings)),
+        suppressed=tuple(filter(is_wanted, result.suppressed)),
+    )
+
+
+def _codes(word: str, option: str) -> set[str]:
+    every = {entry.code for entry in catalogue()}
+    if word.lower() == "all":
+        return {UNUSED_IGNORE, *every}
+    if word.lower() == UNUSED_IGNORE:
+        return {UNUSED_IGNORE}
+    entry = find(word)
+    if entry is not None:
+        return {entry.code}
+    is_beginning = re.fullmatch(r"(?i)RC\d{0,3}", word) is not None
+    matching = {code for code in every if is_beginning and code.startswith(word.upper())}
+    if not matching:
+        close = nearest(word)
+        advice = "`reprocheck rules` lists them."
+        if close:
+            advice = f"Did you mean {' or '.join(close)}?"
+        raise UsageError(f"{option} {word}: there is no such rule.", advice)
+    return matching

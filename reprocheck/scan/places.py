@@ -36,8 +36,7 @@ OF_OBJECTS = "a set of objects"
 _DEEPEST = 8
 """How many values one behind the other are followed from a line to what feeds it."""
 _MOST = 400
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
-"""Where a statement holds others: of these, what it is fed by is asked of each by itself."""
+_BLOCKS = names("places", "blocks")
 _LONGEST = 80
 _KEEP_ORDER = names("places", "keep_order")
 _TELLING = words("places", "telling")
@@ -201,8 +200,7 @@ def draws(order: Order) -> Iterator[Place]:
             yield replace(_place("draw", drawing.call), one=takes_one)
 
 
-_DRAWN = ("random.", "numpy.random.", "torch.rand()")
-"""How the names begin of what draws a number or an order; tensors are drawn in every program."""
+_DRAWN = names("places", "drawn")
 
 
 def generators(order: Order) -> Iterator[Place]:

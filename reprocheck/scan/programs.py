@@ -10,11 +10,11 @@ from pathlib import Path
 from reprocheck.files.source_text import UnreadableError
 from reprocheck.scan import execution
 from reprocheck.scan.checks import streams, tables
-from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.project import Execution, Module, Project, Resolver
 from reprocheck.scan.source import parse
 from reprocheck.scan.steps import Call
+from reprocheck.scan.syntax import is_guard
 from reprocheck.scan.vocabulary import words
 
 TRAINING = words("training", "methods")

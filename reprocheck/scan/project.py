@@ -1,28 +1,52 @@
-"""The modules of a scan, and how they import one another."""
+"""The modules of a scan, how they import one another, and which functions outside of it seed."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reprocheck.scan.external_modules import seeding
-from reprocheck.scan.index import Index, of_kind
+from reprocheck.scan.checks import tables
+from reprocheck.scan.index import Index, of_kind, within
 from reprocheck.scan.memo import KEPT
-from reprocheck.scan.names import Names, with_name
-from reprocheck.scan.outline import Outline, imported, outlined
+from reprocheck.scan.names import Names, last_word, with_name
 from reprocheck.scan.pinned_versions import Pins
-from reprocheck.scan.recursion import deep
-from reprocheck.scan.source import Source
-from reprocheck.scan.values import Place
+from reprocheck.scan.source import Outline, Source, deep, imported, outlined
+from reprocheck.scan.values import Place, place
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution import Body
     from reprocheck.scan.order import Order
+
+
+_DEPTH = 4
+"""Functions that call one another until one of them seeds."""
+
+
+def seeding(modules: Iterable[Module]) -> frozenset[Place]:
+    """Return the places of functions that seed, themselves or through functions that they call, by
+    name.
+    """
+    functions: dict[Place, tuple[str, set[str]]] = {}
+    for module in modules:
+        for function in module.index.functions:
+            name, around = function.name, module.parent(function)
+            if name == "__init__" and isinstance(around, ast.ClassDef):
+                name = around.name
+            called = {last_word(call.func) for call in within(function, ast.Call)}
+            functions[place(module, function)] = name, called
+    names = set(tables.last_parts())
+    seeders: dict[Place, str] = {}
+    for _ in range(_DEPTH):
+        for at, (name, called) in functions.items():
+            if not names.isdisjoint(called):
+                seeders[at] = name
+        names.update(seeders.values())
+    return frozenset(seeders)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

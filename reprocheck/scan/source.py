@@ -1,4 +1,4 @@
-"""Read a file as source code: bytes to text to syntax tree, from .py and .ipynb.
+"""Read a file as source code: bytes to text to syntax tree and outline, from .py and .ipynb.
 
 Any problem with a file raises `UnreadableError` with the reason.
 """
@@ -10,16 +10,22 @@ import hashlib
 import io
 import re
 import stat
+import sys
 import tokenize
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 
+import msgspec
+
 from reprocheck.files.source_text import Cell, UnreadableError, code_cells, split
+from reprocheck.scan.names import absolute
 
 LARGEST = 32 * 1024 * 1024
 """Bytes; a larger file is data rather than code."""
@@ -230,3 +236,71 @@ def _syntax_reason(error: SyntaxError, text: str) -> str:
     if _PYTHON_2.search(line) or "did you mean print(" in message.lower():
         return f"Python 2: {message}"
     return f"does not parse: {message}"
+
+
+RECURSION = 6_000
+"""Python calls inside of one another that an execution may take, and a text that is parsed again:
+long expressions and deep calls need more than the default.
+"""
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Raise the recursion limit to at least `RECURSION` for the duration of a `with` block."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+"""The fields of statements that hold statements, or what holds them."""
+
+Import = tuple[int, str, tuple[str, ...]]
+"""An import: its level, the module, and the names that are taken from it; no names for `import`."""
+
+
+class Outline(msgspec.Struct, frozen=True):
+    """The length and the imports of a file.
+
+    lines         the number of lines
+    imports       (level, module, names) of each import
+    problem       why the file cannot be read; empty if it can
+    problem_line  the line of this problem, if known
+    """
+
+    lines: int = 0
+    imports: tuple[Import, ...] = ()
+    problem: str = ""
+    problem_line: int | None = None
+
+
+def outlined(tree: ast.Module, lines: Sequence[str]) -> Outline:
+    """Return the outline of a file that could be parsed."""
+    imports: list[Import] = []
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.Import(names=aliases):
+                imports += [(0, alias.name, ()) for alias in aliases]
+            case ast.ImportFrom(names=aliases, level=level, module=module):
+                imports.append((level, module or "", tuple(alias.name for alias in aliases)))
+            case _:
+                waiting += chain.from_iterable(getattr(node, body, ()) for body in _BODIES)
+    return Outline(lines=len(lines), imports=tuple(sorted(set(imports))))
+
+
+def imported(outline: Outline, name: str, *, package: bool) -> Iterator[str]:
+    """Yield the dotted names of the modules that a file imports, and of the names that it imports
+    from them, which may be modules, too.
+
+    name     dotted name of the importing module
+    package  whether the importing module is a package
+    """
+    for level, module, names in outline.imports:
+        origin = absolute(level, module, name, package=package)
+        yield origin
+        yield from (f"{origin}.{one}" for one in names if one != "*")

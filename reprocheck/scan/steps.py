@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.values import UNKNOWN, Constant, Value
@@ -42,6 +43,10 @@ class Step:
     contexts       `with` blocks around the step, those of callers included
     by             the library call that got the function or object around the step and calls it;
                    None if the user's code calls it
+    called         the full name of what a call calls; empty for other steps
+    method         the last part of this name; empty for other steps
+    library_method the same of a library's function alone; empty for the user's own
+    stored         the name to which an assignment assigns; empty for other steps
     """
 
     node: ast.AST
@@ -51,6 +56,10 @@ class Step:
     through: tuple[tuple[Module, ast.AST], ...] = ()
     contexts: tuple[Value, ...] = ()
     by: Call | None = None
+    called: str = field(default="", init=False)
+    method: str = field(default="", init=False)
+    library_method: str = field(default="", init=False)
+    stored: str = field(default="", init=False)
 
     @property
     def line(self) -> int:
@@ -100,26 +109,6 @@ class Step:
         return ()
 
     @property
-    def called(self) -> str:
-        """Return the full name of what a call calls; empty for other steps."""
-        return ""
-
-    @property
-    def method(self) -> str:
-        """Return the last part of the name of what a call calls; empty for other steps."""
-        return ""
-
-    @property
-    def library_method(self) -> str:
-        """Return the last part of the name of a called library function; empty for other steps."""
-        return ""
-
-    @property
-    def stored(self) -> str:
-        """Return the name to which an assignment assigns; empty for other steps."""
-        return ""
-
-    @property
     def driver(self) -> str:
         """Return the method of the library that calls the user's function around the step; empty if
         none.
@@ -154,22 +143,11 @@ class Call(Step):
     own: bool = False
     result: Value = UNKNOWN
 
-    @property
-    def called(self) -> str:
-        """Return the full name of what is called."""
-        return self.name
-
-    @property
-    def method(self) -> str:
-        """Return the last part of the name."""
-        return self.name.rpartition(".")[2]
-
-    @property
-    def library_method(self) -> str:
-        """Return the last part of the name; empty for a user's own function."""
-        if self.own:
-            return ""
-        return self.method
+    def __post_init__(self) -> None:
+        self.called = self.name
+        self.method = self.name.rpartition(".")[2]
+        if not self.own:
+            self.library_method = self.method
 
     @property
     def first(self) -> Value:
@@ -193,10 +171,7 @@ class Call(Step):
 
     def named(self, *names: str) -> bool:
         """Return whether the call has one of these names; `torch.nn.*` is a prefix."""
-        return any(
-            self.name == name or (name.endswith(".*") and self.name.startswith(name[:-1]))
-            for name in names
-        )
+        return self.name in names or self.name.startswith(_prefixes(names))
 
     def argument(self, position: int | None, *keywords: str) -> Value | None:
         """Return the argument at a position or under a keyword; None if it is not given.
@@ -211,6 +186,12 @@ class Call(Step):
         return UNKNOWN if self.open else None
 
 
+@cache
+def _prefixes(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the beginnings for which names such as `torch.nn.*` stand."""
+    return tuple(name[:-1] for name in names if name.endswith(".*"))
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Store(Step):
     """An assignment to an attribute or item of a library: `torch.backends.cudnn.benchmark`,
@@ -221,10 +202,8 @@ class Store(Step):
     value: Value
     target: Value | None = None
 
-    @property
-    def stored(self) -> str:
-        """Return the name that is assigned to."""
-        return self.name
+    def __post_init__(self) -> None:
+        self.stored = self.name
 
     @property
     def inputs(self) -> tuple[Value, ...]:

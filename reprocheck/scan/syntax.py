@@ -1,4 +1,4 @@
-"""Look at single syntax nodes: the parts of calls, assignments and classes."""
+"""Look at single syntax nodes: parts of calls, assignments and classes, the guard of a program."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reprocheck.scan.steps import Step
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
+
 
 Item = TypeVar("Item")
 
@@ -116,3 +117,12 @@ def are_all(items: Iterable[Item], holds: Callable[[Item], bool]) -> bool:
 def holds_none(test: ast.AST) -> bool:
     """Return whether the constant `None` occurs in an expression."""
     return any(part.value is None for part in within(test, ast.Constant))
+
+
+def is_guard(statement: ast.AST) -> bool:
+    """Return whether a statement is `if __name__ == "__main__":`."""
+    if not isinstance(statement, ast.If):
+        return False
+    names = {name.id for name in within(statement.test, ast.Name)}
+    constants = {constant.value for constant in within(statement.test, ast.Constant)}
+    return "__name__" in names and "__main__" in constants

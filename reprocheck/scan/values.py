@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from reprocheck.scan.index import of_kind
 
 if TYPE_CHECKING:
-    from reprocheck.scan.execution.frame import Frame
+    from reprocheck.scan.execution.machine import Frame
     from reprocheck.scan.project import Module
     from reprocheck.scan.steps import Call
 
@@ -179,19 +179,15 @@ class Made(Value):
     """The result of calling a function or class of a library.
 
     call     the call that made it
-    pending  the user's functions and objects that it has not called yet
-    facts    attributes that are known, by name
+    pending  the user's functions and objects that it was given and will call later, as the dataset
+             of a loader
+    facts    attributes that are known, by name: those that were set on it, the arguments of a
+             parser with their defaults
     """
 
     call: Call
     pending: list[Value] = field(default_factory=list)
-    """The user's functions and objects that it was given and will call later (the dataset of a
-    loader, the target of a thread).
-    """
     facts: dict[str, Value] = field(default_factory=dict)
-    """Attributes that were set on it, and what is known of them otherwise (arguments of a parser
-    with their defaults).
-    """
 
     @property
     def name(self) -> str | None:
@@ -237,7 +233,7 @@ class Items(Value):
     items  the items; a comprehension has one
     keys   the keys of a dict, one for each item
     over   the iterables of a comprehension
-    whole  whether these are surely all items
+    whole  whether these are surely all items, in order: then an index can be looked up
     """
 
     kind: str
@@ -245,7 +241,6 @@ class Items(Value):
     keys: list[Value] = field(default_factory=list)
     over: tuple[Value, ...] = ()
     whole: bool = True
-    """Whether `items` are all, in order: then an index can be looked up."""
 
     @property
     def name(self) -> str:
@@ -330,8 +325,8 @@ class Function(Value):
 
     owner  the object or class to which the method is bound; None for a plain function
     first, named  arguments that `functools.partial` has already given
-    kind   `static` or `class` for such methods, else empty
-    wrapper  the function that a decorator puts in place of this one
+    kind   `property`, `static` or `class` by its decorator, else empty
+    wrapper  the function that a decorator of the user's puts in place of this one
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -345,11 +340,7 @@ class Function(Value):
     first: tuple[Value, ...] = ()
     named: dict[str, Value] = field(default_factory=dict)
     kind: str = ""
-    """`property`, `static`, `class` by its decorator; empty otherwise."""
     wrapper: Function | None = None
-    """What a decorator of the user's has put around it: a call runs that, which calls the
-    function.
-    """
 
     @property
     def name(self) -> str:
@@ -448,7 +439,6 @@ class Instance(Value):
     attributes: dict[str, Value] = field(default_factory=dict)
     inputs: tuple[Value, ...] = ()
     ran: set[str] = field(default_factory=set)
-    """Methods that were executed."""
 
     @property
     def name(self) -> str:

@@ -202,8 +202,8 @@ def source_files(folder: Path, wanted: Callable[[Path, bytes], bool]) -> Iterato
     """
     from reprocheck.files.source_text import UnreadableError
     from reprocheck.scan import files
-    from reprocheck.scan.entry import is_guard
     from reprocheck.scan.source import parse, read
+    from reprocheck.scan.syntax import is_guard
 
     found, _ = files.find([folder])
     for path in sorted(file.path for file in found):

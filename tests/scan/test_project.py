@@ -9,11 +9,10 @@ import pytest
 
 from reprocheck.scan import patched, scan
 from reprocheck.scan.cache import Cache
-from reprocheck.scan.collect import collected, groups
+from reprocheck.scan.collect import collected, forget, groups, locate, module_name
 from reprocheck.scan.files import find
 from reprocheck.scan.formats.text import left_out
 from reprocheck.scan.programs import of_text
-from reprocheck.scan.resolve import forget, locate, module_name
 
 
 @pytest.fixture

@@ -22,21 +22,19 @@ from reprocheck.scan.values import Constant, Items, Made, Value, is_none, litera
 from reprocheck.scan.vocabulary import names, words
 
 ARRIVES = words("arrival", "arrives")
-ARRIVES_BY_METHOD = frozenset({"imap_unordered", "as_completed", "map_unordered"})
+ARRIVES_BY_METHOD = words("arrival", "arrives_by_method")
 _QUEUES = frozenset(f"{name}().get" for name in names("arrival", "queues"))
 _WRITES = words("arrival", "writes")
 _THREADS = names("arrival", "threads")
 _POOLS = names("arrival", "pools")
 _STARTS = frozenset(map(last_part, (*_POOLS, "threading.Thread")))
 """Methods and classes to which a function is given that threads run."""
-_LOCKS = ("Lock", "RLock", "Semaphore", "Condition")
+_LOCKS = names("arrival", "locks")
 
 
 _OF_THREADS = frozenset({"map", "interleave"})
-_OF_GENERATORS = ("uniform", "normal", "truncated_normal", "binomial", "uniform_full_int")
-"""Methods by which a generator object of TensorFlow draws."""
-_PIPELINES = frozenset({"map", "batch", "GeneratorDataset"})
-"""What runs functions of the user's in the workers of a MindSpore pipeline."""
+_OF_GENERATORS = names("arrival", "of_generators")
+_PIPELINES = words("arrival", "pipelines")
 _UNORDERED_OPTION = re.compile(r"^tensorflow\..*deterministic$")
 _SET_WORKERS = "mindspore.dataset.config.set_num_parallel_workers"
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp)
@@ -358,8 +356,7 @@ def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
     return by.method != "Process" or any(order.methods("share_memory"))
 
 
-_ENVIRONMENTS = ("gymnasium.", "gym.")
-"""A step of an environment writes no weights."""
+_ENVIRONMENTS = names("arrival", "environments")
 
 
 def _are_several(order: Order, by: Call) -> bool:

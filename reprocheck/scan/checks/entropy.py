@@ -131,7 +131,7 @@ def is_text(value: Value, depth: int = 0) -> bool:
 
 _TEXT_CALLS = words("entropy", "text_calls")
 _TEXTS = words("entropy", "texts")
-_GIVE_TEXTS = frozenset({"split", "splitlines", "listdir", "glob", "keys", "readlines"})
+_GIVE_TEXTS = words("entropy", "give_texts")
 
 
 def _holds_text(value: Value, depth: int) -> bool:

@@ -11,53 +11,41 @@ from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import order_use, other_programs, reach, sequences, streams
+from reprocheck.scan.checks import order_use, other_programs, sequences, streams, training
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Items, Made, Part, Value, text_of
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
 
 _LISTS = words("files", "lists")
-_ENTRIES = frozenset({"walk", "fwalk", "scandir"})
-"""What these give cannot be sorted as it is."""
+_ENTRIES = words("files", "entries")
 _PATH_LISTS = frozenset({"iterdir", "rglob"})
 TEMPORARY = names("files", "temporary")
 _RANDOM_NAMES = frozenset(
     {*TEMPORARY, "uuid.uuid4", "uuid.uuid1", "secrets.token_hex", "secrets.token_urlsafe"}
 )
 _RESTORES = words("files", "restores")
-_DATA = re.compile(
-    r"(?:^|_)"
-    r"(?:data|sample|image|file|path|example|corpus|vocab|shard"
-    r"|read|prepare|split|build|main|train|fold|scan|label|class)"
-)
-# A function of such a name does its work on all files, whichever comes first.
-_CHORES = re.compile(
-    r"^_?on_"
-    r"|log|monitor|plot|config|upload|download|clean|remove|delete|copy|check|show|print"
-    r"|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
-)
-_ASKS_WHICH = re.compile(r"existing|available")
-"""A function of such a name tells which files are there, also in a data set."""
+_DATA = pattern("files", "data")
+_CHORES = pattern("files", "chores")
+_ASKS_WHICH = pattern("files", "asks_which")
 _ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _PASSING = (ast.Call, ast.Starred, ast.keyword, ast.Return)
 _TAKING = (*_ASSIGNING, *_PASSING, ast.comprehension, ast.For, ast.BinOp)
 """What stands around names that go on to be used."""
-_GIVES_SAMPLES = frozenset({"__getitem__", "__iter__", "__next__"})
-_KEEP_NAMES = frozenset({"builtins.str", "builtins.list", "os.path.basename"})
-_OF_DICTS = frozenset({"values", "keys", "items"})
-_METHODS_OF_PATHS = frozenset({"read_text", "read_bytes", "write_text", "write_bytes"})
-_PATH_SECOND = frozenset({"torch.save", "joblib.dump", "pickle.dump", "mindspore.save_checkpoint"})
-"""Functions that are given what to save before where to."""
-_JOINS = frozenset({"pathlib.Path", "builtins.str", "os.path.join", "pathlib.PurePath"})
+_GIVES_SAMPLES = words("files", "gives_samples")
+_KEEP_NAMES = words("files", "keep_names")
+_OF_DICTS = words("files", "of_dicts")
+_METHODS_OF_PATHS = words("files", "methods_of_paths")
+_PATH_SECOND = words("files", "path_second")
+_JOINS = words("files", "joins")
 _BETWEEN = {"Div": "/", "Add": ""}
 """What stands between two parts of a path, by the operator that joins them."""
 _FROM_NAMES = {"sorted": "the order", "hash": "the number", "crc32": "the number"}
 _MOST = 200
-_TESTS = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir"})
+_TESTS = words("files", "tests")
 _LOADS = words("files", "loads")
 _SAVES = words("files", "saves")
 _GENERATORS = re.compile("rng|random|seed")
@@ -68,7 +56,7 @@ _LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 def directory_order(order: Order) -> Iterator[Hit]:
     """Find names of files that are used in the order in which the file system gives them."""
     for call in filterfalse(is_sorted_around, filter(lists, every(order))):
-        if sequences.is_sorted_later(order, call.result) or reach.is_evaluation(call):
+        if sequences.is_sorted_later(order, call.result) or training.is_evaluation(call):
             continue
         use = _use(order, call)
         if use is None:
@@ -79,7 +67,7 @@ def directory_order(order: Order) -> Iterator[Hit]:
         listing = call.name if call.name in _LISTS else f"Path.{call.method}"
         message = f"`{listing}` gives names in no guaranteed order, and {use.how}"
         is_sure = use.strong or streams.uses_framework(order)
-        severity: Severity | None = None if is_sure and not reach.is_unused(order) else "note"
+        severity: Severity | None = None if is_sure and not training.is_unused(order) else "note"
         patchable = call.method not in _ENTRIES
         yield hit("RC104", call, message, severity=severity, patchable=patchable)
 
@@ -94,9 +82,7 @@ def _is_of_logs(call: Call) -> bool:
     return any(map(_NAMES_LOGS.search, of_kind(texts, str)))
 
 
-_ABOUT_LOGS = re.compile(
-    r"(?:^|_)(?:logs?|plots?|plotting|visuali[sz]\w*|checkpoints?|ckpts?|record)(?:$|_)"
-)
+_ABOUT_LOGS = pattern("files", "about_logs")
 _NAMES_LOGS = re.compile(r"(?:^|[_./*])(?:logs?)(?:$|[_./*])|events\.out")
 
 
@@ -324,9 +310,8 @@ def _last_part(path: Value) -> Value:
     return path
 
 
-_LEAVES = ("tempfile.mkstemp", "tempfile.mkdtemp", "tempfile.NamedTemporaryFile")
-_MOVES = frozenset({"replace", "rename", "renames", "move", "unlink", "remove", "rmtree"})
-"""What a file is given its own name by, or is taken away by: as one that is written at once is."""
+_LEAVES = names("files", "leaves")
+_MOVES = words("files", "moves")
 
 
 def _is_among(folder: Value | None, found: Sequence[Value]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from operator import attrgetter
@@ -17,12 +16,11 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Loop, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Instance, Items, Made, Part, Value
-from reprocheck.scan.vocabulary import names
+from reprocheck.scan.vocabulary import by_name, names, pattern, words
 
-_TEXT_METHODS = frozenset({"split", "splitlines", "listdir", "readlines"})
+_TEXT_METHODS = words("orders", "text_methods")
 _TEXT_CALLS = frozenset({"os.listdir", "glob.glob"})
-_CONVERTED = {"builtins.str": "text", "builtins.int": "number"}
-"""What `map` gives, by the function that it applies."""
+_CONVERTED = by_name("orders", "converted")
 _TELLING = ("text", "object", "unknown", "number")
 """The kinds of elements: the first that one of them is decides what is said of a set.
 
@@ -32,10 +30,10 @@ _KNOWN = ("text", "object", "number", "unknown")
 """The same for several sets that are joined: what is known of one of them decides."""
 
 _SET = frozenset({"builtins.set", "builtins.frozenset"})
-_SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
+_SET_METHODS = words("orders", "set_methods")
 _HANDS_ON = _SET_METHODS | {"keys"}
 """Methods that give the elements of what they are called on and of what they are given."""
-_SET_OPERATORS = frozenset({"BitOr", "BitAnd", "BitXor", "Sub"})
+_SET_OPERATORS = words("orders", "set_operators")
 _KEEPS = names("orders", "keeps")
 _NUMBERS = names("orders", "numbers")
 UNSURE = {
@@ -44,11 +42,10 @@ UNSURE = {
     )
 }
 """Evidence of a finding whose patch must be tried before it is offered."""
-_LAYER = re.compile(r"(torch|mindspore)\.nn\.[A-Z]\w*$")
-"""Layers hash by their address."""
+_LAYER = pattern("orders", "layer")
 _DEEPEST = 6
 """How far containers in containers are followed: one may hold itself."""
-_MODULES = frozenset({"parameters", "modules", "children", "get_parameters", "trainable_params"})
+_MODULES = words("orders", "modules")
 _HELD_BY_NAME = {**dict.fromkeys(_NUMBERS, "number"), **dict.fromkeys(_TEXT_CALLS, "text")}
 _HELD_BY_METHOD = {**dict.fromkeys(_TEXT_METHODS, "text"), **dict.fromkeys(_MODULES, "object")}
 """What a call gives that gives several, by its name or the last part of that."""
@@ -109,7 +106,7 @@ def address_order(order: Order) -> Iterator[Hit]:
             yield hit("RC507", call, message)
 
 
-_COMPARING = frozenset({"sort", "sorted", "min", "max"})
+_COMPARING = words("orders", "comparing")
 
 
 def is_set(value: Value, depth: int = 0) -> bool:

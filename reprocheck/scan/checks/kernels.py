@@ -14,7 +14,7 @@ from itertools import chain
 from reprocheck.language import tr
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import devices, other_programs, reach, streams
+from reprocheck.scan.checks import devices, other_programs, streams, training
 from reprocheck.scan.checks.streams import every, given, short
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_part
@@ -22,26 +22,21 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Items, Value, literal
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
 
 _UPSAMPLES = names("kernels", "upsamples")
 _MODE_AT = {f"torch.nn.functional.{name}": 3 for name in ("interpolate", "upsample", "grid_sample")}
 """Where the mode stands by position; else it is the third argument."""
 _ALWAYS_SMOOTH = ("grid_sample", "UpsamplingBilinear2d")
-_IN_FORWARD = re.compile(r"forward|^__init__|^__call__|^$")
-"""Functions in which an operator may be differentiated, and the top level."""
-_SMOOTH = frozenset({"linear", "bilinear", "bicubic", "trilinear"})
+_IN_FORWARD = pattern("kernels", "in_forward")
+_SMOOTH = words("kernels", "smooth")
 _FLASH = names("kernels", "flash")
 _EFFICIENT = names("kernels", "efficient")
 _MAMBA = names("kernels", "mamba")
 _RARE = names("kernels", "rare")
 _METHODS = words("kernels", "methods")
-_WITHOUT_TORCH = ("numpy.", "mindspore.", "tensorflow.", "jax.")
-"""Where such a method is one of another library all the same."""
-_LEFT_OUT = re.compile(r"Conv|RNN|LSTM|GRU|cumsum$|interpolate|grid_sample|__getitem__|resize_")
-"""Operators with a rule of their own, or for uses that no call shows: layers with a state are noisy
-with some versions of CUDA alone.
-"""
+_WITHOUT_TORCH = names("kernels", "without_torch")
+_LEFT_OUT = pattern("kernels", "left_out")
 _ADDING = re.compile(r"accumulate=True|accumulate=`True`|accumulating")
 # `median` with `dim` gives indices too, and `bincount` counts whole numbers unless it has weights.
 _ONLY_WITH = {"median": ("dim", 1), "bincount": ("weights", 1), "EmbeddingBag": ("mode=max", 5)}
@@ -57,7 +52,7 @@ _DEVICES = {"cuda": "a GPU", "npu": "an NPU"}
 _WITHOUT_GRADIENTS = ("torch.no_grad", "torch.inference_mode")
 _SCATTERS = frozenset({"jax.ops.segment_sum", "jax.lax.scatter_add"})
 _JOINS_RANKS = names("kernels", "joins_ranks")
-_ASCEND = ("mindspore.ops.", "mindspore.nn.", "mindspore.mint.", "torch.nn.", "torch.")
+_ASCEND = names("kernels", "ascend")
 _TENSORS = names("kernels", "tensors")
 _MOST_NAMED = 3
 
@@ -119,7 +114,7 @@ def _has_gradient(order: Order, call: Call, operator: Operator) -> bool:
         return False
     if operator.phase != "backward":
         return True
-    decorators = chain.from_iterable(one.decorator_list for one in reach.functions(call))
+    decorators = chain.from_iterable(one.decorator_list for one in training.functions_around(call))
     return {"no_grad", "inference_mode"}.isdisjoint(map(syntax.decorator, decorators))
 
 

@@ -1,44 +1,41 @@
-"""Find uninitialized memory that is used, and checkpoints that fill only a part of the weights."""
+"""Find what weights hold: uninitialized memory, checkpoints that fill only a part of them, and
+what replaces drawn weights later.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from operator import attrgetter
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import other_programs
+from reprocheck.scan.checks import other_programs, streams
 from reprocheck.scan.checks.streams import given, seeded_before
 from reprocheck.scan.index import within
 from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
-from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.steps import Call, Condition, Step
 from reprocheck.scan.values import Either, Instance, Items, Made, Part, Value, literal, reached
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
 
 EMPTY = names("memory", "empty")
 _KEEPS = names("memory", "keeps")
-_FILLS = re.compile(
-    r"^(?!requires_grad_|detach_|share_memory_|to_|t_|squeeze_|unsqueeze_|resize_|transpose_|apply_$"
-    r"|(mul|add|sub|div|lerp|addcmul|addcdiv|pow|sqrt|neg|abs|exp|index_add|scatter_add)_$)\w+_$"
-)
-"""Methods that write whole tensors.
-
-Those that compute with what was there before leave it what it was: nothing.
-"""
+_FILLS = pattern("memory", "fills")
 _FILL_METHODS = words("memory", "fill_methods")
 _VIEWS = words("memory", "views")
-_SHAPES = ("size", "shape", "input", "prototype")
+_SHAPES = names("memory", "shapes")
 _KEPT_AS = {True: "buffer", False: "parameter"}
 _BUFFERS = frozenset({"register_buffer", "Buffer"})
 _WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
 _MINDSPORE_LOADS = names("memory", "mindspore_loads")
-_ALL_PARAMETERS = frozenset({"parameters", "named_parameters", "parameters_and_names"})
-_LOGS = ("info", "warning", "print", "log", "debug", "warn")
+_ALL_PARAMETERS = words("memory", "all_parameters")
+_LOGS = names("memory", "logs")
 _OPTIMIZER = re.compile("optim|schedul")
 _MOST = 500
 _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|quant|fill")
@@ -92,7 +89,7 @@ def _may_be_filled(order: Order, call: Call, kept: Call) -> bool:
 
 
 @check_programs("RC305")
-def partial(order: Order) -> Iterator[Hit]:
+def partial_load(order: Order) -> Iterator[Hit]:
     """Find a `strict=False` load of a checkpoint if no code looks at the missing keys."""
     if other_programs.is_without_training(order):
         return
@@ -289,3 +286,105 @@ def _is_reported(order: Order, load: Call) -> bool:
 
 def _is_dropped(call: Call) -> bool:
     return isinstance(call.parent, ast.Expr)
+
+
+_OVERRIDDEN = words("memory", "overridden")
+_LOADS = names("weights", "loads")
+_FILLERS = words("weights", "fills")
+_TORCH_INIT = "torch.nn.init."
+DRAWS = frozenset({"normal_", "uniform_"})
+
+
+def are_replaced(order: Order, layer: Call) -> bool:
+    """Return whether all weights that a layer draws are replaced later on."""
+    own = set(layer.conditions)
+    # `if args.resume:`, the branch that goes on from a checkpoint
+    asked = {last_word(condition.test) for condition in own if condition.taken}
+    if not asked.isdisjoint({"resume", "resume_training"}):
+        return True
+    comes_later = partial(order.is_before, layer)
+    # A checkpoint is loaded where the weights are drawn: under no other conditions, or in the two
+    # branches of one question.
+    loads = filter(comes_later, order.methods(*_LOADS))
+    others = [set(load.conditions) - own for load in loads]
+    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
+    opposites = (replace(branch, taken=not branch.taken) for branch in branches)
+    if set() in others or not branches.isdisjoint(opposites):
+        return True
+    for store in order.stores():
+        # `layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own
+        filled = store.target
+        if isinstance(filled, Part) and store.name.endswith(".weight.data"):
+            filled = filled.whole
+        is_of_weight = store.name.endswith((".weight", ".weight.data"))
+        if is_of_weight and filled is layer.result and comes_later(store):
+            return True
+    later = list(filter(comes_later, order.flow(layer.result)))
+    for step in later:
+        if step.method in _FILLERS and own.issuperset(step.conditions):
+            tensor = _filled(step)
+            if tensor is not None and _OVERRIDDEN.isdisjoint(keys(tensor.origin())):
+                return True
+    return _are_drawn_again(order, layer, later)
+
+
+def keys(values: Iterable[Value]) -> set[str | None]:
+    """Return the names of those values that are attributes, as `fc` for `self.fc`."""
+    return {value.key for value in values if isinstance(value, Part)}
+
+
+def _filled(step: Step) -> Value | None:
+    """Return the tensor that an initializer or a method that draws in place fills."""
+    if isinstance(step, Call) and step.name.startswith(_TORCH_INIT):
+        return step.argument(0)
+    return getattr(step, "receiver", None)
+
+
+_PLAIN = pattern("memory", "plain")
+
+
+def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
+    """Return whether all weights of a layer are drawn or filled again: by `reset_parameters`, in a
+    loop over layers of its kind, or in a function given to `apply`.
+    """
+    own = set(layer.conditions)
+    resets = (step for step in later if getattr(step, "name", "") == f"{layer.name}{streams.RESET}")
+    if any(own.issuperset(one.conditions) for one in resets):
+        return True
+    if not _PLAIN.search(layer.name):
+        return False
+    applied = [step for step in later if step.method == "apply"]
+    inside = (step for step in order.steps if step.by is not None and step.by in applied)
+    kind = layer.name.rpartition(".")[2]
+    filled: set[str | None] = set()
+    for step in chain(later, inside):
+        is_initialiser = getattr(step, "name", "").startswith(_TORCH_INIT)
+        tensor = _filled(step)
+        if tensor is None or not (is_initialiser or step.method in _FILLERS | DRAWS):
+            continue
+        if all(_is_of_kind(kind, one) for one in step.conditions if one not in own):
+            filled |= keys(tensor.origin())
+    bias = layer.keywords.get("bias")
+    drawn = {"weight", "bias"}
+    if layer.name.endswith(".Embedding") or (bias is not None and literal(bias) is False):
+        drawn = {"weight"}
+    return filled.issuperset(drawn)
+
+
+def _is_of_kind(kind: str, condition: Condition) -> bool:
+    """Return whether a condition holds for a layer of this kind: `isinstance(m, nn.Conv2d)`,
+    `name.find("Conv") != -1`, or a test for a bias.
+    """
+    kinds: list[str] = []
+    for part in within(condition.test, ast.Constant, ast.Attribute, ast.Name):
+        word = str(part.value) if isinstance(part, ast.Constant) else last_word(part)
+        kinds += filter(_KIND.search, (word, *map(str.capitalize, word.split("_"))))
+    if not kinds:
+        return condition.taken and _ASKS_FOR_ONE.search(ast.unparse(condition.test)) is not None
+    return any(one in kind for one in kinds) is condition.taken
+
+
+_ASKS_FOR_ONE = re.compile(r"is not None|hasattr")
+
+
+_KIND = re.compile(r"^(Linear|Conv|Embedding|Batch|Instance|Group|Layer|LSTM|GRU|RNN)")

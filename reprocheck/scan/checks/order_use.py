@@ -13,12 +13,12 @@ from reprocheck.scan.index import within
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Derived, Items, Value
+from reprocheck.scan.vocabulary import words
 
-_FRESH = frozenset({"list", "sorted", "arange"})
-"""Calls that make a list which nobody else holds."""
+_FRESH = words("orders", "fresh")
 
-_POOLS = frozenset({"map", "imap", "imap_unordered", "starmap", "starmap_async", "map_async"})
-_WRAPPERS = frozenset({"enumerate", "list", "tuple", "tqdm", "track", "iter"})
+_POOLS = words("orders", "pools")
+_WRAPPERS = words("orders", "wrappers")
 
 
 def is_unread(step: Step) -> bool:
@@ -160,7 +160,7 @@ def _is_told(module: Module, number: ast.Name) -> bool:
     )
 
 
-_TELLS = frozenset({"print", "info", "debug", "write", "set_description"})
+_TELLS = words("orders", "tells")
 
 
 def _is_repeated(value: Value) -> bool:

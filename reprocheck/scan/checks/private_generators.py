@@ -1,17 +1,27 @@
-"""Find generator objects that the program does not seed, and that no global seed reaches."""
+"""Find generators that the program does not seed, and that no global seed reaches: objects, and
+environments of reinforcement learning.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from functools import partial
+from itertools import filterfalse, islice, pairwise
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import display_draws, entropy, hyper, seed_values, tables
-from reprocheck.scan.checks.seed_values import MAKERS
+from reprocheck.scan.checks import (
+    entropy,
+    hyper,
+    other_programs,
+    seed_values,
+    streams,
+    tables,
+    training,
+)
 from reprocheck.scan.checks.streams import every, seeded_before
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
@@ -19,22 +29,17 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import Value, is_none
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.values import UNKNOWN, Value, is_none
+from reprocheck.scan.vocabulary import names, pattern, words
 
-_SEEDED = {name: MAKERS[name] for name in names("generators", "from_system")}
-_SYSTEM = words("generators", "system")
-_KERAS = "keras.random.SeedGenerator"
-_METHODS_OF_SYSTEM = frozenset({"torch.Generator().seed", "torch.cuda.Generator().seed"})
-"""Methods that seed their generator from the operating system."""
 _STATES = (".state", ".bit_generator.state")
 _PIPELINES = ("albumentations.Compose", "albumentations.core.composition.Compose")
-_RESEEDS = ("manual_seed", "set_state", "seed", "setstate", "reset_from_seed", "reset")
+_RESEEDS = names("generators", "reseeds")
 _ORDERS = words("generators", "orders")
 _WEIGHTS = names("generators", "weights")
 SAMPLES = words("generators", "samples")
-_LOADERS = ("DataLoader", "map", "GeneratorDataset")
-_LAYERS = frozenset({"forward", "construct", "call", "__call__", "training_step", "loss"})
+_LOADERS = names("generators", "loaders")
+_LAYERS = words("generators", "layers")
 _LAYER_BASES = re.compile(r"Module|Layer|Cell|Loss|Model|Block|Net|Dropout")
 HOOKS = words("generators", "hooks")
 WORDS = {
@@ -54,7 +59,7 @@ _BY_FUNCTION = {
 }
 """What a generator is for that is used in a function of such a name."""
 _SCAN_DEPTH = 400
-_BY_WEIGHT = ("RC705", "RC802", "RC502", "RC504", "RC601", "RC304")
+_BY_WEIGHT = names("generators", "by_weight")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +107,7 @@ _STARTS = {
 }
 
 
-_OF_CHECKS = re.compile(r"valid|test|eval|preproc")
-"""A function of such a name makes a pipeline that changes each sample in the same way."""
+_OF_CHECKS = pattern("generators", "of_checks")
 
 
 def seeds_pipelines(order: Order) -> bool:
@@ -144,21 +148,24 @@ def unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
 
 def _unseeded(order: Order) -> Iterator[_Generator]:
     for call in every(order):
-        generator: Value | None = None
-        if call.name in _METHODS_OF_SYSTEM:
+        maker = tables.makers().get(call.name)
+        if maker is None or not _starts_from_system(order, call, maker):
+            continue
+        generator: Value | None = call.result
+        if call.name.endswith("().seed"):
             generator = call.receiver
-        elif call.name in _SYSTEM:
-            generator = call.result
-        elif call.name in _SEEDED:
-            if is_none(call.argument(0, _SEEDED[call.name], "seed")):
-                generator = call.result
-        elif call.name == _KERAS and order.whole:
-            # Keras 3 makes the seed with `random.randint`, so `random.seed` before it is enough.
-            is_seeded = seeded_before(order, call, frozenset({"keras"})) is not None
-            if is_none(call.argument(0, "seed")) and not is_seeded:
-                generator = call.result
         if generator is not None:
             yield _Generator(order, call, generator)
+
+
+def _starts_from_system(order: Order, call: Call, maker: tables.Maker) -> bool:
+    if maker.without == "always":
+        return True
+    if maker.without == "required" or not is_none(call.argument(0, maker.keyword, "seed")):
+        return False
+    if maker.without == "system":
+        return True
+    return order.whole and seeded_before(order, call, frozenset({maker.stream})) is None
 
 
 def _is_left_to_callers(made: _Generator) -> bool:
@@ -199,7 +206,7 @@ def is_for_others(made: _Generator) -> bool:
 
     def changes_no_training(draw: Call) -> bool:
         is_beside = hyper.is_pause(draw) or hyper.is_for_others(draw)
-        return is_beside or display_draws.is_for_show(made.order, draw)
+        return is_beside or other_programs.is_for_show(made.order, draw)
 
     return syntax.are_all(made.order.on(made.value), changes_no_training)
 
@@ -336,3 +343,113 @@ def _holders(call: Call) -> list[ast.expr]:
         case ast.Assign(targets=targets, value=value) if value is call.node:
             return targets
     return []
+
+
+_MAKERS = (
+    r"(?:gymnasium|gym)\.(?:make|make_vec|vector\.make|vector\.SyncVectorEnv"
+    r"|vector\.AsyncVectorEnv|wrappers\.[\w.]+)\(\)"
+)
+_RESET = re.compile(_MAKERS + r"\.reset")
+_SAMPLE = re.compile(_MAKERS + r"(?:\.unwrapped|\.env)?\.(?:single_)?action_space\.sample")
+_SPACE = re.compile(r"(?:^|_)space$")
+_LEARNER = pattern("generators", "learner")
+_PACKAGES = names("generators", "packages")
+
+
+def trains_no_agent(order: Order) -> bool:
+    """Return whether a program has no environments, or no training in which they could matter."""
+    trains = streams.trains(order) or any(order.methods("learn", "train"))
+    return not trains or not any(order.imports(*_PACKAGES))
+
+
+@check_programs("RC407", unless=(trains_no_agent,))
+def unseeded_environments(order: Order) -> Iterator[Hit]:
+    """Find environments that are reset without a seed, and actions that are drawn from a space
+    without one.
+    """
+    resets = list(_named(order.methods("reset"), _RESET))
+    reset = next(filterfalse(partial(training.is_in_evaluation, order), resets), None)
+    if reset is not None and all(map(_is_unseeded, resets)):
+        # an environment, or one that it wraps, may be seeded
+        wrapped = islice((reset.receiver or UNKNOWN).origin(), _MOST_WRAPPED)
+        if not any(any(order.on(environment, "seed")) for environment in wrapped):
+            yield _reset_hit(reset)
+    samples = _named(order.methods("sample"), _SAMPLE)
+    sample = next((one for one in samples if not other_programs.is_for_show(order, one)), None)
+    if sample is not None and not any(map(_seeds_space, streams.closure(order))):
+        owner = _owner(sample) or "env.action_space"
+        message = (
+            "the space has its own generator, which the operating system seeds:"
+            " `reset(seed=…)` does not reach it"
+        )
+        fix = tr("Call `{owner}.seed(0)` once, before the first `sample`.", owner=owner)
+        yield hit("RC407", sample, message, patchable=False, fix=fix)
+
+
+@check_programs("RC407", unless=(trains_no_agent,))
+def unseeded_learners(order: Order) -> Iterator[Hit]:
+    """Find learners (as `PPO`) without a seed: with `seed=`, a learner seeds its environment, its
+    networks and its action space.
+    """
+    learner = next(filter(_is_unseeded, _named(streams.every(order), _LEARNER)), None)
+    if learner is None:
+        return
+    seeds_environment = not all(map(_is_unseeded, order.methods("reset", "make_vec_env"))) or any(
+        call.arguments or "seed" in call.keywords for call in order.methods("seed")
+    )
+    if seeds_environment and streams.seeded_anywhere(order, frozenset({"torch"})):
+        return
+    name = learner.method
+    message = f"`{name}` seeds its environment and its networks only where it is given a `seed`"
+    by_hand = tr("Give `{name}` a seed: `{name}(…, seed=0)`.", name=name)
+    yield hit("RC407", learner, message, patchable=True, seed_keyword="seed", by_hand=by_hand)
+
+
+def _reset_hit(reset: Call) -> Hit:
+    message = "the environment has its own generator, which the operating system seeds"
+    owner = _owner(reset)
+    if not owner:
+        by_hand = tr("Give the first `reset` a `seed`.")
+    elif reset.loops:
+        by_hand = tr("Call `{owner}.reset(seed=0)` once before the loop.", owner=owner)
+    else:
+        by_hand = tr("Give the first `reset` a seed: `{owner}.reset(seed=0)`.", owner=owner)
+    patchable = not reset.loops
+    return hit("RC407", reset, message, patchable=patchable, seed_keyword="seed", by_hand=by_hand)
+
+
+def _named(calls: Iterable[Call], pattern: re.Pattern[str]) -> Iterator[Call]:
+    """Return the calls whose full name matches a pattern."""
+    return (call for call in calls if pattern.fullmatch(call.name))
+
+
+def _is_unseeded(call: Call) -> bool:
+    """Return whether a call surely gets no keyword `seed`, or `seed=None`."""
+    return is_none(call.argument(None, "seed"))
+
+
+_MOST_WRAPPED = 20
+
+
+def _seeds_space(module: Module) -> bool:
+    """Return whether the text of a module has `env.action_space.seed(…)` anywhere, because a
+    function that a library calls may hold this line.
+    """
+    for call in module.index.calls:
+        match call.func:
+            case ast.Attribute(attr="seed", value=space) if _SPACE.search(last_word(space)):
+                return True
+    return False
+
+
+def _owner(call: Call) -> str:
+    """Return the object on which a method is called, as written (`env` of `env.reset()`); "" if
+    this is no plain name.
+    """
+    owner = syntax.owner(call.node)
+    if owner is None or not all(isinstance(part, _OF_NAMES) for part in ast.walk(owner)):
+        return ""
+    return ast.unparse(owner)
+
+
+_OF_NAMES = (ast.Attribute, ast.Name, ast.expr_context)

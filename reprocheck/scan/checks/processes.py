@@ -1,24 +1,21 @@
-"""Find draws in worker processes of data loaders and pools."""
+"""Find draws in worker processes of loaders and pools, and ranks that do not agree on an order."""
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator
 from itertools import islice
 
 from reprocheck.language import tr
-from reprocheck.scan.checks import display_draws, order_use, other_programs, reach, streams
-from reprocheck.scan.checks.streams import at, given, short, title
+from reprocheck.scan.checks import order_use, other_programs, streams, training
+from reprocheck.scan.checks.streams import at, closure, every, given, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import UNKNOWN, Instance, Value, is_none, literal
+from reprocheck.scan.vocabulary import names, pattern, words
 
-_POOL = re.compile(
-    r"(?:(?:torch\.)?multiprocessing\.(?:pool\.)?(?:get_context\(\)\.)?Pool"
-    r"|concurrent\.futures\.ProcessPoolExecutor)\(\)"
-    r"\.(?:map|imap|imap_unordered|starmap|map_async|starmap_async|apply_async|submit)"
-)
+_POOL = pattern("ranks", "pool")
 _IN_PROCESS = frozenset({"numpy", "python"})
 _TORCH = frozenset({"torch"})
 
@@ -30,7 +27,7 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
     """
     for drawing in streams.drawings(order):
         loader = drawing.call.by
-        if loader is None or not has_workers(loader) or reach.is_evaluation(loader):
+        if loader is None or not has_workers(loader) or training.is_evaluation(loader):
             continue
         # Where the program does not seed NumPy's or Python's generator, that is the cause.
         seeded = (seeding.streams & drawing.streams for seeding in streams.seedings(order))
@@ -68,7 +65,7 @@ def in_workers_of_pools(order: Order) -> Iterator[Hit]:
             continue
         is_beside = (
             order_use.is_each_by_itself(pool)
-            or display_draws.is_for_show(order, drawing.call)
+            or other_programs.is_for_show(order, drawing.call)
             or not streams.uses_framework(order)
         )
         if is_beside:
@@ -107,3 +104,50 @@ def may_have_workers(loader: Call) -> bool:
 
 def _may_be_some(workers: Value | None) -> bool:
     return workers is not None and literal(workers) != 0
+
+
+_LAUNCHES = names("ranks", "launches")
+_RANKED_LOADERS = ("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader")
+_SAMPLERS = ("torch.utils.data.DistributedSampler",)
+_OTHERS = names("ranks", "others")
+
+
+def has_no_ranks(order: Order) -> bool:
+    """Return whether a program runs as a single process, without ranks."""
+    return not any(order.calls(*_LAUNCHES))
+
+
+def brings_samplers(order: Order) -> bool:
+    """Return whether a framework that adds samplers for ranks by itself is used."""
+    return any(one.uses_package(*_OTHERS) for one in closure(order))
+
+
+@check_programs("RC510", unless=(has_no_ranks, brings_samplers))
+def rank_order(order: Order) -> Iterator[Hit]:
+    """Find a shuffling loader without a sampler for ranks, and a sampler without `set_epoch`."""
+    for loader in order.calls(*_RANKED_LOADERS):
+        has_sampler = given(loader, "sampler", 3) or given(loader, "batch_sampler", 4)
+        tests = (ast.unparse(condition.test) for condition in loader.conditions)
+        is_for_one = any(map(_OF_RANKS.search, tests))
+        if has_sampler or is_for_one or not given(loader, "shuffle=True", 2, sure=True):
+            continue
+        # The data set may be told which of several shares it is: `Rows(paths, shard=rank)`.
+        options = set(map(id, loader.first.options()))
+        makers = [call for call in every(order) if id(call.result) in options]
+        if all(_SHARES.isdisjoint(maker.keywords) for maker in makers):
+            message = "each rank shuffles the whole data set for itself here: shares overlap"
+            yield hit("RC510", loader, message)
+            break
+    if any(order.methods("set_epoch")):
+        return
+    for call in order.calls(*_SAMPLERS):
+        if not given(call, "shuffle=False", 3, sure=True):
+            message = "without `set_epoch` this sampler repeats the order of the first epoch"
+            yield hit("RC510", call, message, severity="note")
+            return
+
+
+_SHARES = words("ranks", "shares")
+
+
+_OF_RANKS = pattern("ranks", "of_ranks")

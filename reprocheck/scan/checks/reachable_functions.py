@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from reprocheck.scan import syntax
-from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import children
 from reprocheck.scan.memo import kept
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
+from reprocheck.scan.syntax import is_guard
 from reprocheck.scan.vocabulary import words
 
 _PLAIN_DECORATORS = words("execution", "plain_decorators")

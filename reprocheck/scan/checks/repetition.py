@@ -35,8 +35,7 @@ _RANKS = names("ranks", "processes")
 _OF_LAUNCHERS = words("ranks", "variables")
 _AT_THE_TOP = words("patches", "at_the_top")
 _NUMBERED = words("patches", "numbered")
-_SEED_KEYWORDS = ("random_state", "seed")
-"""Keywords of calls that take a number as their seed."""
+_SEED_KEYWORDS = names("patches", "seed_keywords")
 _PROCESSES = re.compile(r"multiprocess|ProcessPool|loky|joblib")
 _WORKERS = 5
 """The position of the number of workers among the arguments of a loader."""

@@ -1,4 +1,6 @@
-"""Find seeds that have a different value in each run, or seeding calls that seed nothing."""
+"""Find seeds that have a different value in each run, seeding calls that seed nothing, and the
+place of a missing seed.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,111 @@ from operator import attrgetter
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import entropy, hyper, reach, seeding, streams, tables
+from reprocheck.scan.checks import entropy, hyper, streams, tables, training
 from reprocheck.scan.checks.streams import at, every, given, place, short, title
+from reprocheck.scan.index import holds
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Value, is_none
-from reprocheck.scan.vocabulary import by_name
+from reprocheck.scan.values import Value, is_none, literal
+from reprocheck.scan.vocabulary import names
 
-MAKERS = by_name("generators", "takes_number")
-_PRIMITIVES = by_name("generators", "primitives")
+_NONE_HERE = mark("Give `{word}` a seed: it is `None` here.")
+STATE = "random_state"
+"""The keyword of scikit-learn and its like."""
+_CALLING = (ast.Call, ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Starred)
+
+
+def seed_place(order: Order, draw: Call) -> Mapping[str, str]:
+    """Return the evidence where a seed for a draw goes: beside an early seed, else at the top of
+    the program; empty if it cannot be written, as in a notebook.
+
+    seed_path    the file to which the patch adds the seed
+    seed_beside  the line of the program's call that seeds another generator, whose number the new
+                 seed takes
+    seed_above   the line of the file above which the seed must come, if there is no such call
+    seed_text    the text of that line
+    """
+    for seed in streams.seedings(order):
+        call = seed.call
+        is_written = not is_none(_given(call)) and _is_plain(call)
+        is_editable = not call.module.source.cells and not call.module.outside
+        if not is_written or not is_editable:
+            continue
+        is_once = call.happens_once and len(order.at(call.module, call.node)) == 1
+        is_sure = set(draw.conditions).issuperset(call.conditions)
+        if is_once and is_sure and order.is_before(call, draw):
+            return {"seed_beside": str(call.line), **_of_line(call.module, call.line)}
+    if order.root.source.cells:
+        return {}
+    if draw.through:
+        _, first_call = draw.through[0]
+        line = getattr(first_call, "lineno", 1)
+    elif draw.module is order.root:
+        line = draw.line
+    else:
+        imports = (step for step in order.imports() if step.module is order.root)
+        lines = [step.line for step in imports if order.is_before(step, draw)]
+        line = [1, *lines][-1]
+    return {"seed_above": str(line), **_of_line(order.root, line)}
+
+
+def seed_argument(drawing: streams.Drawing) -> Mapping[str, str]:
+    """Return the keyword under which a drawing call takes its seed, and advice if the call already
+    has this keyword.
+    """
+    word = "generator"
+    if STATE in drawing.draws.unless:
+        word = STATE
+    if word in drawing.call.keywords:
+        return {"seed_keyword": word, "by_hand": tr(_NONE_HERE, word=word)}
+    return {"seed_keyword": word}
+
+
+def later_number(seeds: Call) -> Mapping[str, str]:
+    """Return the number with which the program seeds later, as evidence; empty if it is no plain
+    integer.
+    """
+    seed = literal(_given(seeds))
+    if type(seed) is int:
+        return {"seed_number": str(seed)}
+    return {}
+
+
+def _given(seeds: Call) -> Value | None:
+    """Return the seed that a seeding call gets; None if it gets or takes none."""
+    keyword = _keyword(seeds)
+    if not keyword:
+        return None
+    return seeds.argument(0, keyword)
+
+
+def _keyword(seeds: Call) -> str:
+    """Return the keyword of a seeding call for its seed, as `seed`."""
+    return getattr(tables.seeds().get(seeds.name), "keyword", "")
+
+
+def _of_line(module: Module, line: int) -> Mapping[str, str]:
+    return {"seed_path": module.shown, "seed_text": module.source.line(line)}
+
+
+def _is_plain(seeds: Call) -> bool:
+    """Return whether the seed of a seeding call can be written a second time, because it contains
+    no call.
+    """
+    match seeds.node:
+        case ast.Call(args=arguments, keywords=keywords):
+            named = {one.arg: one.value for one in keywords}
+            first = next(iter(arguments), None)
+            given = named.get(_keyword(seeds), first)
+            return given is not None and not holds(given, *_CALLING)
+    return False
+
 
 _MADE_HERE = mark("Make it a fixed number here.")
-_NUMBERS = ("random.", "numpy.random.", "torch.rand")
+_NUMBERS = names("seeds", "numbers")
 _FIXED = mark("Give `{name}` a fixed seed.")
 _ANOTHER_EACH_TIME = mark(
     "Give `{name}` a number from a generator that is seeded at the start: a fixed one would begin"
@@ -37,13 +129,7 @@ _BY_WORKER = mark(
     "Seed from `torch.initial_seed() % 2**32` here, and give the loader a seeded `generator`."
 )
 """What to do where no patch is made."""
-_TAKES_NUMBER = {
-    "torch.seed": "torch.manual_seed",
-    "torch.random.seed": "torch.manual_seed",
-    "torch.cuda.seed": "torch.cuda.manual_seed",
-    "torch.cuda.seed_all": "torch.cuda.manual_seed_all",
-}
-_KEYWORDS = ("seed", "random_state", "random_seed", "np_seed", "data_seed")
+_KEYWORDS = names("seeds", "keywords")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +178,7 @@ def changing_seed(order: Order) -> Iterator[Hit]:
         for found in _seed(order, call):
             origins.setdefault(found.key, []).append(found)
     hits = map(partial(_at_origin, order), origins.values())
-    if origins and reach.is_unused(order):
+    if origins and training.is_unused(order):
         hits = map(partial(replace, severity="note"), hits)
     yield from hits
 
@@ -154,15 +240,18 @@ def zero_seed(order: Order) -> Iterator[Hit]:
     """Find a random primitive of MindSpore whose own seeds are 0: `set_seed` does not reach it."""
     for call in order.calls("mindspore.ops.*"):
         name = call.name.removeprefix("mindspore.ops.")
-        if name == "bernoulli" and not given(call, "seed", 2):
-            message = (
-                "`mindspore.ops.bernoulli` without its own seed is not reached by"
-                " `mindspore.set_seed`"
-            )
-            yield hit("RC408", call, message)
-        if name not in _PRIMITIVES:
+        primitive = tables.primitives().get(name)
+        if primitive is None:
             continue
-        places = enumerate(_SEED_WORDS, int(_PRIMITIVES[name]))
+        if primitive.seeds == 1:
+            if not given(call, primitive.keyword, primitive.position):
+                message = (
+                    f"`mindspore.ops.{name}` without its own seed is not reached by"
+                    " `mindspore.set_seed`"
+                )
+                yield hit("RC408", call, message)
+            continue
+        places = enumerate(_SEED_WORDS, primitive.position)
         seeds = [call.argument(place, *keywords) for place, keywords in places]
         given_seeds = {streams.spelt(seed) for seed in seeds if seed is not None}
         if given_seeds <= {"0", "None"}:
@@ -219,7 +308,7 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
         if not call.function_name.startswith(("test_", "tearDown", "__exit__")):
             yield _from_system(order, call)
         return
-    if call.name in MAKERS and syntax.are_all(order.on(call.result), hyper.is_for_others):
+    if call.name in tables.makers() and syntax.are_all(order.on(call.result), hyper.is_for_others):
         return
     for number in _numbers(call, known):
         # Less than an error where the number may also be another one.
@@ -237,7 +326,7 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
             message = (
                 f"the seed is drawn by `{short(draw.call.name)}`, and nothing seeds {name} before"
             )
-            seeded = seeding.place(order, draw.call)
+            seeded = seed_place(order, draw.call)
             yield _Changing(
                 code="RC402",
                 call=call,
@@ -260,7 +349,8 @@ def feeds_seed(order: Order, draw: Call) -> bool:
 
 
 def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
-    keyword = getattr(known, "keyword", MAKERS.get(call.name))
+    seeded = known or tables.makers().get(call.name)
+    keyword = getattr(seeded, "keyword", "")
     if keyword:
         value = call.argument(0, keyword, "seed")
         if value is not None:
@@ -318,7 +408,8 @@ def _seeding_name(call: Call) -> str:
     """Return the seeding function to call with a number, as `torch.manual_seed` for `torch.seed`,
     which takes none.
     """
-    return _TAKES_NUMBER.get(call.name, short(call.name))
+    known = tables.seeds().get(call.name)
+    return getattr(known, "instead", "") or short(call.name)
 
 
 def _by_loader(call: Call) -> bool:

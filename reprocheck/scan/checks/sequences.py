@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,16 +18,16 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Loop, Step
 from reprocheck.scan.values import Function, Items, Value
-from reprocheck.scan.vocabulary import words
+from reprocheck.scan.vocabulary import names, pattern, words
 
 _BLIND = words("orders", "blind")
 """What gives the same whatever the order of what it is given."""
 _SEQUENCES = words("orders", "sequences")
 _NUMBERED = words("orders", "numbered")
-_SORTS = frozenset({"sort", "sorted", "natsorted", "os_sorted", "sort_values"})
-_GROWS = frozenset({"append", "extend", "insert", "appendleft"})
+_SORTS = words("orders", "sorts")
+_GROWS = words("orders", "grows")
 _ASKS = words("orders", "asks")
-_GENERATORS = ("random.Random()", "numpy.random.default_rng()", "numpy.random.RandomState()")
+_GENERATORS = names("orders", "generators")
 _BECOMES_SEQUENCE = "it becomes a sequence"
 _NUMBERED_IN_ORDER = "its elements are numbered in that order"
 _LOGS = words("orders", "logs")
@@ -37,18 +36,14 @@ _SAYS = _LOGS - {"write"}
 _HARMLESS_CALLS = _BLIND | _SEQUENCES
 _HARMLESS_METHODS = _ASKS | _LOGS
 _IGNORING_METHODS = _ASKS | _SORTS
-_FILLS = re.compile(
-    r"^(put|put_nowait|push|enqueue"
-    r"|add_(token|word|symbol|module|node|class|label|special_token)s?)$"
-)
-"""Methods by which something is put into an object that keeps it in the order in which it came."""
+_FILLS = pattern("orders", "fills")
 _DEEPEST = 4
 _MOST_FUNCTIONS = 20
 """Functions that are looked into from the body of one loop."""
 
 
 HANDED_ON = "its elements are handed on in that order"
-_TRAINS = frozenset({"backward", "train_on_batch", "apply_gradients", "partial_fit"})
+_TRAINS = words("orders", "trains")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +274,7 @@ def is_drawn(body: _Body) -> Use | None:
     return None
 
 
-_SHARED = frozenset({"python", "numpy", "torch"})
+_SHARED = words("orders", "shared")
 
 
 def is_trained(body: _Body) -> Use | None:

@@ -1,10 +1,12 @@
-"""Find which streams (generators of random numbers) an order of steps seeds and draws from."""
+"""Find which streams (generators of random numbers) an order of steps seeds and draws from, and
+which draws change nothing.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
 from operator import attrgetter
@@ -13,26 +15,83 @@ import msgspec
 
 from reprocheck.language import mark
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import amounts, reachable_functions, tables
-from reprocheck.scan.entry import is_guard
+from reprocheck.scan.checks import reachable_functions, tables
 from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.syntax import is_guard
 from reprocheck.scan.values import (
     UNKNOWN,
     Constant,
     External,
     Instance,
+    Items,
     Made,
     Parameter,
     Value,
     is_none,
     literal,
 )
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
+
+
+def are_nothing(order: Order, call: Call) -> bool:
+    """Return whether a call that draws changes nothing: probability 0, or its result times 0."""
+    takes = tables.amounts().get(call.name)
+    if takes is not None and _is_still(call, takes.split()):
+        return True
+    return call.name in tables.draws() and _is_times_zero(order, call)
+
+
+def _is_still(call: Call, takes: Sequence[str]) -> bool:
+    """Return whether the arguments of a call leave nothing to draw: a probability of 0, equal ends.
+
+    `takes` names the parameters in order; `?` marks a probability, `~` an end of a range, and `_` a
+    parameter that does not count.
+    """
+    given = {
+        name: value
+        for at, name in enumerate(takes)
+        if (value := call.argument(at, name.rstrip("?~"))) and not is_none(value)
+    }
+    ends = [literal(value) for name, value in given.items() if name.endswith("~")]
+    if len(ends) == 2:
+        return ends[0] == ends[1] is not None
+    chances = [value for name, value in given.items() if name.endswith("?")]
+    if any(map(_is_zero, chances)):
+        return True
+    amounts = {name: value for name, value in given.items() if name.isidentifier() and name != "_"}
+    return bool(amounts) and all(_is_fixed(name, value) for name, value in amounts.items())
+
+
+def _is_zero(value: Value) -> bool:
+    return literal(value) == 0
+
+
+def _is_fixed(name: str, value: Value) -> bool:
+    """Return whether an argument leaves no range to draw from: zero, zeros, or two equal ends.
+
+    The two numbers of `translate` are one range for each axis, so that equal numbers are no ends.
+    """
+    if not isinstance(value, Items):
+        return _is_zero(value)
+    numbers = set(map(literal, value.items))
+    return numbers == {0} or (len(numbers) == 1 and None not in numbers and name != "translate")
+
+
+def _is_times_zero(order: Order, call: Call) -> bool:
+    """Return whether the result of a call is multiplied by 0, as `0.0 * torch.randn(3)`, or by a
+    variable that holds 0.
+    """
+    match call.module.parent(call.node):
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            factors = map(order.value_of, (left, right))
+            return any(map(_is_zero, factors))
+    return False
+
 
 TITLES = {
     "backend": "Keras",
@@ -52,21 +111,13 @@ _OWN_SEEDS = frozenset({*FRAMEWORKS, *names("streams", "own_seeds")})
 _SEEDS = re.compile("seed|determin")
 # Their calls that seed are in the tables, so that a name alone tells nothing new of theirs.
 _KNOWN_SEEDS = _OWN_SEEDS - {"builtins", "torch", "transformers"}
-_SEEDER = re.compile(
-    r"seed|determinis|reproduc|fix_random|set_random|random_state|set_rng|randomness"
-)
-_NO_SEEDER = re.compile(
-    r"^(get|generate|next|make|new|spawn|split|derive|log|print|check|worker|initial|parse|read"
-    r"|load|is|has|test)_"
-    r"|^seed(s|er|ed|ing)?$"
-    r"|^manual_seed$"
-)
+_SEEDER = pattern("streams", "seeder")
+_NO_SEEDER = pattern("streams", "no_seeder")
 _TRAINS = names("training", "steps")
 TRAINING_METHODS = frozenset(_TRAINS)
 """Methods whose call is a part of a training."""
-_AGENTS = ("stable_baselines3.", "sb3_contrib.", "stable_baselines.")
-_SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn")
-"""They start interpreters of their own, on every system."""
+_AGENTS = names("streams", "agents")
+_SPAWNS = names("streams", "spawns")
 _TRAINERS = names("training", "whole") + names("training", "parts")
 
 
@@ -118,7 +169,7 @@ def seedings(order: Order) -> tuple[Seeding, ...]:
 @kept
 def drawings(order: Order) -> tuple[Drawing, ...]:
     """Return the calls that draw, in the order of execution."""
-    calls = (call for call in every(order) if not amounts.are_nothing(order, call))
+    calls = (call for call in every(order) if not are_nothing(order, call))
     return tuple(filter(None, map(_drawing, calls)))
 
 
@@ -188,11 +239,7 @@ def _only_seeds(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     )
 
 
-_OF_SEEDERS = re.compile(
-    r"seed|determinis|benchmark|rng|precision|is_available|environ|^(str|int|print|info|debug|warning"
-    r"|import_module|set_state|get|set_context|getattr|hasattr|isinstance|setdefault|max|abs)$"
-)
-"""Calls of functions that seed and do nothing else."""
+_OF_SEEDERS = pattern("streams", "of_seeders")
 
 
 @kept
@@ -348,8 +395,7 @@ def _seeding(call: Call) -> Seeding | None:
     return None
 
 
-_CALLED_BY_SETTINGS = ("hyperpyyaml.load_hyperpyyaml",)
-"""Files of settings that say what is called: recipes seed all generators in them."""
+_CALLED_BY_SETTINGS = names("streams", "called_by_settings")
 
 
 _TRAINERS_THAT_SEED = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
@@ -428,7 +474,7 @@ def _drawing(call: Call) -> Drawing | None:
 
 
 _IN_PLACE = words("streams", "in_place")
-_OF_OTHERS = ("mindspore.", "keras.", "tensorflow.", "numpy.")
+_OF_OTHERS = names("streams", "of_others")
 _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 
@@ -449,10 +495,7 @@ def _draws(call: Call, known: tables.Draws) -> bool:
     return constants < known.needed
 
 
-_INITIALISERS = re.compile(
-    r"\w*(normal|uniform|orthogonal|variance_?scaling|sparse|xavier)(_?initializer)?", re.IGNORECASE
-)
-"""Those that draw, by their names or the texts that stand for them."""
+_INITIALISERS = pattern("streams", "initialisers")
 
 
 def _is_constant(value: Value) -> bool:
@@ -479,8 +522,7 @@ def _is_constant(value: Value) -> bool:
     return True
 
 
-_OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
-"""From one of these `fit` of Keras draws: which one depends on the backend."""
+_OF_KERAS = words("streams", "of_keras")
 
 
 def is_of_tensorflow(module: Module, kind: str) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from operator import eq
 from typing import Generic, Literal, TypeVar
@@ -28,12 +28,46 @@ class Seeds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     keyword   keyword of the seed, which is also the first argument; empty if the call takes none
     without   what the call does without a seed: `system` (OS entropy), `fixed` (a constant seed),
               `required` (an error)
+    instead   the call that takes a seed, if this one takes none
     calls     full names of the calls, separated by spaces
     """
 
     streams: tuple[str, ...]
     keyword: str = ""
     without: Literal["system", "fixed", "required"]
+    instead: str = ""
+    calls: str = ""
+
+
+class Maker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A call that makes a generator of one's own, or seeds one.
+
+    keyword  keyword of the seed, which is also the first argument; empty if the call takes none
+    without  what the call does without a seed: `system` (OS entropy), `stream` (a number from the
+             generator of the process `stream`), `required` (an error), `always` (every number is OS
+             entropy, even with a seed)
+    instead  the method that takes a seed, if this one takes none
+    calls    full names of the calls, separated by spaces
+    """
+
+    keyword: str = ""
+    without: Literal["system", "stream", "required", "always"]
+    stream: str = ""
+    instead: str = ""
+    calls: str = ""
+
+
+class Primitive(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A random primitive of MindSpore that no global seed reaches.
+
+    keyword, position  of the first of its seeds
+    seeds              how many it has
+    calls              names of the primitives, separated by spaces
+    """
+
+    keyword: str = "seed"
+    position: int = 0
+    seeds: int = 2
     calls: str = ""
 
 
@@ -153,6 +187,20 @@ def _ends(name: str) -> tuple[str, str]:
 def seeds() -> ByName[Seeds]:
     """Return the table of calls that seed."""
     return ByFunction((name, row) for row in _seeds() for name in row.calls.split())
+
+
+@cache
+def makers() -> Mapping[str, Maker]:
+    """Return the calls that make or seed a generator of one's own, by name."""
+    rows = vocabulary.rows("seeds", "maker", list[Maker])
+    return {name: row for row in rows for name in row.calls.split()}
+
+
+@cache
+def primitives() -> Mapping[str, Primitive]:
+    """Return MindSpore's random primitives, by name."""
+    rows = vocabulary.rows("seeds", "primitive", list[Primitive])
+    return {name: row for row in rows for name in row.calls.split()}
 
 
 @cache

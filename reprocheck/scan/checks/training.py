@@ -1,4 +1,6 @@
-"""Find out whether a program trains, and whether a value reaches that training."""
+"""Find out whether a program trains, whether that may run certain code, and whether a value reaches
+it.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +8,133 @@ import ast
 import re
 from collections.abc import Container, Iterable, Iterator
 from enum import IntEnum
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from operator import attrgetter
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import reach, streams
+from reprocheck.scan.checks import reachable_functions, streams
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module, Project
 from reprocheck.scan.steps import Call, Condition, Loop, Step
 from reprocheck.scan.values import Value
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import names, pattern, words
+
+_EVALUATION = pattern("training", "evaluation")
+
+
+def is_unused(order: Order) -> bool:
+    """Return whether an order starts in a function or class that nothing in a folder with programs
+    mentions.
+
+    The top level of a module is never unused, because the module may be a script. In a folder
+    without programs nothing is unused, because the users are elsewhere.
+    """
+    root = order.root
+    if order.whole or root.single or not any(map(attrgetter("is_entry"), root.project)):
+        return False
+    # the function or class of the top level that the order begins in; "" for a module
+    path = order.function.removeprefix(f"{root.name}.")
+    name = path.partition(".")[0]
+    if not name or name in _mentioned(root.project):
+        return False
+    # A decorator may hand a definition to somebody.
+    definitions = (node for node in root.tree.body if getattr(node, "name", "") == name)
+    return not any(getattr(node, "decorator_list", []) for node in definitions)
+
+
+def is_reached(module: Module) -> bool:
+    """Return whether a program of the folder that trains imports a module, directly or not.
+
+    Return True as well if no program trains, or one imports modules by names that are made at run
+    time.
+    """
+    reached = _reached(module.project)
+    return not reached or id(module) in reached
+
+
+@kept
+def _reached(project: Project) -> frozenset[int]:
+    """Return the ids of the modules that programs with a training import; empty if any module may
+    be imported.
+    """
+    modules: list[Module] = []
+    for program in filter(attrgetter("is_entry"), project):
+        imported = streams.imported(program)
+        if any(_TRAININGS.search(module.source.text) for module in imported):
+            modules += imported
+    if any(map(imports_by_name, modules)):
+        return frozenset()
+    return frozenset(map(id, modules))
+
+
+_TRAININGS = pattern("training", "trainings")
+
+
+def imports_by_name(module: Module) -> bool:
+    """Return whether a module imports modules, or makes objects, by names that are made at run
+    time.
+    """
+    return _IMPORTERS.search(module.source.text) is not None
+
+
+_IMPORTERS = re.compile(r"\b(import_module|__import__|exec|instantiate)\(")
+
+
+@kept
+def _mentioned(project: Project) -> frozenset[str]:
+    """Return the names that the modules of a project mention outside of import statements."""
+    return frozenset(chain.from_iterable(map(reachable_functions.mentions, project)))
+
+
+def is_in_evaluation(order: Order, call: Call) -> bool:
+    """Return whether a call of a training program stands in a function that is named after an
+    evaluation and trains nothing.
+    """
+    if not streams.trains(order):
+        return False
+    evaluating = frozenset(id(one) for one in functions_around(call) if _EVALUATES.search(one.name))
+    return bool(evaluating - _training(order))
+
+
+_EVALUATES = pattern("training", "evaluates")
+
+
+def functions_around(call: Call) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Return the user's functions in which a call happens, from the outside in."""
+    return filter(None, starmap(Module.function_of, call.places))
+
+
+@kept
+def _training(order: Order) -> frozenset[int]:
+    """Return the ids of the nodes of functions in which something is trained."""
+    trainings = filter(streams.is_training, streams.every(order))
+    return frozenset(map(id, chain.from_iterable(map(functions_around, trainings))))
+
+
+def is_evaluation(call: Call) -> bool:
+    """Return whether a loader is made for an evaluation, by the name of its variable or function,
+    so that its order does not affect the training.
+    """
+    return any(starmap(_is_for_evaluation, call.places))
+
+
+def _is_for_evaluation(module: Module, node: ast.AST) -> bool:
+    statement = module.statement_of(node)
+    if isinstance(statement, ast.Return):
+        function = module.function_of(node)
+        return _EVALUATION.search(getattr(function, "name", "")) is not None
+    names = list(map(str.lower, _names(syntax.targets(statement))))
+    return bool(names) and all(map(_EVALUATION.search, names))
+
+
+def _names(targets: list[ast.expr]) -> Iterator[str]:
+    """Return the names that targets of an assignment assign, one by one for a tuple."""
+    for target in targets:
+        yield from map(last_word, getattr(target, "elts", [target]))
+
 
 _MOST = 2_000
 """Steps that are gone along from a value to the training."""
@@ -46,11 +163,11 @@ def ground(order: Order) -> Ground:
         may_train = streams.trains(order)
     else:
         # what no program reaches may be mentioned, and its module imported by a training
-        may_train = not reach.is_unused(order) and reach.is_reached(order.root)
+        may_train = not is_unused(order) and is_reached(order.root)
     return Ground.SOME if may_train else Ground.NONE
 
 
-_UPDATES = frozenset({"step", "zero_grad", "backward_step", "clip_grad_norm_"})
+_UPDATES = words("training", "updates")
 
 
 def _trains_in_text(order: Order) -> bool:
@@ -81,9 +198,9 @@ def goes_on(call: Call) -> bool:
     return is_pass and not call.happens_once
 
 
-_PASSES = frozenset({"backward", "train_on_batch", "training_step"})
-_PASS_NAMES = ("tensorflow.GradientTape", "spacy.blank().update", "spacy.load().update")
-_FITS = frozenset({"fit", "fit_predict", "partial_fit"})
+_PASSES = words("training", "passes")
+_PASS_NAMES = names("training", "pass_names")
+_FITS = words("training", "fits")
 _WHOLE = _FITS | {"fit_generator", "learn", "minimize", "apply_gradients"}
 """What trains as a whole, or puts a training into a graph."""
 _WHOLE_NAMES = names("training", "whole")
@@ -111,7 +228,7 @@ def goes_in(
             or _runs_graph(taker)
             or is_for_samples(taker)
         )
-        if is_training and not reach.is_in_evaluation(order, taker):
+        if is_training and not is_in_evaluation(order, taker):
             return True
     return False
 
@@ -140,7 +257,7 @@ def _is_optimized(order: Order, values: Iterable[Value]) -> bool:
     return any(map(_optimizes, islice(around, _MOST)))
 
 
-_PUTS = frozenset({"add", "append", "add_module", "insert", "extend"})
+_PUTS = words("training", "puts")
 
 
 def _optimizes(step: Step) -> bool:
@@ -151,8 +268,7 @@ def _optimizes(step: Step) -> bool:
     return _OPTIMIZERS.search(step.method.lower()) is not None
 
 
-_OPTIMIZERS = re.compile(r"optim|adam|sgd|lars|lamb|rmsprop|trainer")
-"""In the name of what takes weights."""
+_OPTIMIZERS = pattern("training", "optimizers")
 _NEAREST = 2
 """Functions around a step of which the results count as made of it."""
 
@@ -181,11 +297,11 @@ def is_for_samples(step: Step) -> bool:
     return (
         loader is not None
         and _LOADERS.search(loader.method.lower()) is not None
-        and not reach.is_evaluation(loader)
+        and not is_evaluation(loader)
     )
 
 
-_SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__next__", "collate_fn"})
+_SAMPLES = words("training", "samples")
 _WEIGHTS = re.compile(r"^_?(reset|init|initiali[sz]e)_(param|weight)|weights?_init$")
 
 
@@ -226,7 +342,7 @@ def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:
         return True
     if not by_function or not isinstance(step, Call):
         return False
-    return not functions.isdisjoint(map(id, reach.functions(step)))
+    return not functions.isdisjoint(map(id, functions_around(step)))
 
 
 @kept
@@ -234,7 +350,7 @@ def places(order: Order) -> tuple[frozenset[int], frozenset[int]]:
     """Return the ids of the nodes of the loops and functions in which something is trained."""
     trainings = [call for call in streams.every(order) if goes_on(call) or _runs_graph(call)]
     loops = chain.from_iterable(map(_loops, trainings))
-    functions = chain.from_iterable(map(reach.functions, trainings))
+    functions = chain.from_iterable(map(functions_around, trainings))
     return frozenset(loops), frozenset(map(id, functions))
 
 

@@ -15,15 +15,12 @@ from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import (
     devices,
-    display_draws,
     hyper,
+    memory,
     order_use,
     other_programs,
     processes,
-    reach,
-    replaced_weights,
     seed_values,
-    seeding,
     streams,
     training,
 )
@@ -33,6 +30,7 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Condition, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Value, is_none
+from reprocheck.scan.vocabulary import by_name, names, words
 
 _DEVICE = frozenset({"device"})
 _TORCH = frozenset({"torch"})
@@ -40,14 +38,7 @@ _MISSES = {(_TORCH, _DEVICE): "the accelerator", (_DEVICE, _TORCH): "the CPU"}
 """What a seed of torch is for that does not reach a draw: by the streams of the draw and of it."""
 _TRAINED = frozenset({"weight", "bias"})
 
-CODES = {
-    "weights": "RC301",
-    "layer": "RC401",
-    "order": "RC501",
-    "augmentation": "RC511",
-    "split": "RC512",
-    "number": "RC406",
-}
+CODES = by_name("weights", "codes")
 WORDS = {
     "weights": "the weights of `{name}` are drawn here",
     "layer": "`{name}` draws here",
@@ -57,8 +48,8 @@ WORDS = {
     "number": "`{name}` draws here",
     "hyper-parameter": "`{name}` draws a hyper-parameter here",
 }
-_PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable")
-_WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
+_PARAMETERS = names("weights", "parameters")
+_WEIGHTS = names("weights", "weights")
 _BY_HAND = {
     "optuna": mark(
         "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
@@ -113,7 +104,7 @@ def _in_program(order: Order) -> Iterator[Hit]:
         if is_enough or not _matters(order, drawing, kind):
             continue
         looked_at[key] += 1
-        if kind == "weights" and replaced_weights.are_replaced(order, drawing.call):
+        if kind == "weights" and memory.are_replaced(order, drawing.call):
             continue
         if optional is not None:
             reported.add(key)
@@ -151,7 +142,7 @@ def _goes_without_saying(
     return "backend" in drawing.streams and not names.isdisjoint({"Keras", "TensorFlow"})
 
 
-_PREPARED = frozenset({"split", "order", "number"})
+_PREPARED = words("weights", "prepared")
 _OF_DATA = frozenset({"numpy", "python"})
 
 
@@ -238,13 +229,13 @@ def _is_number(value: Value) -> bool:
     return value.made_by(*_ROOTS) is not None
 
 
-_ROOTS = ("numpy.sqrt", "math.sqrt", "torch.sqrt")
+_ROOTS = names("weights", "roots")
 
 
 def _is_of_weight(step: Step) -> bool:
     """Return whether a method is called on a weight or a bias."""
     receiver = getattr(step, "receiver", None) or UNKNOWN
-    return not _TRAINED.isdisjoint(replaced_weights.keys(islice(receiver.origin(), 20)))
+    return not _TRAINED.isdisjoint(memory.keys(islice(receiver.origin(), 20)))
 
 
 def _is_sample(call: Call) -> bool:
@@ -311,19 +302,19 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
     Numbers for a pause or a port do not, nor does an unused order, or what is only shown.
     """
     call = drawing.call
-    if drawing.draws.when == "call" and display_draws.is_tried_out(order, call):
+    if drawing.draws.when == "call" and other_programs.is_tried_out(order, call):
         return False
     if kind == "order":
-        evaluates = reach.is_evaluation(call) or reach.is_in_evaluation(order, call)
-        is_beside = display_draws.is_for_show(order, call) or evaluates
+        evaluates = training.is_evaluation(call) or training.is_in_evaluation(order, call)
+        is_beside = other_programs.is_for_show(order, call) or evaluates
         return not order_use.is_order_unused(call) and not is_beside
     if kind != "number":
         # A model that is loaded from what a training of the same kind wrote lacks no head.
         path = " ".join(map(ast.unparse, syntax.given(call.node)[:1]))
         return not (_is_of_checkpoint(call) and _TRAINED_PATHS.search(path))
-    if display_draws.is_for_show(order, call) or seed_values.feeds_seed(order, call):
+    if other_programs.is_for_show(order, call) or seed_values.feeds_seed(order, call):
         return False
-    if reach.is_in_evaluation(order, call):
+    if training.is_in_evaluation(order, call):
         return False
     return not hyper.is_pause(call) and not hyper.is_for_others(call)
 
@@ -357,11 +348,11 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     call = drawing.call
     name = title(drawing.streams)
     is_private = drawing.draws.stream == "private"
-    takes_a_seed = seeding.STATE in drawing.draws.unless
+    takes_a_seed = seed_values.STATE in drawing.draws.unless
     if takes_a_seed or call.name == "torch.utils.data.random_split":
-        seed_place = seeding.argument(drawing)
+        seed_place = seed_values.seed_argument(drawing)
     else:
-        seed_place = seeding.place(order, call)
+        seed_place = seed_values.seed_place(order, call)
     purpose = WORDS[kind].format(name=short(call.name))
     if _is_of_checkpoint(call):
         purpose = "weights that the checkpoint lacks, as those of a new head, are drawn here"
@@ -383,7 +374,7 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
         late = streams.seeded_after(order, call, drawing.streams)
     if late is not None:
         message = f"{purpose}, before {name} is seeded in {at(late.call, call.module)}"
-        more = {**seeding.number(late.call), **seed_place}
+        more = {**seed_values.later_number(late.call), **seed_place}
         return report(_LATE.get(kind, code), message=message, severity=severity, more=more)
     unused = streams.never_called(order, drawing.streams)
     if unused is not None:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any, ClassVar
 
-from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.library_calls import Known
-from reprocheck.scan.execution.machine import NOTHING, Arguments
+from reprocheck.scan.execution.machine import NOTHING, Arguments, Frame
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.syntax import variables
 from reprocheck.scan.values import (
@@ -28,12 +27,11 @@ from reprocheck.scan.values import (
     are_constants,
     either,
 )
-from reprocheck.scan.vocabulary import words
+from reprocheck.scan.vocabulary import names, words
 
-CALLED = ("__call__", "forward", "construct", "call")
-"""What runs when an object is called: its own `__call__`, else what its framework calls."""
+CALLED = names("execution", "called")
 _SAME_OBJECT = words("execution", "same_object")
-_FIELDS = frozenset({"dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"})
+_FIELDS = words("execution", "fields")
 
 
 class Calls(Known):

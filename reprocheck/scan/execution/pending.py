@@ -32,7 +32,7 @@ from reprocheck.scan.vocabulary import words
 
 _LATER = words("execution", "later")
 _DRIVES = words("execution", "drives")
-_QUIET = frozenset({"torch.nn.Module().train", "torch.nn.Module().eval", "keras.Model().test"})
+_QUIET = words("execution", "quiet")
 _INSIDE = words("execution", "inside")
 _KEEPS = words("execution", "keeps")
 MOST = 40

@@ -1,4 +1,4 @@
-"""Execute statements in order; the interpreter as a whole."""
+"""Execute imports and other statements in order; the interpreter as a whole."""
 
 from __future__ import annotations
 
@@ -6,27 +6,43 @@ import ast
 from collections.abc import Callable
 from enum import IntEnum
 from functools import reduce
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from reprocheck.scan.execution.conditions import compared, truth
-from reprocheck.scan.execution.expressions import combined
-from reprocheck.scan.execution.frame import Frame, merged
-from reprocheck.scan.execution.imports import Imports
-from reprocheck.scan.execution.machine import Arguments
+from reprocheck.scan.aliases import canonical
+from reprocheck.scan.execution.expressions import Expressions, combined, compared, truth
+from reprocheck.scan.execution.machine import Arguments, Frame, merged
+from reprocheck.scan.names import absolute
 from reprocheck.scan.steps import Condition
 from reprocheck.scan.values import (
     UNKNOWN,
     Class,
     Constant,
+    External,
     Function,
     Instance,
     Items,
+    Package,
     Part,
     Value,
     either,
 )
+from reprocheck.scan.vocabulary import names, words
 
-ENDS = frozenset({"sys.exit", "builtins.exit", "builtins.quit", "os._exit", "os.abort"})
+if TYPE_CHECKING:
+    from reprocheck.scan.project import Module
+
+
+def _may_be(value: Value | None, module: Module) -> bool:
+    """Return whether an attribute of a package may be the package's module of that name."""
+    match value:
+        case Package():
+            return value.module is module
+        case None | Part():
+            return True
+    return value is UNKNOWN
+
+
+ENDS = words("execution", "ends")
 _KINDS = {
     "builtins.property": "property",
     "functools.cached_property": "property",
@@ -34,7 +50,7 @@ _KINDS = {
     "builtins.staticmethod": "static",
     "builtins.classmethod": "class",
 }
-_OF_PROPERTIES = ("setter", "deleter", "getter")
+_OF_PROPERTIES = names("execution", "of_properties")
 
 
 class Flow(IntEnum):
@@ -46,7 +62,7 @@ class Flow(IntEnum):
     RAISE = 3
 
 
-class Interpreter(Imports):
+class Interpreter(Expressions):
     """Executes statements."""
 
     def block(self, body: list[ast.stmt]) -> Flow:
@@ -263,6 +279,65 @@ class Interpreter(Imports):
         made.attributes = inner.variables
         self.bind(node.name, made)
 
+    def import_whole(self, node: ast.Import) -> None:
+        """Execute `import a.b` or `import a.b as c`."""
+        for alias in node.names:
+            own = self._load(node, alias.name)
+            if alias.asname:
+                self.bind(alias.asname, own or External(canonical(alias.name)))
+            else:
+                first = alias.name.partition(".")[0]
+                package: Value = External(canonical(first))
+                if own is not None:  # a module of the user's, in a package that may be none
+                    top = self.frame.module.project.module(first, self.frame.module)
+                    package = Part(UNKNOWN, first) if top is None else Package(top)
+                self.bind(first, package)
+
+    def import_names(self, node: ast.ImportFrom) -> None:
+        """Execute `from a import b`, `from . import b`, `from a import *`."""
+        module = self.frame.module
+        origin = absolute(node.level, node.module or "", module.name, package=module.package)
+        own = self._load(node, origin)
+        for alias in node.names:
+            if alias.name == "*":
+                self._star(origin, own)
+                continue
+            dotted = f"{origin}.{alias.name}"
+            member: Value | None = None
+            if own is not None:
+                member = self.attribute(node, own, alias.name)
+            inner = module.project.module(dotted, module)
+            if inner is not None and _may_be(member, inner):
+                member = self._load(node, dotted)
+            self.bind(
+                alias.asname or alias.name,
+                member or External(canonical(dotted.removeprefix("."))),
+            )
+
+    def _load(self, node: ast.stmt, name: str) -> Package | None:
+        """Execute a user's module and the packages around it, and return it; None for a library,
+        whose import is recorded.
+        """
+        here = self.frame.module
+        module = here.project.module(name, here)
+        if module is None:
+            self.imports(node, name)
+        for package in here.project.along(name, here):
+            self.executes(node, package)
+        if module is None:
+            return None
+        return Package(module)
+
+    def _star(self, origin: str, own: Package | None) -> None:
+        if own is None:
+            self.frame.top.stars.append(canonical(origin))
+            return
+        brought = own.module.body.frame
+        public = [name for name in brought.variables if not name.startswith("_")]
+        for name in public:
+            self.bind(name, brought.variables[name])
+        self.frame.top.stars.extend(brought.stars)
+
     _STATEMENTS: ClassVar[dict[type[ast.stmt], Callable[..., Flow | None]]] = {
         ast.Expr: execute_expression,
         ast.Assign: execute_assign,
@@ -283,7 +358,7 @@ class Interpreter(Imports):
         ast.ClassDef: execute_class,
         ast.Global: lambda self, node: self.frame.outer.update(dict.fromkeys(node.names, True)),
         ast.Nonlocal: lambda self, node: self.frame.outer.update(dict.fromkeys(node.names, False)),
-        ast.Import: Imports.import_whole,
-        ast.ImportFrom: Imports.import_names,
+        ast.Import: import_whole,
+        ast.ImportFrom: import_names,
     }
     """What gives back nothing goes on with the next statement."""

@@ -6,6 +6,7 @@ A list of names is one text, which `tomllib` reads much faster than an array of 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -37,6 +38,12 @@ def by_name(subject: str, key: str) -> dict[str, str]:
     """Return what is known of each name: the key in the table that holds the name."""
     table = rows(subject, key, dict[str, str])
     return {name: known for known, listed in table.items() for name in listed.split()}
+
+
+def pattern(subject: str, key: str) -> re.Pattern[str]:
+    """Return a regular expression; line breaks and spaces are no part of it."""
+    text = rows(subject, "patterns", dict[str, str])[key]
+    return re.compile("".join(text.split()))
 
 
 def rows(subject: str, key: str, kind: type[T]) -> T:
