@@ -37,7 +37,7 @@ _MOST_AT_EACH_FACT = 60
 """Functions not entered yet above which they are looked at with each batch, loss and update only,
 not with each fact.
 """
-_SELDOM = ("batch", "root", "update", "hyper", "weights", "end")
+_SELDOM = ("batch", "root", "hyper", "weights", "end")
 _SERIES = {
     "outgrad": "backward",
     "gradient": "backward",
