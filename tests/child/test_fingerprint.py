@@ -111,7 +111,7 @@ def test_of_a_long_tensor_a_sample_is_taken(size: int) -> None:
     taken = np.concatenate(parts)
     assert len(taken) == 1024 * rows <= size
     assert share % 2 == 1
-    assert size / 17.5 < len(taken)
+    assert size / 19 < len(taken)
     assert len(taken) * (share + 2) > 0.97 * size
     whole, cut = numbers(sketches.of(taken.astype(float))[0]), numbers(sketches.of(values)[0])
     assert cut == pytest.approx(whole * scale, rel=1e-4, abs=1)

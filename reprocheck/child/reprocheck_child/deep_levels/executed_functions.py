@@ -86,7 +86,9 @@ class Reached:
         """
         news_by_kind: dict[str, list[str]] = {}
         if len(sys.modules) != self._modules:
-            news_by_kind["f"] = self._look_around()
+            imported = self._look_around()
+            if imported:
+                news_by_kind["f"] = imported
         left: dict[int, CodeType] = {}
         before, self._series = self._series, _SERIES.get(kind)
         if self._series is None or self._series != before:
@@ -94,12 +96,17 @@ class Reached:
             if stands != self._stood:
                 self._stood = stands
                 was_running = self._running
-                self._running, news_by_kind["l"] = self._progress(stands)
+                self._running, lines = self._progress(stands)
+                if lines:
+                    news_by_kind["l"] = lines
                 left = was_running
         seldom = len(self._waiting) > _MOST_AT_EACH_FACT
         if self._waiting and (kind in _SELDOM or not seldom):
             fresh = self._fresh
-            entered = {id(code): code for cell, code in self._waiting if cell.value != fresh}
+            entered: dict[int, CodeType] = {}
+            for cell, code in self._waiting:
+                if cell.value != fresh:
+                    entered[id(code)] = code
             if entered:
                 self._waiting = [
                     (cell, code) for cell, code in self._waiting if id(code) not in entered
@@ -109,8 +116,9 @@ class Reached:
             news = left.keys() - self._running.keys() - self._done.keys()
             ended = [code for key, code in left.items() if key in news]
             self._done.update((id(code), code) for code in ended)
-            news_by_kind["d"] = [self._place(code, code.co_firstlineno) for code in ended]
-        return {name: value for name, value in news_by_kind.items() if value} or None
+            if ended:
+                news_by_kind["d"] = [self._place(code, code.co_firstlineno) for code in ended]
+        return news_by_kind or None
 
     def _stack(self, frame: Any) -> list[Any]:
         """Return the user's code on the stack, each followed by the line that it is at.

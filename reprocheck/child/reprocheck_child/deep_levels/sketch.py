@@ -27,6 +27,7 @@ from __future__ import annotations
 import binascii
 import math
 from array import array
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def is_cut(size: int, dtype: str) -> bool:
     return size > WHOLE and dtype not in ("float64", "complex128")
 
 
+@lru_cache(maxsize=4096)
 def sample(size: int) -> tuple[int, int, float]:
     """Return how a tensor of so many elements, more than WHOLE, is read for its sketch.
 

@@ -191,12 +191,13 @@ class Gradients:
                 # attribute does not say, and is taken to have a hook.
                 raw = getattr(node, _SAVED + name)
                 raw = raw if isinstance(raw, (list, tuple)) else [raw]
-                if [value for value in raw if getattr(value, "unpack_hook", self) is not None]:
-                    self.deep.unrecorded(
-                        "saved tensors of " + node.name(),
-                        "packed by a hook of the script, or of an unknown kind",
-                    )
-                    return values
+                for value in raw:
+                    if getattr(value, "unpack_hook", self) is not None:
+                        self.deep.unrecorded(
+                            "saved tensors of " + node.name(),
+                            "packed by a hook of the script, or of an unknown kind",
+                        )
+                        return values
                 # an `autograd.Function` of the script has all of them under a public name
                 public = name == "tensors"
                 saved = node.saved_tensors if public else getattr(node, "_saved_" + name)

@@ -37,7 +37,7 @@ class Written:
             for name, weight in self._others()
             if self.marks.get(id(weight), _UNSEEN)[0] != name
         ]
-        marks = self.prints.marks([weight for _, weight in weights])
+        marks = self.prints.marks(weights)
         for (name, weight), mark in zip(weights, marks):
             self.marks[id(weight)] = name, mark
 
@@ -52,7 +52,7 @@ class Written:
             if optimizer is not None:
                 weights += self.names.optimizer_weights(optimizer)
         weights += self._others()
-        marks = self.prints.marks([weight for _, weight in weights])
+        marks = self.prints.marks(weights)
         for (name, weight), mark in zip(weights, marks):
             seen_as, before = self.marks.get(id(weight), _UNSEEN)
             # None before: a weight whose writes cannot be seen

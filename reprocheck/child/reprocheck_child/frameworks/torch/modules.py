@@ -9,12 +9,17 @@ of inputs and outputs, and errors.
 import functools
 import sys
 from _thread import _local, get_ident
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ...recorder import import_hook
 from . import sharded as torch_sharded
 from .identity import Made
 from .parts import FAKES
+
+_Call = Tuple[Any, str, List[Any], Optional[Dict[str, bytes]]]
+"""A module call that has not returned yet: the module, its path, what it was given, and the states
+of the generators before it, if it can draw.
+"""
 
 
 class _Thread(_local):
@@ -97,9 +102,10 @@ class Modules:
         stack = self.local.stack
         if not stack:
             return ""
-        return stack[-1].path
+        path: str = stack[-1][1]
+        return path
 
-    def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List["_Call"]]:
+    def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List[_Call]]:
         """Note that a module is called; return this thread's open calls, the new one on top.
 
         None if the call is not recorded.
@@ -151,7 +157,7 @@ class Modules:
                     if known is not None and known[0]() is module:
                         path = known[1]
                     else:
-                        path = self.names.path(module, (stack[-1].module, stack[-1].path))
+                        path = self.names.path(module, stack[-1][:2])
                 states = None
                 # no generator is read around a layer that cannot draw: no module is called in it,
                 # and no hook of the script
@@ -162,29 +168,28 @@ class Modules:
                     or module._forward_pre_hooks
                 ):
                     states = deep.states()
-                stack.append(_Call(module, path, inputs, states))
+                stack.append((module, path, inputs, states))
             return stack
         except Exception as error:
             deep.recorder.problem("before a module's forward", error)
             return None
 
-    def leave(self, stack: List["_Call"], output: Any) -> None:
+    def leave(self, stack: List[_Call], output: Any) -> None:
         """Record the call on top of the stack when it ends; without `output` if it raised."""
         deep, prints = self.deep, self.prints
         try:
-            call = stack.pop()
+            module, path, inputs, states = stack.pop()
             if output is _MISSING or deep.hooks.gone:
                 return
             with self.aside():
-                module = call.module
-                keys: Dict[str, Any] = {"k": type(module).__name__, "in": call.inputs}
-                if call.states is not None:
-                    keys.update(deep.moved(call.states))
+                keys: Dict[str, Any] = {"k": type(module).__name__, "in": inputs}
+                if states is not None:
+                    keys.update(deep.moved(states))
                 if self.names.uninitialised:
                     self.gradients.record_weights(module)
                 if deep.rests:
                     # what it was given tells which batch it was
-                    deep.seen("call", call.path, **keys)
+                    deep.seen("call", path, **keys)
                     return
                 if "g" in keys and type(module).__module__ in _DRAWING:
                     keys["x"] = module.extra_repr()
@@ -200,10 +205,10 @@ class Modules:
                 else:
                     keys["out"] = prints.leaves(output)
                     tensors = self._tensors(output)
-                deep.seen("call", call.path, **keys)
+                deep.seen("call", path, **keys)
                 for tensor in tensors:
                     if tensor.grad_fn is not None:
-                        self.gradients.watch_output(tensor, call.path)
+                        self.gradients.watch_output(tensor, path)
                 if not stack:
                     for callback in self.after_root:
                         callback(module)
@@ -247,8 +252,9 @@ class Modules:
         if self.deep.loaders or next(module.parameters(), None) is None:
             return
         given = (*args, *kwargs.values())
-        if any(tensor.requires_grad for tensor in self._tensors(given)):
-            return  # made by another module
+        for tensor in self._tensors(given):
+            if tensor.requires_grad:
+                return  # made by another module
         batch = given[0] if len(given) == 1 else given
         keys: Dict[str, Any] = {}
         samples = self.prints.samples(batch)
@@ -296,12 +302,3 @@ _DRAWERS = frozenset(("FractionalMaxPool2d", "FractionalMaxPool3d", "MultiheadAt
 _DEPTH, _LONGEST = 6, 1000
 """How deep, and how many in each list, tensors are looked for in what a module returned."""
 _INDICES = tuple(map(str, range(16)))
-
-
-class _Call:
-    """A module call that has not returned yet."""
-
-    __slots__ = ("inputs", "module", "path", "states")
-
-    def __init__(self, module: Any, path: str, inputs: Any, states: Any) -> None:
-        self.module, self.path, self.inputs, self.states = module, path, inputs, states

@@ -1,6 +1,6 @@
 """Finds whether a tensor was written to since the last look, without reading the whole tensor."""
 
-from typing import Any, Iterable, List
+from typing import Any, Iterable, List, Tuple
 
 from .memory import READ, view
 
@@ -41,8 +41,8 @@ class Glance:
         # place. Nothing public says it. Tensors of inference mode have none: asking raises.
         return tensor._version, address, size, samples
 
-    def marks(self, weights: Iterable[Any]) -> List[Any]:
-        """Return a mark of each plain weight that changes with a write; None for other tensors.
+    def marks(self, weights: Iterable[Tuple[str, Any]]) -> List[Any]:
+        """Return of each (name, weight) a mark that changes with a write; None if it is not plain.
 
         It is the version with some elements, for a short weight all its bytes, on a device the
         version.
@@ -50,7 +50,7 @@ class Glance:
         The address in memory is left out, because it may differ between runs.
         """
         marks: List[Any] = []
-        for weight in weights:
+        for _, weight in weights:
             mark: Any = None
             # no values, or no version (see `look`)
             known = type(weight) in self.plain and not (weight.is_meta or weight.is_inference())
