@@ -86,9 +86,7 @@ class Reached:
         """
         news_by_kind: dict[str, list[str]] = {}
         if len(sys.modules) != self._modules:
-            imported = self._look_around()
-            if imported:
-                news_by_kind["f"] = imported
+            news_by_kind["f"] = self._look_around()
         left: dict[int, CodeType] = {}
         before, self._series = self._series, _SERIES.get(kind)
         if self._series is None or self._series != before:
@@ -96,9 +94,7 @@ class Reached:
             if stands != self._stood:
                 self._stood = stands
                 was_running = self._running
-                self._running, lines = self._progress(stands)
-                if lines:
-                    news_by_kind["l"] = lines
+                self._running, news_by_kind["l"] = self._progress(stands)
                 left = was_running
         seldom = len(self._waiting) > _MOST_AT_EACH_FACT
         if self._waiting and (kind in _SELDOM or not seldom):
@@ -116,9 +112,8 @@ class Reached:
             news = left.keys() - self._running.keys() - self._done.keys()
             ended = [code for key, code in left.items() if key in news]
             self._done.update((id(code), code) for code in ended)
-            if ended:
-                news_by_kind["d"] = [self._place(code, code.co_firstlineno) for code in ended]
-        return news_by_kind or None
+            news_by_kind["d"] = [self._place(code, code.co_firstlineno) for code in ended]
+        return {name: value for name, value in news_by_kind.items() if value} or None
 
     def _stack(self, frame: Any) -> list[Any]:
         """Return the user's code on the stack, each followed by the line that it is at.

@@ -63,7 +63,8 @@ class _Walk:
         if leaf is None:
             leaf = plain(value)
         if leaf is not None:
-            if not arrays or _is_array(leaf):
+            # a reading stands for a tensor whose fingerprint a device owes; an array has a shape
+            if not arrays or callable(leaf) or "s" in leaf:
                 self.found.append([path, leaf])
             return
         inside = parts(value)
@@ -79,14 +80,6 @@ class _Walk:
                 inner = "%s.%s" % (path, name) if path else str(name)
                 self.visit(inner, part, depth + 1, arrays)
             self.open.discard(id(value))
-
-
-def _is_array(leaf: Any) -> bool:
-    """Return whether a leaf is an array.
-
-    An array has a shape; a reading stands for a tensor whose fingerprint a device owes.
-    """
-    return callable(leaf) or "s" in leaf
 
 
 def below(path: str, name: object) -> str:

@@ -120,7 +120,9 @@ class Fingerprints:
         # leave out the dispatch keys, costs as much as the hash of a short one.
         try:
             if not self.announced:
-                self._announce()
+                self.announced = True
+                names = {"hash": hashing.NAME, "sketch": sketch.NAME}
+                self.recorder.emit({"e": "fingerprints", **names})
             with self.functions():
                 dense = type(tensor) in self.plain and tensor.layout is self.strided
                 kind = self.kinds[tensor.dtype]
@@ -137,9 +139,7 @@ class Fingerprints:
                     with self.below(self.keys):
                         tensor = self._flat(tensor)
                     address = tensor.data_ptr()
-                data: Any = b""
-                if size:
-                    data = view(address, size * tensor.element_size(), READ)
+                data: Any = view(address, size * tensor.element_size(), READ) if size else b""
                 digest = hashing.digest(data)
                 # bytes that were seen before need no second sketch
                 key = (digest, dtype, shape)
@@ -163,8 +163,9 @@ class Fingerprints:
                         return fingerprint
                     with self.below(self.keys):
                         real = self.torch.view_as_real(tensor) if kind.complex else tensor
-                        if size <= _SMALL:
-                            self._add_values(fingerprint, real)
+                        if real.numel() <= _SMALL:
+                            values = real.view(-1).tolist()
+                            fingerprint["v"] = [leaves.number(value) for value in values]
                         self.sketches.add(fingerprint, real)
                 while len(self.known) >= _KEPT:
                     self.known.pop(next(iter(self.known)), None)
@@ -172,14 +173,6 @@ class Fingerprints:
                 return fingerprint
         except Exception as error:
             return self._wrapped(tensor) or self._unread(tensor, error)
-
-    def _announce(self) -> None:
-        self.announced = True
-        self.recorder.emit({"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME})
-
-    def _add_values(self, fingerprint: Fingerprint, real: Any) -> None:
-        if real.numel() <= _SMALL:
-            fingerprint["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
 
     def again(self, tensor: Any, sketched: bool = True) -> Any:
         """Return the same as `later` for a tensor that one module passes on to the next.
@@ -403,13 +396,6 @@ class Fingerprints:
         except Exception as error:
             self._report(leaves.type_name(value), repr(error))
             return []
-
-    def state(self, value: Any) -> "List[List[Any]]":
-        """Return the same as `leaves` for the state of an optimizer.
-
-        Long tensors get no sketch, because they are compared by their hash alone.
-        """
-        return self.leaves(value, False)
 
     def hashes(self, value: Any) -> "List[List[Any]]":
         """Return the same as `leaves` for values that are compared by their hash alone."""

@@ -315,7 +315,7 @@ class Gradients:
                     if type(value) is self.torch.Tensor:
                         out = [["", later(value, False)]]
                     else:
-                        out = self.prints.state(value)
+                        out = self.prints.leaves(value, False)
                     seen("update", "%s:%s" % (name, key), o=index, out=out)
             self.deep.seen("rng", "after update", g=self.deep.rng())
             self.written.updated(optimizer)

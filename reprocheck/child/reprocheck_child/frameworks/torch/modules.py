@@ -100,10 +100,7 @@ class Modules:
     def path(self) -> str:
         """Return the path of the module whose forward runs in this thread; "" if none does."""
         stack = self.local.stack
-        if not stack:
-            return ""
-        path: str = stack[-1][1]
-        return path
+        return stack[-1][1] if stack else ""
 
     def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List[_Call]]:
         """Note that a module is called; return this thread's open calls, the new one on top.
@@ -143,13 +140,9 @@ class Modules:
                     if handed is not None and handed[0] is stack[-1] and len(args) == 1:
                         _, identity, version, fingerprint = handed
                         (given,) = args
-                        if (
-                            id(given) == identity
-                            and not kwargs
-                            and sys._getframe(2).f_code is self.sequential
-                            and not given.is_inference()
-                            and given._version == version
-                        ):
+                        same = id(given) == identity and not kwargs
+                        same = same and sys._getframe(2).f_code is self.sequential
+                        if same and not given.is_inference() and given._version == version:
                             inputs = [["0", fingerprint]]
                     if inputs is None:
                         inputs = self._inputs(args, kwargs)
@@ -161,12 +154,8 @@ class Modules:
                 states = None
                 # no generator is read around a layer that cannot draw: no module is called in it,
                 # and no hook of the script
-                if (
-                    not self.drawless[type(module)]
-                    or module._modules
-                    or module._forward_hooks
-                    or module._forward_pre_hooks
-                ):
+                hooked = module._forward_hooks or module._forward_pre_hooks
+                if not self.drawless[type(module)] or module._modules or hooked:
                     states = deep.states()
                 stack.append((module, path, inputs, states))
             return stack

@@ -3,10 +3,13 @@
 The hash covers the rows that all tensors and lists of the batch hold of the sample.
 """
 
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Tuple
 
 from ...deep_levels import leaves
 from .memory import memory
+
+Collected = List[Tuple[List[Any], Any]]
+"""The bytes of each row, and what holds them."""
 
 
 def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
@@ -16,40 +19,34 @@ def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[
 
     `kind` is the class of tensors, `flat` a function that makes a tensor flat and contiguous.
     """
-    rows: List[List[Any]] = []
-    tensors: List[Any] = []  # whose bytes the rows are
-    _rows(kind, value, flat, rows, tensors, 0)
-    return leaves.samples(rows)
+    collected: Collected = []
+    _rows(kind, value, flat, collected, 0)
+    return leaves.samples([rows for rows, _ in collected])
 
 
 def _rows(
-    kind: Any,
-    value: Any,
-    flat: Callable[[Any], Any],
-    collected: List[List[Any]],
-    tensors: List[Any],
-    depth: int,
+    kind: Any, value: Any, flat: Callable[[Any], Any], collected: Collected, depth: int
 ) -> None:
     if isinstance(value, kind):
         dense = type(value) is kind and str(value.layout) == "torch.strided"
         if dense and value.is_cpu and value.dim():
             tensor = flat(value)
-            tensors.append(tensor)
-            collected.append(_tensor_rows(tensor))
+            collected.append((_tensor_rows(tensor), tensor))
         return
     rows = leaves.array_rows(value)
     if rows is not None:
-        collected.append(rows)
+        collected.append((rows, value))
         return
     if depth >= leaves.DEPTH or len(collected) >= leaves.COUNT:
         return
     is_filled = isinstance(value, (list, tuple)) and value
     if is_filled and all(isinstance(part, (str, int, float)) for part in value):
         labels = value if len(value) <= leaves.SAMPLES else ()
-        collected.append([repr(label).encode("utf-8", "surrogatepass") for label in labels])
+        rows = [repr(label).encode("utf-8", "surrogatepass") for label in labels]
+        collected.append((rows, value))
         return
     for _, part in leaves.parts(value) or ():
-        _rows(kind, part, flat, collected, tensors, depth + 1)
+        _rows(kind, part, flat, collected, depth + 1)
 
 
 def _tensor_rows(tensor: Any) -> List[Any]:
