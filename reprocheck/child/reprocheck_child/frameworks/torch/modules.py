@@ -128,7 +128,7 @@ class Modules:
                     # handed out
                     if self.worker() is not None:
                         return None
-                    inputs = self._inputs(args, kwargs)
+                    inputs: Any = self._inputs(args, kwargs)
                     self._enter_root(module, args, kwargs, inputs)
                     path = self.names.path(module, None)
                 else:
@@ -151,7 +151,7 @@ class Modules:
                         path = known[1]
                     else:
                         path = self.names.path(module, stack[-1][:2])
-                states = None
+                states: Any = None
                 # no generator is read around a layer that cannot draw: no module is called in it,
                 # and no hook of the script
                 hooked = module._forward_hooks or module._forward_pre_hooks
