@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks import (
     accelerator,
     levels,
+    levels_calls,
     levels_parts,
     masking,
     ranks,
@@ -39,6 +40,7 @@ MEASUREMENTS: Mapping[str, Measure] = {
     "end-to-end": whole.end_to_end,
     "million": whole.million,
     "levels": levels.levels,
+    "calls": levels_calls.calls,
     "starts": starts.starts,
     "accelerator": accelerator.accelerator,
     "ranks": ranks.ranks,

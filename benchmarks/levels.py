@@ -18,9 +18,9 @@ from benchmarks.processes import ROOT, Asked, hooked
 from benchmarks.table import Row
 
 MODELS = {
-    "mlp": ("MLP of three layers", 40, 1.20),
-    "resnet": ("ResNet-18 on 64×64", 11, 1.12),
-    "gpt": ("GPT of 11 M parameters", 9, 1.04),
+    "mlp": ("MLP of three layers", 40, 1.12),
+    "resnet": ("ResNet-18 on 64×64", 11, 1.09),
+    "gpt": ("GPT of 11 M parameters", 9, 1.05),
 }
 """Name, rounds, and what a step recorded at level `module` may cost."""
 WARM = 4

@@ -1,6 +1,7 @@
 """Training steps on demand: `levels_step.py MODEL MODE FOLDER`.
 
-A line on stdin asks for a step, a line on stdout is its CPU time.
+A line on stdin asks for a step, a line on stdout is its CPU time; of a line `calls`, how many Python
+functions of the recorder ran in it.
 
 MODE: `plain`, `recorded` (the recorder is on the path), `debugmode`, or `msprobe-LEVEL-SUMMARY`.
 Everything on one thread. LEAVE_OUT names parts of the recorder that do nothing: `levels_parts.py`.
@@ -142,31 +143,44 @@ def main() -> None:
     run = watched(mode, step, model, Path(folder))
     said.write("ready\n")
     said.flush()
-    for _ in sys.stdin:
-        started = time.process_time()
-        run()
-        said.write(f"{time.process_time() - started}\n")
+    for asked in sys.stdin:
+        measured = calls if asked.strip() == "calls" else seconds
+        said.write(f"{measured(run)}\n")
         said.flush()
 
 
+def seconds(run: Callable[[], None]) -> float:
+    """Seconds of CPU of one step."""
+    started = time.process_time()
+    run()
+    return time.process_time() - started
+
+
+def calls(run: Callable[[], None]) -> int:
+    """How many Python functions of the recorder run in one step."""
+    functions: list[str] = []
+
+    def look(frame: Any, event: str, _: object) -> None:
+        if event == "call" and "reprocheck_child" in frame.f_code.co_filename:
+            functions.append(frame.f_code.co_name)
+
+    sys.setprofile(look)
+    run()
+    sys.setprofile(None)
+    return len(functions)
+
+
 def without_sketches() -> None:
-    from reprocheck_child.deep_levels import hashing
-    from reprocheck_child.frameworks.torch.memory import memory
     from reprocheck_child.frameworks.torch.sketch import HostSketches
 
-    def hashed(self: Any, found: dict[str, Any], tensor: Any, address: int) -> None:
-        found["h"] = hashing.digest(memory(address, tensor.numel() * 4))
-
-    HostSketches.add_hashed = hashed
-    HostSketches.room = lambda self: True
-    for name in ("add", "add_short", "finish"):
+    for name in ("make_room", "add", "add_short", "finish"):
         setattr(HostSketches, name, nothing)
 
 
 def without_text() -> None:
-    from reprocheck_child.deep_levels.facts import Deep
+    from reprocheck_child.recorder import json_text
 
-    Deep._text = lambda self, event: ""
+    json_text.lines = lambda values: ""
 
 
 def without_hashes() -> None:
@@ -184,7 +198,7 @@ def without_reading() -> None:
     from reprocheck_child.frameworks.torch.fingerprint import Fingerprints
 
     same = {"h": "0", "d": "float32", "s": [1]}
-    Fingerprints.later = lambda self, tensor, fresh=False, sketched=True: same
+    Fingerprints.later = lambda self, tensor, sketched=True: same
 
 
 def nothing(*_: object) -> None:

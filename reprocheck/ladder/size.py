@@ -44,7 +44,8 @@ def relative_difference(a: Sketched, b: Sketched) -> float | None:
     else estimated from sketches.
 
     If `b` is all zeros, the norm of `a` is used. Infinite if only one tensor has an element that is
-    not finite, or if only such elements differ. None if it cannot be said.
+    not finite, or if only such elements differ. None if it cannot be said, as where all elements
+    that differ are among those of a long tensor that its sketch does not hold.
     """
     first, second = _elements(a), _elements(b)
     if first and len(first) == len(second):
@@ -63,6 +64,8 @@ def relative_difference(a: Sketched, b: Sketched) -> float | None:
     if math.isfinite(one.norm) != math.isfinite(other.norm):
         return math.inf
     distance = _length(one.sketch - other.sketch)
+    if a.share != b.share or (a.share > 1 and not distance):
+        return None  # the elements that differ are in no sketch
     all_in_sketch = max(one.norm, other.norm) < HUGE
     if not all_in_sketch:
         # where the sketches agree, the others differ

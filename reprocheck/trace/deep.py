@@ -48,6 +48,8 @@ class Sketched(Leaf, frozen=True, gc=False):
     """Hold a leaf with its sketch, from which the size of a difference is estimated."""
 
     sketch: str = msgspec.field(default="", name="k")
+    share: int = msgspec.field(default=1, name="q")
+    """Of how many parts of the tensor one is in the sketch: all, or the first of each 17."""
 
 
 Leaves: TypeAlias = list[tuple[str, Leaf]]

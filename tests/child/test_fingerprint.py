@@ -87,7 +87,7 @@ def test_the_map_is_the_one_of_the_description() -> None:
         size - 78,
         size - 1,
     ):
-        values = np.zeros(size, np.float32)
+        values = np.zeros(size)  # of 64 bits: read whole
         values[element] = 2.5
         row, c = divmod(element, sketch.ROW)
         cycle, r = divmod(row, sketch.ROWS)
@@ -100,6 +100,23 @@ def test_the_map_is_the_one_of_the_description() -> None:
         found, norm = sketches.of(values)
         assert (numbers(found) == expected).all(), element
         assert norm == 2.5
+
+
+@pytest.mark.parametrize("size", [sketch.WHOLE + 1, 81_920, 200_000, 409_600, 5_000_001])
+def test_of_a_long_tensor_a_sample_is_taken(size: int) -> None:
+    sketches = sketch.ArraySketch(np)
+    values = np.arange(size, dtype=np.float32) % 1000
+    rows, share, scale = sketch.sample(size)
+    parts = [values[share * 64 * part :][:64] for part in range(16 * rows)]
+    taken = np.concatenate(parts)
+    assert len(taken) == 1024 * rows <= size
+    assert share % 2 == 1
+    assert size / 19 < len(taken)
+    assert len(taken) * (share + 2) > 0.97 * size
+    whole, cut = numbers(sketches.of(taken.astype(float))[0]), numbers(sketches.of(values)[0])
+    assert cut == pytest.approx(whole * scale, rel=1e-4, abs=1)
+    assert leaves.array(values)["q"] == share
+    assert "q" not in leaves.array(values.astype(float))
 
 
 def test_what_is_all_alike_keeps_its_length() -> None:
@@ -229,7 +246,7 @@ def test_rows_of_arrays_as_samples() -> None:
     assert len(set(found)) == 4
     assert leaves.array_rows(np.array(1)) is None
     assert leaves.samples([]) is None
-    assert leaves.samples([(leaves.SAMPLES + 1, lambda index: b"")]) is None
+    assert leaves.samples([[b""] * (leaves.SAMPLES + 1)]) is None
 
 
 class CSRTensor(SimpleNamespace):

@@ -37,7 +37,7 @@ _MOST_AT_EACH_FACT = 60
 """Functions not entered yet above which they are looked at with each batch, loss and update only,
 not with each fact.
 """
-_SELDOM = ("batch", "root", "update", "hyper", "weights", "end")
+_SELDOM = ("batch", "root", "hyper", "weights", "end")
 _SERIES = {
     "outgrad": "backward",
     "gradient": "backward",
@@ -99,7 +99,10 @@ class Reached:
         seldom = len(self._waiting) > _MOST_AT_EACH_FACT
         if self._waiting and (kind in _SELDOM or not seldom):
             fresh = self._fresh
-            entered = {id(code): code for cell, code in self._waiting if cell.value != fresh}
+            entered: dict[int, CodeType] = {}
+            for cell, code in self._waiting:
+                if cell.value != fresh:
+                    entered[id(code)] = code
             if entered:
                 self._waiting = [
                     (cell, code) for cell, code in self._waiting if id(code) not in entered

@@ -35,6 +35,8 @@ Without an optimizer, the loss before them has closed their iteration.
 _GATHERED = 256
 """Facts that are written together at most."""
 _MOST_PATHS = 10_000
+_ASKING = frozenset(("batch", "root", "hyper", "op"))
+"""Facts at which is asked each time which of the user's code has run."""
 _NUMBERS = frozenset((int, type(None)))
 """Types of indices of samples, as a rule."""
 
@@ -115,6 +117,7 @@ class Deep:
         # file of a code object -> its name in the trace, "" where it is not the user's
         self._names: dict[str, str] = {}
         self._counts: dict[tuple[str, str], int] = {}
+        self._places: set[tuple[str, str]] = set()  # kinds and places that had a fact
         self._iteration = 0
         self._unrecorded: set[tuple[str, str]] = set()
         self._plain_paths: set[str] = set()  # paths of leaves of which nothing is masked
@@ -135,7 +138,9 @@ class Deep:
         recorder.on_end.append(self._reach_end)
         import_hook.when_imported("numpy.random", self._found)
 
-    def seen(self, r: str, place: str, *, call: bool = True, **keys: Any) -> None:
+    def seen(
+        self, r: str, place: str, *, call: bool = True, read: Reading | None = None, **keys: Any
+    ) -> None:
         """Write one fact, such as the output of a module.
 
         Give the key `in` as `**{"in": leaves}`.
@@ -143,57 +148,66 @@ class Deep:
         r      kind of the fact, such as `batch` or `seed`
         place  where in the training the fact was seen, such as the name of a module
         call   whether calls at this place are counted within the iteration
+        read   of further keys that still lie on a device: called as `read(wait)`, it returns them,
+               or None if they have not arrived
         keys   further keys of the event
         """
         if self.hooks.gone:
             return
         try:
-            event = self._event(r, place, call, keys)
+            grouping = self.grouping
+            iteration = len(grouping.ends) + 1
+            # Facts of a backward pass belong to the iteration of its loss, even if the loss has
+            # already closed the iteration, as it does without an optimizer.
+            is_behind = grouping.closed_by_loss and self.loss_first and r in _BEHIND_THE_LOSS
+            if is_behind and iteration > 1 and (r != "op" or "bw" in keys):
+                iteration -= 1
+            key = (r, place)
+            # Asked at a few facts of a step, and at each that comes for the first time: to look at
+            # the stack takes longer than all the rest of a fact.
+            if r in _ASKING or key not in self._places:
+                if len(self._places) < _MOST_PATHS:
+                    self._places.add(key)
+                self._reach(r, iteration)
+            if iteration != self._iteration:
+                self._counts.clear()
+                self._iteration = iteration
+            event = {"e": "seen", "r": r, "i": iteration, "p": place}
+            if call:
+                index = self._counts.get(key, 0)
+                self._counts[key] = index + 1
+                if index:
+                    event["c"] = index
+            event.update(keys)
             if r == "batch" and not place.startswith("inputs of "):
                 self.loaders = True
             elif r == "seed":
                 event["sn"] = self.seeds
                 self.seeds += 1
                 self._last_seeds[place] = event
-            self._gather(event)
+            waits = texts = False
+            plain_paths = self._plain_paths
+            for name in _VALUES:
+                for path, value in keys.get(name, ()):
+                    if type(value) is not dict:  # it is still to be read off a device
+                        waits = True
+                    elif type(value.get("v")) is str:
+                        texts = True
+                    if path and path not in plain_paths:
+                        texts = True
+            if texts:
+                self._mask(event)
+            if "idx" in keys and not _NUMBERS.issuperset(map(type, keys["idx"] or ())):
+                event["idx"] = self._indices(keys["idx"])
+            if waits or read is not None:
+                self._defer(event, read)
+                return
+            with self._lock:
+                self._gathered.append(event)
+            if len(self._gathered) >= _GATHERED:
+                self.flush()
         except Exception as error:
             self.recorder.problem("recording " + r, error)
-
-    def seen_together(self, r: str, facts: list[tuple[str, Leaves]], **keys: Any) -> None:
-        """Write one fact for each (place, `out`), if no user's code runs between the facts."""
-        if self.hooks.gone:
-            return
-        try:
-            iteration = self._moment(r, keys)
-            for place, out in facts:
-                event = self._fact(r, place, iteration, True)
-                event.update(keys)
-                event["out"] = out
-                self._gather(event)
-        except Exception as error:
-            self.recorder.problem("recording " + r, error)
-
-    def _gather(self, event: dict[str, Any]) -> None:
-        waits = texts = False
-        for name in _VALUES:
-            for path, value in event.get(name, ()):
-                if type(value) is not dict:  # it is still to be read off a device
-                    waits = True
-                elif type(value.get("v")) is str:
-                    texts = True
-                if path and path not in self._plain_paths:
-                    texts = True
-        if texts:
-            self._mask(event)
-        if not _NUMBERS.issuperset(map(type, event.get("idx") or ())):
-            event["idx"] = self._indices(event["idx"])
-        if waits:
-            self._defer(event)
-            return
-        with self._lock:
-            self._gathered.append(event)
-        if len(self._gathered) >= _GATHERED:
-            self.flush()
 
     def _mask(self, event: dict[str, Any]) -> None:
         """Mask the script's names and secrets in the leaves of a fact."""
@@ -235,23 +249,14 @@ class Deep:
 
         known  (place, value) of each, for the case that each needs a line of its own
         """
-        if self.hooks.gone:
+        places = [place for place, _ in known]
+        counted = [(r, place) for place in places]
+        if self._counts.keys().isdisjoint(counted):
+            self.seen(r, "", call=False, e="again", p=places, **keys)
+            self._counts.update(dict.fromkeys(counted, 1))
             return
-        try:
-            event = {
-                **self._event(r, "", False, keys),
-                "e": "again",
-                "p": [place for place, _ in known],
-            }
-            if any((r, place) in self._counts for place, _ in known):
-                for place, value in known:
-                    self.seen(r, place, out=[["", value]], **keys)
-                return
-            self._counts.update([((r, place), 1) for place, _ in known])
-            with self._lock:
-                self._gathered.append(event)
-        except Exception as error:
-            self.recorder.problem("recording " + r, error)
+        for place, value in known:
+            self.seen(r, place, out=[["", value]], **keys)
 
     def before_line(self, line: str) -> bool:
         """Write the gathered facts before a line.
@@ -275,37 +280,19 @@ class Deep:
         with self._lock:
             events, self._gathered = self._gathered, []
         self.finish()
-        return "".join([self._text(event) for event in events])
+        try:
+            return json_text.lines(events)
+        except Exception:
+            return "".join(map(self._text, events))
 
     def _text(self, event: dict[str, Any] | str) -> str:
-        if isinstance(event, str):
-            return event
+        """Return the line of an event, or a line that says why there is none."""
         try:
-            return json_text.dumps(event) + "\n"
+            return json_text.lines([event])
         except Exception as error:
-            where = "recording " + event["r"]
+            where = "recording " + (event.get("r", "") if isinstance(event, dict) else "")
             problem = {"e": "problem", "where": where, "error": repr(error)[:2000]}
-            return json_text.dumps(problem) + "\n"
-
-    def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
-        """Write a fact whose keys still lie on a device.
-
-        read  called as `read(wait)`: returns the keys, or None if they have not arrived
-        """
-        if self.hooks.gone:
-            return
-        try:
-            event = self._event(r, place, call, {})
-
-            def line(wait: bool) -> str | None:
-                keys = read(wait)
-                if keys is None:
-                    return None
-                return json_text.dumps({**event, **keys}) + "\n"
-
-            self.recorder.later_line(line)
-        except Exception as error:
-            self.recorder.problem("recording " + r, error)
+            return json_text.lines([problem])
 
     def unrecorded(self, where: str, why: str) -> None:
         """Write, once for each place and reason, that something could not be recorded."""
@@ -357,43 +344,6 @@ class Deep:
             RLock(),
         )
 
-    def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
-        event = self._fact(r, place, self._moment(r, keys), call)
-        event.update(keys)
-        return event
-
-    def _moment(self, r: str, keys: dict[str, Any]) -> int:
-        """Record which code has run before a fact, and return the fact's iteration."""
-        iteration = self._iteration_of(r, keys)
-        self._reach(r, iteration)
-        if iteration != self._iteration:
-            self._counts.clear()
-            self._iteration = iteration
-        return iteration
-
-    def _fact(self, r: str, place: str, iteration: int, call: bool) -> dict[str, Any]:
-        event = {"e": "seen", "r": r, "i": iteration, "p": place}
-        if call:
-            index = self._counts.get((r, place), 0)
-            self._counts[(r, place)] = index + 1
-            if index:
-                event["c"] = index
-        return event
-
-    def _iteration_of(self, r: str, keys: dict[str, Any]) -> int:
-        """Return the number of the iteration that a fact belongs to.
-
-        Facts of a backward pass belong to the iteration of its loss, even if the loss has already
-        closed the iteration, as it does without an optimizer.
-        """
-        closed = len(self.grouping.ends)
-        if not closed or not self.loss_first or r not in _BEHIND_THE_LOSS:
-            return closed + 1
-        is_forward = r == "op" and "bw" not in keys
-        if is_forward or not self.grouping.closed_by_loss:
-            return closed + 1
-        return closed
-
     def _reach(self, r: str, iteration: int) -> None:
         """Record which of the user's code has run since the last fact."""
         reached = self._reached
@@ -412,7 +362,7 @@ class Deep:
     def _reach_end(self) -> None:
         self._reach("end", len(self.grouping.ends) + 1)
 
-    def _defer(self, event: dict[str, Any]) -> None:
+    def _defer(self, event: dict[str, Any], read: Reading | None) -> None:
         waiting: Leaves = []
         for name in _VALUES:
             if name in event:
@@ -425,8 +375,11 @@ class Deep:
                 if value is None:
                     return None
                 waiting.pop()[1] = value
+            keys = {} if read is None else read(wait)
+            if keys is None:
+                return None
             self.finish()
-            return json_text.dumps(event) + "\n"
+            return json_text.lines([{**event, **keys}])
 
         self.recorder.later_line(line)
 

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
+_modules = sys.modules
 _MARK = 40
 """Bytes of a state that show whether any of it changed."""
 
@@ -36,19 +37,20 @@ class PythonState:
 
     WORDS = 625 * 4
 
-    def __init__(self, find: Callable[[], Any] = python) -> None:
-        self._get = find
+    def __init__(self, find: Callable[[], Any] | None = None) -> None:
+        self._find = find
         self._hidden: Any = None
         self._address = 0
         self._look: Any = None
         self._mark = self._words = b""
 
     def __call__(self) -> bytes:
-        hidden = self._get()
+        find = self._find
+        hidden = find() if find else getattr(_modules.get("random"), "_inst", None)
         if hidden is None:
             return b""
         if hidden is not self._hidden:
-            self._hidden, self._address, self._mark = hidden, self._find(hidden), b""
+            self._hidden, self._address, self._mark = hidden, self._place(hidden), b""
             if self._address:
                 self._look = (c_char * _MARK).from_address(self._address)
         if not self._address:
@@ -60,7 +62,7 @@ class PythonState:
             return self._words
         return self._words + repr(hidden.gauss_next).encode()  # the second of a pair of draws
 
-    def _find(self, hidden: Any) -> int:
+    def _place(self, hidden: Any) -> int:
         """Return the address of the state in the generator object, checked against `getstate`.
 
         The result is 0 if the state is not found.
@@ -88,15 +90,16 @@ class NumpyState:
 
     WORDS = 625 * 4
 
-    def __init__(self, find: Callable[[], Any] = numpy) -> None:
-        self._get = find
+    def __init__(self, find: Callable[[], Any] | None = None) -> None:
+        self._find = find
         self._generator: Any = None
         self._address = 0
         self._look: Any = None
         self._mark = self._words = b""
 
     def __call__(self) -> bytes:
-        hidden = self._get()
+        find = self._find
+        hidden = find() if find else getattr(_modules.get("numpy.random.mtrand"), "_rand", None)
         if hidden is None:
             return b""
         generator = hidden._bit_generator

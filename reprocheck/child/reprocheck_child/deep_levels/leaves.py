@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Optional
 
     ReadTensor = Callable[[Any], Any]
+    Rows = list[Any]
+    # the bytes of each sample that one leaf of a batch holds
 
 DEPTH = 8
 COUNT = 256
@@ -56,28 +58,28 @@ class _Walk:
         if len(self.found) >= COUNT:
             self.cut = True
             return
-        leaf = self.tensor(value)
+        read = _PLAIN.get(type(value))
+        leaf = read(value) if read is not None else self.tensor(value)
         if leaf is None:
             leaf = plain(value)
         if leaf is not None:
-            self._take(path, leaf, arrays)
+            # a reading stands for a tensor whose fingerprint a device owes; an array has a shape
+            if not arrays or callable(leaf) or "s" in leaf:
+                self.found.append([path, leaf])
             return
         inside = parts(value)
         if inside is None:
-            self._take(path, {"h": "", "d": type_name(value)}, arrays)
+            if not arrays:
+                self.found.append([path, {"h": "", "d": type_name(value)}])
         elif depth >= DEPTH or id(value) in self.open:
             self.cut = True
         else:
             self.open.add(id(value))
             arrays = arrays or not _is_data(value)
             for name, part in inside:
-                self.visit(below(path, name), part, depth + 1, arrays)
+                inner = "%s.%s" % (path, name) if path else str(name)
+                self.visit(inner, part, depth + 1, arrays)
             self.open.discard(id(value))
-
-    def _take(self, path: str, leaf: Any, arrays: bool) -> None:
-        # a reading stands for a tensor whose fingerprint a device owes; an array has a shape
-        if not arrays or callable(leaf) or "s" in leaf:
-            self.found.append([path, leaf])
 
 
 def below(path: str, name: object) -> str:
@@ -248,11 +250,13 @@ def array(value: Any) -> dict[str, Any]:
         return fingerprint
     if _sketches is None:
         _sketches = sketch.ArraySketch(numpy)
-    fingerprint["k"], norm = _sketches.of(flat)
+    real = flat.view(flat.real.dtype)  # a complex number as two
+    fingerprint["k"], norm = _sketches.of(real)
     fingerprint["z"] = number(norm)
+    if sketch.is_cut(real.size, dtype):
+        fingerprint["q"] = sketch.sample(real.size)[1]
     if flat.size <= SMALL:
-        # a complex number stands there as two
-        fingerprint["v"] = list(map(number, flat.view(flat.real.dtype).tolist()))
+        fingerprint["v"] = list(map(number, real.tolist()))
     return fingerprint
 
 
@@ -263,33 +267,26 @@ def digest_of(flat: Any) -> str:
     return hashing.digest(flat.view("uint8"))
 
 
-def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]]:
+def samples(batch: list[Rows]) -> Optional[list[str]]:
     """Return one hash for each sample of a batch; None if there are no samples.
 
     All leaves of the same length as the first are hashed together, so that a sample is compared
     with its label.
 
-    batch  for each leaf: the length of its first dimension, and a function that returns the bytes
-           of
-           sample i
+    batch  for each leaf, the bytes of each sample
     """
-    if not batch:
+    if not batch or not 0 < len(batch[0]) <= SAMPLES:
         return None
-    length, first = batch[0]
-    if not 0 < length <= SAMPLES:
-        return None
-    reads = [read for count, read in batch if count == length]
     digest = hashing.digest
+    columns = [rows for rows in batch if len(rows) == len(batch[0])]
+    if len(columns) == 1:
+        return [digest(row)[:16] for row in columns[0]]
+    hashes = [[digest(row) for row in rows] for rows in columns]
+    return [digest("".join(row).encode())[:16] for row in zip(*hashes)]
 
-    def joined(index: int) -> bytes:
-        return "".join(digest(read(index)) for read in reads).encode()
 
-    bytes_of = first if len(reads) == 1 else joined
-    return [digest(bytes_of(index))[:16] for index in range(length)]
-
-
-def array_rows(value: Any) -> Optional[tuple[int, Callable[[int], Any]]]:
-    """Return (number of rows, reader of a row's bytes) of a numpy array, for `samples`.
+def array_rows(value: Any) -> Optional[Rows]:
+    """Return the bytes of each row of a numpy array, for `samples`; none if there are too many.
 
     The result is None if the array has no first dimension.
     """
@@ -298,5 +295,6 @@ def array_rows(value: Any) -> Optional[tuple[int, Callable[[int], Any]]]:
         return None
     if not value.ndim or value.dtype.hasobject:
         return None
-    contiguous = numpy.ascontiguousarray(value)
-    return len(contiguous), lambda index: contiguous[index].tobytes()
+    if len(value) > SAMPLES:
+        return []
+    return [row.tobytes() for row in numpy.ascontiguousarray(value)]

@@ -14,6 +14,9 @@ The format (elements e in row-major order, counted from 0; a complex element cou
 - it is added to sum c with the sign ROWS[g, r % 1024] * FLIPS[g, r // 1024 % 512];
 - sum c is added to bucket c % 16 of vector v with the sign COLUMNS[v, c].
 
+Of a tensor of more than 65,536 elements only a sample is taken, as if it were the tensor: see
+`sample`. Of float64 all elements are.
+
 The signs are bits of SplitMix64 of a counter: no generator is read, and they are the same in every
 process. ROWS and FLIPS are balanced (see `_balanced`), so that a tensor all of whose elements are
 alike keeps its length too.
@@ -22,7 +25,9 @@ alike keeps its length too.
 from __future__ import annotations
 
 import binascii
+import math
 from array import array
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +48,38 @@ HUGE = 1e30
 would drown all others.
 """
 
+WHOLE = 1 << 16
+"""Elements of the longest tensor that is read whole for its sketch."""
+SHARE = 17
+"""Of a much longer one, one of so many parts of COLUMNS elements is read."""
+FEWEST = 7
+"""Rows that are read at least: PyTorch multiplies smaller matrices four times more slowly."""
+
 _WORD = (1 << 64) - 1
+
+
+def is_cut(size: int, dtype: str) -> bool:
+    """Return whether a tensor of so many real numbers is not read whole for its sketch.
+
+    Of 64 bits it is: changes that float32 does not show are told from those in parts not read.
+    """
+    return size > WHOLE and dtype not in ("float64", "complex128")
+
+
+@lru_cache(maxsize=4096)
+def sample(size: int) -> tuple[int, int, float]:
+    """Return how a tensor of so many elements, more than WHOLE, is read for its sketch.
+
+    Of its parts of COLUMNS elements the first of each `share` is read, until `rows` rows are full.
+    As `share` is odd, that are parts of all columns where a row of the tensor has 2^n elements.
+    The sums are multiplied by `scale`, so that they are as long as those of the whole.
+
+    Returns rows, share, scale.
+    """
+    rows = max(FEWEST, size // (SHARE * ROW))
+    share = (size // COLUMNS - 1) // (GROUPS * rows - 1)
+    share -= 1 - share % 2
+    return rows, share, math.sqrt(size / (rows * ROW))
 
 
 def signs(stream: int, count: int) -> array[float]:
@@ -150,11 +186,14 @@ class ArraySketch:
                     sum(float(numpy.dot(part, part)) for part in self._parts(flat, "float64"))
                 )
             )
-            numbers = (
-                (self._sums(flat, not norm < HUGE).reshape(-1, BUCKETS) * self.columns)
-                .sum(1)
-                .reshape(SIZE)
-            )
+            scale = 1.0
+            if is_cut(flat.size, str(flat.dtype)):
+                rows, share, scale = sample(flat.size)
+                step = flat.itemsize * COLUMNS * share
+                strided = numpy.lib.stride_tricks.as_strided
+                flat = strided(flat, (rows * GROUPS, COLUMNS), (step, flat.itemsize)).reshape(-1)
+            sums = self._sums(flat, not norm < HUGE).reshape(-1, BUCKETS)
+            numbers = (sums * self.columns).sum(1).reshape(SIZE) * numpy.float32(scale)
         return text(numbers.astype("<f4").tobytes()), norm
 
     def _sums(self, flat: Any, clean: bool) -> Any:

@@ -9,13 +9,13 @@ tensor of MindSpore nor a variable of TensorFlow says when it was written to.
 
 import sys
 from operator import attrgetter
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ..deep_levels import hashing, leaves, sketch
 
 Fingerprint = Dict[str, Any]
-Rows = Tuple[int, Callable[[int], Any]]
-"""Number of samples of an array, and something that tells one from the other."""
+Rows = List[Any]
+"""The bytes of each sample of an array."""
 
 
 class Fingerprints:

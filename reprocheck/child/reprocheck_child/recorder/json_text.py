@@ -40,6 +40,17 @@ try:
         """Return one line of ASCII JSON; values that JSON does not know become their repr."""
         return "".join(_encode(value, 0))
 
+    def lines(values: list[Any]) -> str:
+        """Return one line of JSON for each value; a text is taken for lines already."""
+        texts: list[str] = []
+        for value in values:
+            if type(value) is str:
+                texts.append(value)
+            else:
+                texts += _encode(value, 0)
+                texts.append("\n")
+        return "".join(texts)
+
 except (ImportError, TypeError):
     import json
 
@@ -50,3 +61,7 @@ except (ImportError, TypeError):
     def dumps(value: Any) -> str:
         """Return one line of ASCII JSON; values that JSON does not know become their repr."""
         return json.dumps(value, default=repr, separators=(",", ":"))
+
+    def lines(values: list[Any]) -> str:
+        """Return one line of JSON for each value; a text is taken for lines already."""
+        return "".join([v if type(v) is str else dumps(v) + "\n" for v in values])

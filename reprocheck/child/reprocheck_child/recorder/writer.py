@@ -134,14 +134,6 @@ class Writer:
 
         return Redactor().arguments(masked)
 
-    def later_line(self, read: Deferred) -> None:
-        """Write the line that `read(wait)` returns once it has arrived from a device.
-
-        Later events wait for it.
-        """
-        with self._lock:
-            self._put(read)
-
     def note(self, code: str, text: str) -> None:
         """Write that the recorder changed something to observe; once for each `code`."""
         self._once("note", code, text)

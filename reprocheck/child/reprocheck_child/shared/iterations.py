@@ -76,7 +76,11 @@ class Grouping:
         self._attached = 0
         self._threads: set[str] = set()  # of the losses that belong to the open iteration
         self._waiting: set[str] = set()  # of the losses that await their update
-        self._optimizers = False
+        self.closed_by_loss = True
+        """Whether each loss closes its iteration, because there is no optimizer.
+
+        The loss comes before the gradients and the update of the iteration.
+        """
         self._by_loss = 0  # iterations that closed with a loss, before there was an optimizer
         # iteration of the first update of which nobody knows whether it changed weights
         self._unseen_update: int | None = None
@@ -115,18 +119,10 @@ class Grouping:
         """
         return not self._late and self._is_open()
 
-    @property
-    def closed_by_loss(self) -> bool:
-        """Return whether each loss closes its iteration, because there is no optimizer.
-
-        The loss comes before the gradients and the update of the iteration.
-        """
-        return not self._optimizers
-
     def optimizer(self, index: int) -> None:
         """Count an optimizer that was built."""
         self._release()
-        self._optimizers = True
+        self.closed_by_loss = False
         if self._stepped and index not in self._live:
             self._leave_behind()
         self._live[index] = None
@@ -143,7 +139,7 @@ class Grouping:
                 return IGNORED
         self.losses += count
         self._waiting.add(thread)
-        if not self._optimizers:
+        if self.closed_by_loss:
             self._note_first_end()
             self._by_loss += 1
             self._attach()
@@ -214,7 +210,7 @@ class Grouping:
         Left over are losses without an update yet, and updates of an iteration that did not close.
         """
         self._release()
-        if self._optimizers and self._is_open():
+        if not self.closed_by_loss and self._is_open():
             self.unfinished = True
             self._attach()
             self._close()
@@ -236,9 +232,9 @@ class Grouping:
             self.first_end = self.losses
 
     def _step(self, index: int, changed: bool | None) -> None:
-        if not self._optimizers:
+        if self.closed_by_loss:
             # the losses so far awaited this update, unless weights moved by hand
-            self._optimizers = True
+            self.closed_by_loss = False
             if self.moved_at is None:
                 self.ends = []
                 self._attached = self._by_loss = 0

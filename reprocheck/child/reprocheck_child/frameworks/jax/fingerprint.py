@@ -87,11 +87,9 @@ class Fingerprints(fingerprint.Fingerprints):
         """
         try:
             rows = leaves.array_rows(self.array(array))
-            if rows is None or rows[0] > leaves.SAMPLES:
+            if not rows:
                 return []
-            length, read = rows
-            digests = [hashing.digest(read(number)).encode() for number in range(length)]
-            return [(length, digests.__getitem__)]
+            return [[hashing.digest(row).encode() for row in rows]]
         except Exception as error:
             self.deep.unrecorded("samples of a batch", repr(error))
             return []

@@ -251,7 +251,7 @@ class Watcher:
             return {"k": private.kind, **private.made, **moved}
 
         self._drawing.append(ready)
-        self.deep.seen_later("call", private.place, read)
+        self.deep.seen("call", private.place, read=read)
 
     @staticmethod
     def concrete(values: Any) -> bool:

@@ -91,7 +91,9 @@ class Held:
             for index, optimizer in self.optimizers():
                 for name, tensor in self.names.optimizer_weights(optimizer):
                     for key, value in list(optimizer.state.get(tensor, {}).items()):
-                        self._write("%s:%s" % (name, key), self.prints.state(value), o=index)
+                        self._write(
+                            "%s:%s" % (name, key), self.prints.leaves(value, False), o=index
+                        )
             for place, schedule in self.live_schedules():
                 self._write(place, self.prints.leaves(_numbers(schedule)), k="schedule")
 

@@ -195,4 +195,4 @@ class _Deep:
 
 def _closure(args: Any, kwargs: Any) -> bool:
     """Return whether `step` was called with a closure, which computes the gradients inside."""
-    return any(callable(value) for value in (*args[1:], *kwargs.values()))
+    return any(map(callable, (*args[1:], *kwargs.values())))

@@ -17,7 +17,7 @@ from ...deep_levels import hashing, leaves, sketch
 from . import parts as torch_parts, rows
 from .device_hash import SUMS, WordSums
 from .identity import Made
-from .memory import memory
+from .memory import READ, view
 from .pending_values import Parcels, is_capturing
 from .sketch import HostSketches, Tables, on_device
 from .version_counter import Glance
@@ -26,8 +26,6 @@ _KEPT = 1024
 _RECENT = 256
 
 _SMALL = 16
-_LARGE = 1 << 17
-"""Elements from which on hash and sketch are made together, block by block."""
 _NORM_BLOCK = 1 << 24
 """Elements of a tensor on a device that are made wider at once, for the norm."""
 _LEFT_OUT = (
@@ -91,7 +89,7 @@ class Fingerprints:
         self.strided = torch.strided
         # read once: each of them is asked for with every tensor
         glance = Glance(torch)
-        self.look, self.mark = glance.look, glance.mark
+        self.look, self.marks = glance.look, glance.marks
         # `_ExcludeDispatchKeyGuard` leaves dispatch keys out for a while (`_hidden` says why), and
         # `DisableTorchFunction` keeps subclasses of Tensor from seeing what is called. Neither is
         # documented.
@@ -110,33 +108,69 @@ class Fingerprints:
         self.finish()
         return _arrived(read, True) or _unknown()
 
-    def later(
-        self, tensor: Any, fresh: bool = False, sketched: bool = True
-    ) -> "Fingerprint | Reading":
+    def later(self, tensor: Any, sketched: bool = True) -> "Fingerprint | Reading":
         """Return the fingerprint of a tensor on the host, or a reading of a tensor on a device.
 
         A reading is a function that returns None until the fingerprint has arrived on the host;
         called with `wait` it waits.
 
-        `fresh`: the same bytes were hardly fingerprinted before. If `sketched` is False, a long
-        tensor may have no sketch and no norm.
+        If `sketched` is False, a long tensor may have no sketch and no norm.
         """
+        # One function for nearly all tensors: a step reads hundreds, and a call of another, or to
+        # leave out the dispatch keys, costs as much as the hash of a short one.
         try:
             if not self.announced:
                 self.announced = True
-                self.recorder.emit(
-                    {"e": "fingerprints", "hash": hashing.NAME, "sketch": sketch.NAME}
-                )
+                names = {"hash": hashing.NAME, "sketch": sketch.NAME}
+                self.recorder.emit({"e": "fingerprints", **names})
             with self.functions():
-                # by hand, and not by way of `_tensor`: nearly all tensors come this way, and to
-                # leave out the dispatch keys costs as much as the hash of a short one
-                plain = type(tensor) in self.plain and tensor.layout is self.strided
-                if plain and tensor.is_cpu and not tensor.is_nested:
-                    kind = self.kinds[tensor.dtype]
-                    if not kind.quantized:
-                        return self._host(tensor, kind, fresh, sketched)
-                with self.below(self.keys):
-                    return self._tensor(tensor)
+                dense = type(tensor) in self.plain and tensor.layout is self.strided
+                kind = self.kinds[tensor.dtype]
+                if not dense or kind.quantized or not tensor.is_cpu or tensor.is_nested:
+                    with self.below(self.keys):
+                        return self._tensor(tensor)
+                # raises for what only looks like a tensor, before any work on it
+                address = tensor.data_ptr()
+                size, shape, dtype = tensor.numel(), tensor.shape, tensor.dtype
+                # negated and conjugated tensors are views with a bit set: their bytes are those of
+                # another; a tensor of zeros that autograd made up has no memory at all
+                lazy = tensor.is_neg() or (kind.complex and tensor.is_conj())
+                if lazy or not tensor.is_contiguous() or (size and not address):
+                    with self.below(self.keys):
+                        tensor = self._flat(tensor)
+                    address = tensor.data_ptr()
+                data: Any = view(address, size * tensor.element_size(), READ) if size else b""
+                digest = hashing.digest(data)
+                # bytes that were seen before need no second sketch
+                key = (digest, dtype, shape)
+                known = self.known.get(key)
+                if known is not None:
+                    return known
+                fingerprint: Fingerprint = {"h": digest, "d": kind.name, "s": list(shape)}
+                if not size:
+                    fingerprint["z"] = 0.0
+                elif kind.single and size <= sketch.ROW:
+                    if size <= _SMALL:
+                        values = data.cast("f").tolist()
+                        fingerprint["v"] = [v if v - v == 0 else repr(v) for v in values]
+                    sketches = self.sketches
+                    if len(sketches.waiting) >= len(sketches.slots):
+                        with self.below(self.keys):
+                            sketches.make_room()
+                    sketches.add_short(fingerprint, address, size)
+                elif kind.numbers:
+                    if not sketched and size > sketch.ROW:
+                        return fingerprint
+                    with self.below(self.keys):
+                        real = self.torch.view_as_real(tensor) if kind.complex else tensor
+                        if real.numel() <= _SMALL:
+                            values = real.view(-1).tolist()
+                            fingerprint["v"] = [leaves.number(value) for value in values]
+                        self.sketches.add(fingerprint, real)
+                while len(self.known) >= _KEPT:
+                    self.known.pop(next(iter(self.known)), None)
+                self.known[key] = fingerprint
+                return fingerprint
         except Exception as error:
             return self._wrapped(tensor) or self._unread(tensor, error)
 
@@ -147,13 +181,13 @@ class Fingerprints:
         """
         seen = self.look(tensor)
         if seen is None:
-            return self.later(tensor, True, sketched)
+            return self.later(tensor, sketched)
         known = self.recent.get(seen[1])
         if known is not None and known[0]() is tensor and known[1] == seen:
             return known[2]
         if len(self.recent) >= _RECENT:
             self.recent.clear()
-        fingerprint = self.later(tensor, True, sketched)
+        fingerprint = self.later(tensor, sketched)
         self.recent[seen[1]] = weakref.ref(tensor), seen, fingerprint
         return fingerprint
 
@@ -181,60 +215,7 @@ class Fingerprints:
             return self._combined(tensor, torch_parts.parts(self.torch, tensor))
         if not tensor.is_cpu:
             return self._elsewhere(tensor)
-        return self._host(tensor, self.kinds[tensor.dtype])
-
-    def _host(
-        self, tensor: Any, kind: _Kind, fresh: bool = False, sketched: bool = True
-    ) -> Fingerprint:
-        # raises for what only looks like a tensor, before any work on it
-        address = tensor.data_ptr()
-        size, shape, dtype = tensor.numel(), tensor.shape, tensor.dtype
-        # negated and conjugated tensors are views with a bit set: their bytes are those of another;
-        # a tensor of zeros that autograd made up has no memory at all
-        lazy = tensor.is_neg() or (kind.complex and tensor.is_conj())
-        if lazy or not tensor.is_contiguous() or (size and not address):
-            with self.below(self.keys):
-                tensor = self._flat(tensor)
-            address = tensor.data_ptr()
-        if fresh and sketched and size >= _LARGE and kind.single:
-            fingerprint: Fingerprint = {"h": "", "d": kind.name, "s": list(shape)}
-            with self.below(self.keys):
-                self.sketches.add_hashed(fingerprint, tensor, address)
-            self._remember((fingerprint["h"], dtype, shape), fingerprint)
-            return fingerprint
-        data = memory(address, size * tensor.element_size())
-        digest = hashing.digest(data)
-        key = (digest, dtype, shape)
-        known = self.known.get(key)
-        if known is not None:
-            return known
-        fingerprint = {"h": digest, "d": kind.name, "s": list(shape)}
-        if not size:
-            fingerprint["z"] = 0.0
-        elif kind.single and size <= sketch.ROW:
-            if size <= _SMALL:
-                fingerprint["v"] = [leaves.number(value) for value in data.cast("f").tolist()]
-            if not self.sketches.room():
-                with self.below(self.keys):
-                    self.sketches.make_room()
-            self.sketches.add_short(fingerprint, address, size)
-        elif kind.numbers:
-            if not sketched and size > sketch.ROW:
-                return fingerprint
-            with self.below(self.keys):
-                real = tensor
-                if kind.complex:
-                    real = self.torch.view_as_real(tensor)
-                if real.numel() <= _SMALL:
-                    fingerprint["v"] = [leaves.number(value) for value in real.view(-1).tolist()]
-                self.sketches.add(fingerprint, real)
-        self._remember(key, fingerprint)
-        return fingerprint
-
-    def _remember(self, key: Any, fingerprint: Fingerprint) -> None:
-        while len(self.known) >= _KEPT:
-            self.known.pop(next(iter(self.known)), None)
-        self.known[key] = fingerprint
+        return self.later(tensor)
 
     def _flat(self, tensor: Any) -> Any:
         """Return a tensor flattened and contiguous, with its bits unchanged."""
@@ -297,7 +278,7 @@ class Fingerprints:
             values = arrived[0]
             if "a" in values:
                 combined["a"] = "%s of %s" % (hashing.NAME, values["a"])
-            combined.update((key, values[key]) for key in ("k", "z", "dev") if key in values)
+            combined.update((key, values[key]) for key in ("k", "z", "q", "dev") if key in values)
             structure = "|".join(texts[1:])
             if "k" in values and structure and isinstance(values["z"], float):
                 mark = hashing.digest(structure.encode())
@@ -327,8 +308,7 @@ class Fingerprints:
                 if type(error).__name__ == "OutOfMemoryError":
                     self.no_memory(NO_MEMORY % tensor.device)
                 self.unable.add(kind)
-        fingerprint = self._host(tensor.cpu(), self.kinds[tensor.dtype])
-        self.sketches.finish()
+        fingerprint = self.of(tensor.cpu())
         return {**fingerprint, "dev": str(tensor.device)}
 
     def _device(self, tensor: Any) -> Reading:
@@ -356,6 +336,8 @@ class Fingerprints:
             flat = tensor.view(-1)
             if kind.complex:
                 flat = torch.view_as_real(flat).view(-1)
+            if sketch.is_cut(flat.numel(), self._name(flat.dtype)):
+                fingerprint["q"] = sketch.sample(flat.numel())[1]
             packed.append(on_device(torch, self.tables, flat).view(torch.int64))
             packed.append(self._device_norm(flat))
             if flat.numel() <= _SMALL:
@@ -409,18 +391,11 @@ class Fingerprints:
         """
         try:
             if type(value) is self.tensor:
-                return [["", self.later(value, False, sketched)]]
+                return [["", self.later(value, sketched)]]
             return leaves.leaves(value, self._leaf)
         except Exception as error:
             self._report(leaves.type_name(value), repr(error))
             return []
-
-    def state(self, value: Any) -> "List[List[Any]]":
-        """Return the same as `leaves` for the state of an optimizer.
-
-        Long tensors get no sketch, because they are compared by their hash alone.
-        """
-        return self.leaves(value, False)
 
     def hashes(self, value: Any) -> "List[List[Any]]":
         """Return the same as `leaves` for values that are compared by their hash alone."""

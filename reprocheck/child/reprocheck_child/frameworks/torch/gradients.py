@@ -7,7 +7,7 @@ weights after the update.
 import weakref
 from _thread import get_ident
 from contextlib import suppress
-from typing import Any, Dict, List, Sequence, Set, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
 from ...deep_levels.scope import variable
 from ...shared.iterations import BACKWARD
@@ -56,14 +56,12 @@ class Gradients:
         self.written = Written(deep, names)
 
     def watch_output(self, tensor: Any, path: str) -> None:
-        """Record the gradient of a module's output when the backward pass computes it.
+        """Record the gradient of a module's output, which has a node, when it is computed.
 
         The hook is set on the autograd node behind the output, because user code could see one on
         the tensor.
         """
         node = tensor.grad_fn
-        if node is None:
-            return
         # not the node itself: it would keep the graph alive, and an id is given again
         # (`output_nr`: which of the outputs of the node the tensor is)
         key = (node._sequence_nr(), tensor.output_nr)
@@ -77,20 +75,6 @@ class Gradients:
         self.recorded.add(key[0])
         hook = self.outputs[key] = _Output(self, path, tensor.output_nr)
         node.register_prehook(hook)  # called with the whole gradient of each output
-
-    def output_gradient(self, paths: List[str], gradient: Any) -> None:
-        """Record the gradient of an output of the modules at `paths`, innermost first."""
-        if self.deep.hooks.gone:
-            return
-        try:
-            if self._elsewhere(gradient):
-                return
-            with self.aside():
-                out = [["0", self.prints.later(gradient, True)]]
-                for path in reversed(paths):
-                    self.deep.seen("outgrad", path, out=out)
-        except Exception as error:
-            self.deep.recorder.problem("the gradient of an output", error)
 
     def watch_weight(self, weight: Any, name: str) -> None:
         """Record the gradient of a weight called `name` each time the backward pass adds to it."""
@@ -137,26 +121,6 @@ class Gradients:
                 del self.frozen[identity]
                 self.watch_weight(weight, name)
 
-    def weight_gradient(self, name: str, gradient: Any) -> None:
-        """Record a gradient that was added to the weight `name`, or returned for it."""
-        if self.deep.hooks.gone or self.deep.rests:
-            return
-        try:
-            if gradient is not None and not self._elsewhere(gradient):
-                with self.aside():
-                    fingerprint = self.prints.later(gradient, True)
-                    self.deep.seen("gradient", name, out=[["", fingerprint]])
-                    self.last[name] = (self.prints.look(gradient), fingerprint)
-        except Exception as error:
-            self.deep.recorder.problem("the gradient of a weight", error)
-
-    def _elsewhere(self, gradient: Any) -> bool:
-        """Return whether another thread of the script computes this gradient.
-
-        Threads of torch itself, one for each device, do not count.
-        """
-        return gradient.is_cpu and get_ident() != self.deep.thread
-
     def before_backward(self, roots: Any, kind: str) -> None:
         """Record `roots` before a backward pass starts from them."""
         if self.deep.elsewhere():
@@ -190,8 +154,8 @@ class Gradients:
             if not isinstance(weight, self.torch.Tensor):
                 continue  # an edge of the graph
             name = self.names.name(weight)
-            if name:
-                self.weight_gradient(name, gradient)
+            if name and gradient is not None:
+                _Weight(self, name)(weight, gradient)
 
     def _between(self, roots: Any) -> List[Tuple[str, List[Any]]]:
         """Return (name, saved values) of autograd nodes between modules and loss.
@@ -225,18 +189,19 @@ class Gradients:
             with suppress(RuntimeError):
                 # `unpack_hook` is None where torch keeps the tensor itself. A version without that
                 # attribute does not say, and is taken to have a hook.
-                raw = _as_list(getattr(node, _SAVED + name))
-                if any(
-                    getattr(saved_value, "unpack_hook", self) is not None for saved_value in raw
-                ):
-                    self.deep.unrecorded(
-                        "saved tensors of " + node.name(),
-                        "packed by a hook of the script, or of an unknown kind",
-                    )
-                    return values
+                raw = getattr(node, _SAVED + name)
+                raw = raw if isinstance(raw, (list, tuple)) else [raw]
+                for value in raw:
+                    if getattr(value, "unpack_hook", self) is not None:
+                        self.deep.unrecorded(
+                            "saved tensors of " + node.name(),
+                            "packed by a hook of the script, or of an unknown kind",
+                        )
+                        return values
                 # an `autograd.Function` of the script has all of them under a public name
                 public = name == "tensors"
-                saved = _as_list(node.saved_tensors if public else getattr(node, "_saved_" + name))
+                saved = node.saved_tensors if public else getattr(node, "_saved_" + name)
+                saved = saved if isinstance(saved, (list, tuple)) else [saved]
                 for index, value in enumerate(saved):
                     if isinstance(value, self.torch.Tensor):
                         path = "%s.%d" % (name, index) if len(saved) > 1 else name
@@ -343,12 +308,15 @@ class Gradients:
         with self.aside():
             if closure:
                 self._reduced(optimizer, index)
-            facts: List[Tuple[str, List[Any]]] = []
+            seen, later = self.deep.seen, self.prints.later
             for name, tensor in self.names.optimizer_weights(optimizer):
-                facts.append((name, [["", self.prints.later(tensor, True)]]))
+                seen("update", name, o=index, out=[["", later(tensor)]])
                 for key, value in list(optimizer.state.get(tensor, {}).items()):
-                    facts.append(("%s:%s" % (name, key), self.prints.state(value)))
-            self.deep.seen_together("update", facts, o=index)
+                    if type(value) is self.torch.Tensor:
+                        out = [["", later(value, False)]]
+                    else:
+                        out = self.prints.leaves(value, False)
+                    seen("update", "%s:%s" % (name, key), o=index, out=out)
             self.deep.seen("rng", "after update", g=self.deep.rng())
             self.written.updated(optimizer)
 
@@ -385,9 +353,21 @@ class _Output:
         self.gradients, self.paths, self.index = gradients, [path], index
 
     def __call__(self, outputs: Any) -> None:
-        gradient = outputs[self.index]
-        if gradient is not None:
-            self.gradients.output_gradient(self.paths, gradient)
+        """Record the gradient of the output."""
+        gradients, gradient = self.gradients, outputs[self.index]
+        deep = gradients.deep
+        if gradient is None or deep.hooks.gone:
+            return
+        try:
+            # of another thread of the script; those of torch itself, one a device, do not count
+            if gradient.is_cpu and get_ident() != deep.thread:
+                return
+            with gradients.aside():
+                out = [["0", gradients.prints.later(gradient)]]
+                for path in reversed(self.paths):
+                    deep.seen("outgrad", path, out=out)
+        except Exception as error:
+            deep.recorder.problem("the gradient of an output", error)
 
 
 class _Weight:
@@ -398,13 +378,27 @@ class _Weight:
     def __init__(self, gradients: Gradients, name: str) -> None:
         self.gradients, self.name = gradients, name
 
-    def __call__(self, weight: Any) -> None:
+    def __call__(self, weight: Any, returned: Any = None) -> None:
+        """Record a gradient that was added to the weight, or `returned` for it."""
         gradients = self.gradients
-        if gradients.deep.hooks.gone:
+        deep, prints = gradients.deep, gradients.prints
+        if deep.hooks.gone:
             # autograd goes through a copy of the hooks, so one may leave meanwhile
             gradients.unwatch_weight(weight)
-        else:
-            gradients.weight_gradient(self.name, weight.grad)
+            return
+        try:
+            gradient = weight.grad if returned is None else returned
+            if gradient is None or deep.rests:
+                return
+            # as in `_Output`
+            if gradient.is_cpu and get_ident() != deep.thread:
+                return
+            with gradients.aside():
+                fingerprint = prints.later(gradient)
+                deep.seen("gradient", self.name, out=[["", fingerprint]])
+                gradients.last[self.name] = (prints.look(gradient), fingerprint)
+        except Exception as error:
+            deep.recorder.problem("the gradient of a weight", error)
 
     def __deepcopy__(self, memo: Any) -> "_Weight":
         return self
@@ -417,7 +411,3 @@ def _own_hooks(weight: Any) -> List[int]:
     # was registered.
     hooks = getattr(weight, "_post_accumulate_grad_hooks", None) or {}
     return [key for key, hook in hooks.items() if type(hook) is _Weight]
-
-
-def _as_list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, (list, tuple)) else [value]

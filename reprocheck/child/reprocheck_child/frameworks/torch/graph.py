@@ -32,7 +32,7 @@ class Walk:
     def __iter__(self) -> Iterator[Any]:
         # a root may be a leaf itself, or no tensor at all where the script passes a wrong one
         functions = [getattr(root, "grad_fn", None) for root in self.roots]
-        waiting = deque(node for node in functions if node is not None)
+        waiting = deque([node for node in functions if node is not None])
         known = {None, *waiting}  # an input that needs no gradient has None in its place
         while waiting:
             node = waiting.popleft()

@@ -4,7 +4,7 @@ Examples are added noise, clipping, averaging, or a copy into the weights.
 """
 
 import weakref
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Dict, List, Tuple
 
 _UNSEEN: Tuple[str, Any] = ("", None)
 
@@ -31,37 +31,37 @@ class Written:
         """Store the marks of an optimizer's weights after its step was recorded."""
         self.stepped[id(optimizer)] = weakref.ref(optimizer)
         self.due = True
-        for name, weight in self.names.optimizer_weights(optimizer):
-            self.marks[id(weight)] = name, self.prints.mark(weight)
-        for name, weight in self._others():
-            seen_as, _ = self.marks.get(id(weight), _UNSEEN)
-            if seen_as != name:
-                self.marks[id(weight)] = name, self.prints.mark(weight)
+        weights = self.names.optimizer_weights(optimizer)
+        weights += [
+            (name, weight)
+            for name, weight in self._others()
+            if self.marks.get(id(weight), _UNSEEN)[0] != name
+        ]
+        marks = self.prints.marks(weights)
+        for (name, weight), mark in zip(weights, marks):
+            self.marks[id(weight)] = name, mark
 
     def look(self) -> None:
         """Record, once after each update, the weights whose mark differs from the last one."""
         if not self.due:
             return
         self.due = False
+        weights: List[Tuple[str, Any]] = []
         for reference in list(self.stepped.values()):
             optimizer = reference()
             if optimizer is not None:
-                self._compare(self.names.optimizer_weights(optimizer))
-        self._compare(self._others())
-
-    def _compare(self, weights: Iterator[Tuple[str, Any]]) -> None:
-        for name, weight in weights:
+                weights += self.names.optimizer_weights(optimizer)
+        weights += self._others()
+        marks = self.prints.marks(weights)
+        for (name, weight), mark in zip(weights, marks):
             seen_as, before = self.marks.get(id(weight), _UNSEEN)
-            if seen_as != name or before is None:
-                continue
             # None before: a weight whose writes cannot be seen
-            mark = self.prints.mark(weight)
-            if mark != before:
+            if seen_as == name and before is not None and mark != before:
                 self.marks[id(weight)] = name, mark
-                self.deep.seen("written", name, out=[["", self.prints.later(weight, True)]])
+                self.deep.seen("written", name, out=[["", self.prints.later(weight)]])
 
-    def _others(self) -> Iterator[Tuple[str, Any]]:
-        """Yield (name, parameter) of the named parameters whose `requires_grad` is False."""
-        for name, weight in self.names.parameters():
-            if not weight.requires_grad:
-                yield name, weight
+    def _others(self) -> List[Tuple[str, Any]]:
+        """Return (name, parameter) of the named parameters whose `requires_grad` is False."""
+        return [
+            (name, weight) for name, weight in self.names.parameters() if not weight.requires_grad
+        ]

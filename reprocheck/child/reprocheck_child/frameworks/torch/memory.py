@@ -3,9 +3,11 @@
 import ctypes
 from typing import Any
 
-_view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
+READ = 0x100  # PyBUF_READ
+view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
     ("PyMemoryView_FromMemory", ctypes.pythonapi)
 )
+"""`view(address, size, READ)` is `memory` for those who are called with each tensor."""
 
 
 def memory(address: int, size: int) -> Any:
@@ -13,4 +15,4 @@ def memory(address: int, size: int) -> Any:
 
     The result must be dropped before the tensor that owns the memory.
     """
-    return _view(address, size, 0x100) if size else b""  # PyBUF_READ
+    return view(address, size, READ) if size else b""

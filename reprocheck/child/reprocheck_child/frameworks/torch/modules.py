@@ -8,12 +8,18 @@ of inputs and outputs, and errors.
 
 import functools
 import sys
-from _thread import _local
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
+from _thread import _local, get_ident
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ...recorder import import_hook
 from . import sharded as torch_sharded
+from .identity import Made
 from .parts import FAKES
+
+_Call = Tuple[Any, str, List[Any], Optional[Dict[str, bytes]]]
+"""A module call that has not returned yet: the module, its path, what it was given, and the states
+of the generators before it, if it can draw.
+"""
 
 
 class _Thread(_local):
@@ -35,6 +41,8 @@ class Modules:
         self.aside = torch._C.DisableTorchFunction
         self.names = names
         self.gradients = gradients
+        self.paths = names.modules.entries  # looked up by hand with each call of a module
+        self.drawless = Made(_is_drawless)
         self.local = _Thread()
         self.tensor = torch.Tensor
         # Asked with each call of a module, so each is the C++ function itself: whether `jit.trace`
@@ -92,133 +100,121 @@ class Modules:
     def path(self) -> str:
         """Return the path of the module whose forward runs in this thread; "" if none does."""
         stack = self.local.stack
-        if not stack:
-            return ""
-        return stack[-1].path
+        return stack[-1][1] if stack else ""
 
-    def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List["_Call"]]:
+    def enter(self, module: Any, args: Any, kwargs: Any) -> Optional[List[_Call]]:
         """Note that a module is called; return this thread's open calls, the new one on top.
 
         None if the call is not recorded.
         """
+        deep, stack = self.deep, self.local.stack
         try:
-            stack = self.local.stack
-            if self.deep.rests and stack:
+            if deep.rests and stack:
                 return None
             # another thread of the script, or `jit.trace`: what the recorder does would be traced
-            if self.deep.elsewhere() or self.tracing() is not None:
+            if deep.thread != get_ident() and deep.elsewhere():
+                return None
+            if self.tracing() is not None:
                 return None
             if self.transforming() is not None:
-                self.deep.unrecorded(
+                deep.unrecorded(
                     "module " + type(module).__name__,
                     "called inside a transformation of torch.func",
                 )
                 return None
             with self.aside():
-                if stack:
-                    inputs = self._passed(stack, args, kwargs) or self._inputs(args, kwargs)
-                    path = self.names.path(module, (stack[-1].module, stack[-1].path))
-                elif self.worker() is None:
-                    inputs = self._inputs(args, kwargs)
+                if not stack:
+                    # a transformation in a worker of a loader: its batch is recorded where it is
+                    # handed out
+                    if self.worker() is not None:
+                        return None
+                    inputs: Any = self._inputs(args, kwargs)
                     self._enter_root(module, args, kwargs, inputs)
                     path = self.names.path(module, None)
                 else:
-                    # a transformation in a worker of a loader: its batch is recorded where it is
-                    # handed out
-                    return None
-                stack.append(_Call(module, path, inputs, self.deep.states()))
+                    inputs = None
+                    handed, self.handed = self.handed, None
+                    # What the module before in a `Sequential` has just returned: no other code ran
+                    # between the two calls, as the frame that called this module does nothing
+                    # between two of them.
+                    if handed is not None and handed[0] is stack[-1] and len(args) == 1:
+                        _, identity, version, fingerprint = handed
+                        (given,) = args
+                        same = id(given) == identity and not kwargs
+                        same = same and sys._getframe(2).f_code is self.sequential
+                        if same and not given.is_inference() and given._version == version:
+                            inputs = [["0", fingerprint]]
+                    if inputs is None:
+                        inputs = self._inputs(args, kwargs)
+                    known = self.paths.get(id(module))
+                    if known is not None and known[0]() is module:
+                        path = known[1]
+                    else:
+                        path = self.names.path(module, stack[-1][:2])
+                states: Any = None
+                # no generator is read around a layer that cannot draw: no module is called in it,
+                # and no hook of the script
+                hooked = module._forward_hooks or module._forward_pre_hooks
+                if not self.drawless[type(module)] or module._modules or hooked:
+                    states = deep.states()
+                stack.append((module, path, inputs, states))
             return stack
         except Exception as error:
-            self.deep.recorder.problem("before a module's forward", error)
+            deep.recorder.problem("before a module's forward", error)
             return None
 
-    def leave(self, stack: List["_Call"], output: Any) -> None:
+    def leave(self, stack: List[_Call], output: Any) -> None:
         """Record the call on top of the stack when it ends; without `output` if it raised."""
+        deep, prints = self.deep, self.prints
         try:
-            call = stack.pop()
-            if output is _MISSING or self.deep.hooks.gone:
+            module, path, inputs, states = stack.pop()
+            if output is _MISSING or deep.hooks.gone:
                 return
             with self.aside():
-                moved: Dict[str, Any] = {**self.deep.moved(call.states)}
+                keys: Dict[str, Any] = {"k": type(module).__name__, "in": inputs}
+                if states is not None:
+                    keys.update(deep.moved(states))
                 if self.names.uninitialised:
-                    self.gradients.record_weights(call.module)
-                if self.deep.rests:
+                    self.gradients.record_weights(module)
+                if deep.rests:
                     # what it was given tells which batch it was
-                    self.deep.seen(
-                        "call",
-                        call.path,
-                        k=type(call.module).__name__,
-                        **{"in": call.inputs},
-                        **moved,
-                    )
+                    deep.seen("call", path, **keys)
                     return
-                if moved and type(call.module).__module__ in _DRAWING:
-                    moved["x"] = call.module.extra_repr()
+                if "g" in keys and type(module).__module__ in _DRAWING:
+                    keys["x"] = module.extra_repr()
+                self.handed = None
                 tensors: Iterable[Any]
                 if type(output) is self.tensor:
-                    out = [["", self._output(output)]]
+                    fingerprint = prints.again(output)
+                    # `_version` counts the writes in place; a tensor of inference mode has none
+                    if stack and not output.is_inference():
+                        self.handed = (stack[-1], id(output), output._version, fingerprint)
+                    keys["out"] = [["", fingerprint]]
                     tensors = (output,)
                 else:
-                    out = self.prints.leaves(output)
+                    keys["out"] = prints.leaves(output)
                     tensors = self._tensors(output)
-                self.deep.seen(
-                    "call",
-                    call.path,
-                    k=type(call.module).__name__,
-                    **{"in": call.inputs, "out": out},
-                    **moved,
-                )
+                deep.seen("call", path, **keys)
                 for tensor in tensors:
-                    self.gradients.watch_output(tensor, call.path)
+                    if tensor.grad_fn is not None:
+                        self.gradients.watch_output(tensor, path)
                 if not stack:
                     for callback in self.after_root:
-                        callback(call.module)
+                        callback(module)
         except Exception as error:
-            self.deep.recorder.problem("after a module's forward", error)
-
-    def _output(self, output: Any) -> Any:
-        fingerprint = self._read(output)
-        stack = self.local.stack
-        self.handed = None
-        # `_version` counts the writes in place; a tensor of inference mode has none
-        if stack and not output.is_inference():
-            self.handed = (stack[-1], id(output), output._version, fingerprint)
-        return fingerprint
-
-    def _passed(self, stack: List["_Call"], args: Any, kwargs: Any) -> Optional[List[Any]]:
-        """Return the inputs that the module before in a `Sequential` has just returned.
-
-        No other code ran between the two calls, so the known fingerprints still hold.
-        """
-        handed, self.handed = self.handed, None
-        if handed is None or kwargs or len(args) != 1:
-            return None
-        caller, identity, version, fingerprint = handed
-        (given,) = args
-        if caller is not stack[-1] or id(given) != identity:
-            return None
-        # the frame that called the module: `Sequential.forward` does nothing between two of them
-        if sys._getframe(3).f_code is not self.sequential:
-            return None
-        if given.is_inference() or given._version != version:
-            return None
-        return [["0", fingerprint]]
+            deep.recorder.problem("after a module's forward", error)
 
     def _inputs(self, args: Any, kwargs: Any) -> List[Any]:
-        if not kwargs and len(args) < len(_INDICES):
-            for value in args:
-                if type(value) is not self.tensor:
-                    break
-            else:
-                return [[_INDICES[index], self._read(value)] for index, value in enumerate(args)]
-        return self.prints.leaves(args) + self.prints.leaves(kwargs)
-
-    def _read(self, tensor: Any) -> Any:
-        """Return the fingerprint of a tensor that a module takes or returns.
-
-        The cached fingerprint is used if the tensor was not written to since.
-        """
-        return self.prints.again(tensor, not self.deep.rests)
+        """Return the fingerprints of what a module is given."""
+        prints, sketched = self.prints, not self.deep.rests
+        if kwargs or len(args) > len(_INDICES):
+            return list(prints.leaves(args) + prints.leaves(kwargs))
+        inputs: List[Any] = []
+        for index, value in zip(_INDICES, args):
+            if type(value) is not self.tensor:
+                return list(prints.leaves(args))
+            inputs.append([index, prints.again(value, sketched)])
+        return inputs
 
     def _enter_root(self, module: Any, args: Any, kwargs: Any, inputs: Any) -> None:
         names = self.names
@@ -245,8 +241,9 @@ class Modules:
         if self.deep.loaders or next(module.parameters(), None) is None:
             return
         given = (*args, *kwargs.values())
-        if any(tensor.requires_grad for tensor in self._tensors(given)):
-            return  # made by another module
+        for tensor in self._tensors(given):
+            if tensor.requires_grad:
+                return  # made by another module
         batch = given[0] if len(given) == 1 else given
         keys: Dict[str, Any] = {}
         samples = self.prints.samples(batch)
@@ -274,20 +271,23 @@ def _elements(value: Any) -> List[Any]:
     return [getattr(value, name, None) for name in fields]
 
 
+def _is_drawless(kind: Any) -> bool:
+    """Return whether the modules of a class draw no random number by themselves."""
+    package, _, file = kind.__module__.rpartition(".")
+    return package == "torch.nn.modules" and file in _DRAWLESS and kind.__name__ not in _DRAWERS
+
+
 _MISSING = object()
 _DRAWING = frozenset("torch.nn.modules.%s" % name for name in ("dropout", "activation", "rnn"))
 """Where the modules of PyTorch's own that draw random numbers are defined: what such a module was
 made with stands beside its draw, so that it can be replayed.
 """
+_DRAWLESS = frozenset((
+    "activation", "batchnorm", "channelshuffle", "conv", "flatten", "fold", "instancenorm",
+    "linear", "loss", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling",
+))  # fmt: skip
+"""Where those are defined that draw none, but for these: around them no generator is read."""
+_DRAWERS = frozenset(("FractionalMaxPool2d", "FractionalMaxPool3d", "MultiheadAttention", "RReLU"))
 _DEPTH, _LONGEST = 6, 1000
 """How deep, and how many in each list, tensors are looked for in what a module returned."""
 _INDICES = tuple(map(str, range(16)))
-
-
-class _Call:
-    """A module call that has not returned yet."""
-
-    __slots__ = ("inputs", "module", "path", "states")
-
-    def __init__(self, module: Any, path: str, inputs: Any, states: Any) -> None:
-        self.module, self.path, self.inputs, self.states = module, path, inputs, states

@@ -57,7 +57,6 @@ class Names:
         self.deep = deep
         self.module = torch.nn.Module
         self.modules = ByIdentity(LIMIT)  # a module -> its path
-        self._paths = self.modules.entries  # looked up by hand with each call of a module
         self.weights: Dict[int, Tuple[Any, str, str]] = {}
         """Id of a tensor -> a reference to the module or optimizer that holds it, the attribute of
         the module, the name.
@@ -91,10 +90,9 @@ class Names:
 
     def path(self, module: Any, outer: Optional[Tuple[Any, str]]) -> str:
         """Return the path of a called module; `outer` is (module, path) around the call."""
-        known = self._paths.get(id(module))
-        if known is not None and known[0]() is module:
-            path: str = known[1]
-            return path
+        known = self.modules.get(module)
+        if known is not None:
+            return str(known)
         if outer is None:
             return type(module).__name__
         caller, prefix = outer
@@ -221,12 +219,15 @@ class Names:
         tensor = parameters[attribute]  # a scripted module has no dict with `get`
         return tensor if id(tensor) == identity else None
 
-    def parameters(self) -> Iterator[Tuple[str, Any]]:
-        """Yield (name, parameter) of all named parameters that still exist."""
-        for identity, (_, _, name) in list(self.weights.items()):
-            weight = self.parameter(identity)
-            if weight is not None:
-                yield name, weight
+    def parameters(self) -> List[Tuple[str, Any]]:
+        """Return (name, parameter) of all named parameters that still exist."""
+        named: List[Tuple[str, Any]] = []
+        for identity, (owner, attribute, name) in list(self.weights.items()):
+            # as in `parameter`
+            parameters = getattr(owner(), "_parameters", {})
+            if attribute in parameters and id(parameters[attribute]) == identity:
+                named.append((name, parameters[attribute]))
+        return named
 
     def roots(self, optimizer: Any, names: Dict[int, str]) -> List[Tuple[Any, str]]:
         """Return the outermost modules that hold an optimizer's unnamed tensors, with their names.
@@ -252,11 +253,16 @@ class Names:
                 return name[: -len(path) - 1]
         return ""
 
-    def optimizer_weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
-        """Yield (name, tensor) of the tensors of an optimizer, in its order."""
+    def optimizer_weights(self, optimizer: Any) -> List[Tuple[str, Any]]:
+        """Return (name, tensor) of the tensors of an optimizer, in its order."""
+        named: List[Tuple[str, Any]] = []
         for number, group in enumerate(optimizer.param_groups):
             for index, tensor in enumerate(group["params"]):
-                yield self.name(tensor) or "param_groups[%d].params[%d]" % (number, index), tensor
+                owner, _, name = self.weights.get(id(tensor), _UNNAMED)
+                if not name or owner() is None:
+                    name = "param_groups[%d].params[%d]" % (number, index)
+                named.append((name, tensor))
+        return named
 
     def optimized(self, optimizer: Any, frame: Any) -> Dict[int, str]:
         """Return names for the tensors of an optimizer: id of the tensor -> name.

@@ -47,9 +47,10 @@ def _parameters(root: Any) -> Iterator[Any]:
     """Yield FSDP's parameter objects of the weights that it shards."""
     for module in root.modules():
         # `fully_shard` changes the class of a module to a subclass of FSDPModule, which has this
-        find = getattr(module, "_get_fsdp_state", lambda: None)
-        for group in _groups(find()):
-            yield from group.fsdp_params
+        find = getattr(module, "_get_fsdp_state", None)
+        if find is not None:
+            for group in _groups(find()):
+                yield from group.fsdp_params
 
 
 def _groups(state: Any) -> List[Any]:

@@ -7,23 +7,20 @@ operator costs as much as the sketch of a small tensor.
 
 import math
 from _thread import RLock
+from binascii import b2a_base64
 from ctypes import addressof, c_char, memmove, memset, string_at
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ...deep_levels import hashing, leaves, sketch
+from ...deep_levels import sketch
 from .identity import Made
-from .memory import memory
 
 Fingerprint = Dict[str, Any]
 _SLOTS = 32
 """Tensors whose sketches are finished together."""
-_BLOCK = 128
-"""Rows worked on at once: they stay in the cache between the hash and the sketch.
-
-It divides the rows of a cycle.
-"""
 _DEVICE_BLOCK = 2048
-"""The same on a device: whole cycles."""
+"""Rows worked on at once on a device: whole cycles."""
+_COPIED = 64
+"""Rows that are copied at once, where a tensor cannot be read in its place."""
 _KEPT = 256
 _STRIDES = (sketch.COLUMNS, sketch.ROW, 1)
 _ROW_BYTES = sketch.ROW * 4
@@ -37,8 +34,9 @@ class Tables:
         # of each device: ROWS of the shape (GROUPS, ROWS), COLUMNS of the shape (VECTORS, columns
         # of a bucket, BUCKETS)
         self.on = Made(self._on)
-        self.cuts: Dict[Tuple[int, int], Any] = {}
-        self.expanded: Dict[int, Any] = {}
+        # (first row, count) -> the signs of the rows, on the host: of the shape (GROUPS, 1, count),
+        # within one cycle
+        self.rows = Made(self._rows)
         self.flips = Made(self._flips)  # of each device
 
     def _on(self, device: Any) -> Tuple[Any, Any]:
@@ -47,29 +45,12 @@ class Tables:
         columns = columns.view(sketch.VECTORS, -1, sketch.BUCKETS)
         return rows.to(device), columns.to(device)
 
-    def rows(self, start: int, count: int) -> Any:
-        """Return the signs of `count` rows from the row `start` on, on the host.
-
-        They lie within one cycle, and have the shape (GROUPS, 1, count).
-        """
-        cycle, first = divmod(start, sketch.ROWS)
-        signs = self.cuts.get((first, count))
-        if signs is None:
-            signs = self.on["cpu"][0][:, first : first + count].contiguous().unsqueeze(1)
-            if len(self.cuts) < _KEPT:
-                self.cuts[first, count] = signs
+    def _rows(self, rows: Tuple[int, int]) -> Any:
+        (cycle, first), count = divmod(rows[0], sketch.ROWS), rows[1]
+        signs = self.on["cpu"][0][:, first : first + count].contiguous().unsqueeze(1)
         if not cycle:
             return signs
         return signs * self.flipped("cpu", cycle).view(sketch.GROUPS, 1, 1)
-
-    def row(self, index: int) -> Any:
-        """Return the signs of the elements of one row, on the host."""
-        signs = self.expanded.get(index)
-        if signs is None:
-            signs = self.rows(index, 1).expand(sketch.GROUPS, 1, sketch.COLUMNS).reshape(sketch.ROW)
-            if len(self.expanded) < _KEPT:
-                self.expanded[index] = signs
-        return signs
 
     def flipped(self, device: Any, cycle: int) -> Any:
         """Return the signs of the groups in a cycle, on `device`."""
@@ -92,9 +73,8 @@ class _Slot(NamedTuple):
 class HostSketches:
     """A queue of sketches of contiguous tensors of real numbers on the CPU.
 
-    `add` each tensor, then `finish` all of them.
-
-    To be called below autograd and all modes; `add_short` anywhere, if there is room.
+    `add` each tensor, then `finish` all of them. To be called below autograd and all modes;
+    `add_short` anywhere.
     """
 
     def __init__(self, torch: Any, tables: Tables) -> None:
@@ -107,7 +87,7 @@ class HostSketches:
         # a fingerprint, and its norm where the sums do not say it
         self.waiting: List[Tuple[Fingerprint, Optional[float]]] = []
         self.slots: List[_Slot] = []
-        self.last: Any = None  # a row, for the last one of a tensor where that is shorter
+        self.copy: Any = None  # what was made float32, or taken of a long tensor
         self.sums: Any = None
         self.signed: Any = None  # the sums with the signs of each vector
         self.folded: Any = None
@@ -116,43 +96,71 @@ class HostSketches:
         """Drop unfinished sketches in a forked process: they belong to the parent process."""
         self.lock, self.waiting, self.slots = RLock(), [], []
 
-    def add(self, fingerprint: Fingerprint, tensor: Any) -> None:
-        """Queue a tensor, whose sketch `k` and norm `z` `finish` adds to `fingerprint`."""
-        with self.lock:
-            slot = self._next()
-            if tensor.dtype is self.torch.float64:
-                norm = self._norm(tensor)
-                self._sum(tensor, slot, not norm < sketch.HUGE)
-                self.waiting.append((fingerprint, norm))
-                return
-            self._sum(tensor, slot, False)
-            self.waiting.append((fingerprint, self._checked(tensor, slot)))
-
     def add_short(self, fingerprint: Fingerprint, address: int, size: int) -> None:
         """Queue `size` float32 numbers at the address `address`, one row at most, as `add` does."""
         with self.lock:
-            slot = self._next()
+            if len(self.waiting) >= len(self.slots):
+                self.make_room()
+            slot = self.slots[len(self.waiting)]
             # all signs of the first row are +1
             memmove(slot.address, address, size * 4)
-            memset(slot.address + size * 4, 0, (sketch.ROW - size) * 4)
+            memset(slot.address + size * 4, 0, _ROW_BYTES - size * 4)
             self.waiting.append((fingerprint, None))
 
-    def add_hashed(self, fingerprint: Fingerprint, tensor: Any, address: int) -> None:
-        """Queue a float32 tensor as `add` does, and add its hash `h` to `fingerprint`.
+    def add(self, fingerprint: Fingerprint, tensor: Any, norm: Optional[float] = None) -> None:
+        """Queue a tensor, whose sketch `k` and norm `z` `finish` adds to `fingerprint`.
 
-        The bytes are read from memory once for both.
+        norm  the norm where the sums do not say it; not below HUGE: elements that are huge or not
+              finite are left out
         """
+        torch, begin, size, dtype = (
+            self.torch,
+            tensor.storage_offset(),
+            tensor.numel(),
+            tensor.dtype,
+        )
+        if dtype is torch.float64 and norm is None:
+            norm = self._norm(tensor)
+        clean = norm is not None and not norm < sketch.HUGE
+        rows, strides, scale = -(-size // sketch.ROW), _STRIDES, 0.0
+        if size > sketch.WHOLE and dtype is not torch.float64:
+            rows, share, scale = sketch.sample(size)
+            fingerprint["q"] = share
+            strides = (sketch.COLUMNS * share, sketch.ROW * share, 1)
+        # the memory of the tensor itself is multiplied where it can be
+        is_plain = dtype is torch.float32 and not clean and rows >= sketch.FEWEST
+        is_plain = is_plain and (scale > 0.0 or not size % sketch.ROW)
+        most = sketch.ROWS if is_plain else _COPIED
+        exact = self.full_precision() == "highest"
         with self.lock:
-            slot = self._next()
-            stream = hashing.stream()
-            data = memory(address, tensor.numel() * 4)
-            self._sum(tensor, slot, False, lambda begin, end: stream.update(data[begin:end]))
-            fingerprint["h"] = stream.hexdigest()
-            self.waiting.append((fingerprint, self._checked(tensor, slot)))
-
-    def room(self) -> bool:
-        """Return whether a sketch can be queued without finishing others first."""
-        return len(self.waiting) < len(self.slots)
+            if len(self.waiting) >= len(self.slots):
+                self.make_room()
+            slot = self.slots[len(self.waiting)]
+            for start in range(0, rows, most):
+                count = min(most, rows - start)
+                if is_plain:
+                    shape = (sketch.GROUPS, count, sketch.COLUMNS)
+                    matrix = tensor.as_strided(shape, strides, begin + start * strides[1])
+                else:
+                    count = max(count, sketch.FEWEST)
+                    matrix = self._copied(tensor, strides, start, count, clean)
+                signs = self.tables.rows[start, count]
+                if not exact:
+                    sums = (signs.transpose(1, 2) * matrix).sum(1, keepdim=True)
+                    slot.result.copy_(sums + slot.result if start else sums)
+                elif start:
+                    slot.result.baddbmm_(signs, matrix)
+                else:
+                    torch.bmm(signs, matrix, out=slot.result)
+            if scale:
+                slot.vector.mul_(scale)
+            if norm is None and size > sketch.ROW:
+                # Of a single row `finish` sees the elements in the sums.
+                square = torch.dot(slot.vector, slot.vector).item()
+                if not 1e-20 < square < 1e36:
+                    self.add(fingerprint, tensor, self._norm(tensor))
+                    return
+            self.waiting.append((fingerprint, norm))
 
     def make_room(self) -> None:
         """Finish the queued sketches; allocate the memory for sums at the first call."""
@@ -164,10 +172,9 @@ class HostSketches:
                 self.sums = self._own(_SLOTS, sketch.ROW)
                 self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
                 self.folded = self._own(_SLOTS, sketch.VECTORS, sketch.BUCKETS)
+                self.copy = self._own(sketch.WHOLE)
                 shape = (sketch.GROUPS, 1, sketch.COLUMNS)
                 self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
-                last = self._own(sketch.ROW)
-                self.last = _Slot(last, last.view(shape), last.data_ptr())
 
     def finish(self) -> None:
         """Compute sketch and norm of all queued tensors."""
@@ -180,6 +187,8 @@ class HostSketches:
             for index, norm in enumerate(norms):
                 if not norm < sketch.HUGE:
                     sums[index].masked_fill_((sums[index].abs() < sketch.HUGE).logical_not_(), 0.0)
+            if len(self.tables.rows) > _KEPT:
+                self.tables.rows.clear()
             # by products of elements: no setting for products of matrices rounds them
             count = len(sums)
             signed, folded = self.signed[:count], self.folded[:count]
@@ -189,13 +198,11 @@ class HostSketches:
             data = string_at(folded.data_ptr(), count * sketch.SIZE * 4)
         width = sketch.SIZE * 4
         for index, (fingerprint, known) in enumerate(waiting):
-            fingerprint["k"] = sketch.text(data[index * width : (index + 1) * width])
-            fingerprint["z"] = leaves.number(norms[index] if known is None else known)
-
-    def _next(self) -> _Slot:
-        if not self.room():
-            self.make_room()
-        return self.slots[len(self.waiting)]
+            text = b2a_base64(data[index * width : (index + 1) * width], newline=False)
+            norm = norms[index] if known is None else known
+            fingerprint["k"] = text.decode("ascii")
+            # as JSON can hold it
+            fingerprint["z"] = norm if norm - norm == 0 else repr(norm)
 
     def _own(self, *shape: int) -> Any:
         count = math.prod(shape)
@@ -204,70 +211,25 @@ class HostSketches:
         flat = self.torch.frombuffer(room, dtype=self.torch.float32, offset=offset, count=count)
         return flat.view(shape)
 
-    def _sum(
-        self,
-        tensor: Any,
-        slot: _Slot,
-        clean: bool,
-        before: "Optional[Callable[[int, int], None]]" = None,
-    ) -> None:
-        """Return the signed sum of a tensor's rows.
+    def _copied(
+        self, tensor: Any, strides: Tuple[int, int, int], start: int, count: int, clean: bool
+    ) -> Any:
+        """Return `count` rows of a tensor from `start` on as float32, in memory of our own.
 
-        `before(begin, end)` is called with each block of bytes before it is read.
+        Rows behind the end of the tensor are zeros.
         """
-        rows, rest = divmod(tensor.numel(), sketch.ROW)
-        offset = tensor.storage_offset()
-        plain = tensor.dtype is self.torch.float32 and not clean
-        fast = plain and self.full_precision() == "highest"
-        if not fast or not rows:
-            slot.vector.zero_()
-        for start in range(0, rows, _BLOCK):
-            count = min(_BLOCK, rows - start)
-            if before is not None:
-                before(start * _ROW_BYTES, (start + count) * _ROW_BYTES)
-            signs = self.tables.rows(start, count)
-            matrix = tensor.as_strided(
-                (sketch.GROUPS, count, sketch.COLUMNS), _STRIDES, offset + start * sketch.ROW
-            )
-            if not plain:
-                matrix = _plain(self.torch, matrix, clean)
-            if not fast:
-                if self.full_precision() == "highest":
-                    slot.result.baddbmm_(signs, matrix)
-                else:
-                    slot.result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
-            elif start:
-                slot.result.baddbmm_(signs, matrix)
-            else:
-                self.torch.bmm(signs, matrix, out=slot.result)
-        if rest:
-            if before is not None:
-                before(rows * _ROW_BYTES, rows * _ROW_BYTES + rest * 4)
-            last = self.last.vector
-            if plain:
-                # copied: of the operators that cut a row shorter each costs more than that
-                memmove(self.last.address, tensor.data_ptr() + rows * _ROW_BYTES, rest * 4)
-            else:
-                cut = tensor.as_strided((rest,), (1,), offset + rows * sketch.ROW)
-                last[:rest] = _plain(self.torch, cut, clean)
-            memset(self.last.address + rest * 4, 0, _ROW_BYTES - rest * 4)
-            slot.vector.addcmul_(last, self.tables.row(rows))
-
-    def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
-        """Return the norm if it cannot be computed from the sums, else None.
-
-        That is the case for huge, vanishing or non-finite elements, which are left out. For a
-        single row None is returned, because `finish` sees its elements in the sums.
-        """
-        if tensor.numel() <= sketch.ROW:
-            return None
-        square = self.torch.dot(slot.vector, slot.vector).item()
-        if 1e-20 < square < 1e36:
-            return None
-        norm = self._norm(tensor)
-        if not norm < sketch.HUGE:
-            self._sum(tensor, slot, True)
-        return norm
+        begin = tensor.storage_offset() + start * strides[1]
+        shape, steps = (count, sketch.GROUPS, sketch.COLUMNS), (strides[1], strides[0], 1)
+        if strides is _STRIDES:
+            length = min(count * sketch.ROW, tensor.numel() - start * sketch.ROW)
+            shape, steps = (1, 1, length), (1, 1, 1)
+        block = self.copy[: math.prod(shape)].view(shape)
+        block.copy_(tensor.as_strided(shape, steps, begin))
+        if clean:
+            block.masked_fill_((block.abs() < sketch.HUGE).logical_not_(), 0.0)
+        end = math.prod(shape) * 4
+        memset(self.copy.data_ptr() + end, 0, count * _ROW_BYTES - end)
+        return self.copy.as_strided((sketch.GROUPS, count, sketch.COLUMNS), _STRIDES, 0)
 
     def _norm(self, tensor: Any) -> float:
         flat, total = tensor.view(-1), 0.0
@@ -283,6 +245,12 @@ def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
     They are products by element, because settings such as TF32 could round matrix products.
     """
     rows, columns = tables.on[flat.device]
+    scale = 0.0
+    if flat.numel() > sketch.WHOLE and flat.dtype is not torch.float64:
+        count, share, scale = sketch.sample(flat.numel())
+        shape = (count * sketch.GROUPS, sketch.COLUMNS)
+        flat = flat.as_strided(shape, (share * sketch.COLUMNS, 1), flat.storage_offset())
+        flat = flat.reshape(-1)
     full_rows, rest = divmod(flat.numel(), sketch.ROW)
     sums = []
     for start in range(0, full_rows, _DEVICE_BLOCK):
@@ -301,6 +269,8 @@ def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
     total = sums[0]
     for more in sums[1:]:
         total = total + more
+    if scale:
+        total = total * scale
     return (total.view(-1, sketch.BUCKETS) * columns).sum(1).view(sketch.SIZE)
 
 
@@ -322,15 +292,8 @@ def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
 
 
 def _part(torch: Any, flat: Any, start: int, length: int) -> Any:
-    return _plain(torch, flat.narrow(0, start, length), True)
-
-
-def _plain(torch: Any, values: Any, clean: bool) -> Any:
-    """Return values as float32; with `clean`, values that the sketch leaves out become 0."""
-    if values.dtype is not torch.float32:
-        values = values.to(torch.float32)
-    if not clean:
-        return values
+    """Return a part of a tensor as float32; values that the sketch leaves out become 0."""
+    values = flat.narrow(0, start, length).to(torch.float32)
     return torch.where(values.abs() < sketch.HUGE, values, 0.0)
 
 

@@ -1,8 +1,8 @@
 """Finds whether a tensor was written to since the last look, without reading the whole tensor."""
 
-from typing import Any
+from typing import Any, Iterable, List, Tuple
 
-from .memory import memory
+from .memory import READ, view
 
 LONG = 1 << 16
 """Bytes from which on a tensor is long."""
@@ -35,34 +35,34 @@ class Glance:
             return None
         if tensor.is_inference() or not tensor.is_contiguous():
             return None
-        address = tensor.data_ptr()
+        address, words = tensor.data_ptr(), size // 8
+        samples = view(address, words * 8, READ).cast("Q")[:: words // _SAMPLES].tobytes()
         # `_version` is the counter by which autograd finds out that a saved tensor was modified in
         # place. Nothing public says it. Tensors of inference mode have none: asking raises.
-        return tensor._version, address, size, _samples(address, size)
+        return tensor._version, address, size, samples
 
-    def mark(self, weight: Any) -> Any:
-        """Return a mark of a plain weight that changes with a write; None for other tensors.
+    def marks(self, weights: Iterable[Tuple[str, Any]]) -> List[Any]:
+        """Return of each (name, weight) a mark that changes with a write; None if it is not plain.
 
         It is the version with some elements, for a short weight all its bytes, on a device the
         version.
 
         The address in memory is left out, because it may differ between runs.
         """
-        if type(weight) not in self.plain:
-            return None
-        if weight.is_meta or weight.is_inference():
-            return None  # no values, or no version (see `look`)
-        if weight.layout is not self.strided or weight.is_nested:
-            return None
-        if not weight.is_cpu or not weight.is_contiguous():
-            return weight._version
-        size = weight.numel() * weight.element_size()
-        if size < LONG:  # all of it: that also shows what wrote through `.data`
-            return bytes(memory(weight.data_ptr(), size))
-        return weight._version, _samples(weight.data_ptr(), size)
-
-
-def _samples(address: int, size: int) -> bytes:
-    words = size // 8
-    samples: bytes = memory(address, words * 8).cast("Q")[:: words // _SAMPLES].tobytes()
-    return samples
+        marks: List[Any] = []
+        for _, weight in weights:
+            mark: Any = None
+            # no values, or no version (see `look`)
+            known = type(weight) in self.plain and not (weight.is_meta or weight.is_inference())
+            if known and weight.layout is self.strided and not weight.is_nested:
+                mark = weight._version
+                if weight.is_cpu and weight.is_contiguous():
+                    size = weight.numel() * weight.element_size()
+                    # all of a short one: that also shows what wrote through `.data`
+                    step = 1 if size < LONG else size // 8 // _SAMPLES
+                    data: Any = view(weight.data_ptr(), size, READ) if size else b""
+                    if step > 1:
+                        data = data[: size // 8 * 8].cast("Q")[::step]
+                    mark = (mark, bytes(data)) if step > 1 else bytes(data)
+            marks.append(mark)
+        return marks
