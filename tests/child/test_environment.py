@@ -15,6 +15,7 @@ import pytest
 from reprocheck.child.reprocheck_child.process import environment
 from reprocheck.child.reprocheck_child.shared import variables
 from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
+from tests.child.recording import record
 
 CHILD = Path(environment.__file__).parents[2]
 
@@ -308,3 +309,17 @@ def test_hub_is_named_only_where_it_could_upload(
     assert "hf_secret" not in repr(environment.trackers(hub))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert environment.trackers(hub) == []
+
+
+def test_a_variable_that_the_script_sets_is_recorded_with_its_line(tmp_path: Path) -> None:
+    source = (
+        "import os\n"
+        "os.environ['OMP_NUM_THREADS'] = '2'\n"
+        "os.environ['NOBODY_READS_THIS'] = 'words'\n"
+        "import reprocheck\n"
+        "reprocheck.log_loss(1.0)\n"
+    )
+    events = record(source, tmp_path).events("variable")
+    assert [(event["p"], event["v"], event["l"]) for event in events] == [
+        ("OMP_NUM_THREADS", "2", "script.py:2")
+    ]

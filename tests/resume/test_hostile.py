@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from hypothesis import given, strategies as st
@@ -20,30 +18,11 @@ from reprocheck.cli import main
 from reprocheck.errors import ReportError
 from reprocheck.resume import records
 from reprocheck.resume.check import load
-from reprocheck.resume.model import Outcome
-from reprocheck.resume.report import drawings, formats, rows
-from reprocheck.resume.report.drawings import Drawing
 from reprocheck.resume.report.formats import FORMATS
 from tests.recording.fuzz.test_readers import often, scratch, values
 from tests.resume.recorded import CHECKPOINT, RESUME, boundary, resumed
 
 FACTS = boundary(3, (0.125,))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def curves_once() -> Iterator[None]:
-    """Most examples have the same losses, and their charts took nine tenths of the time."""
-    charts: dict[Any, Drawing | None] = {}
-
-    def drawing(outcome: Outcome, number: int) -> Drawing | None:
-        losses = (*rows.before(outcome), *rows.pairs(outcome))
-        drawn = (losses, outcome.offset, number)
-        if drawn not in charts:
-            charts[drawn] = drawings.drawing(outcome, number)
-        return charts[drawn]
-
-    with mock.patch.object(formats, "drawing", drawing):
-        yield
 
 
 def read_all(folder: Path) -> None:

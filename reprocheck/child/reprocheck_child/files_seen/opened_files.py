@@ -14,7 +14,7 @@ import os
 import sys
 from time import time_ns
 
-from ..process.environment import OwnVariables
+from ..process.own_variables import OwnVariables
 from ..recorder.hooking import guarded
 from .file_copies import Copies
 from .input_hashes import CODE, Inputs

@@ -19,13 +19,8 @@ from functools import cache
 
 from ..recorder import registry
 from ..shared import variables
-from . import user_files
 
 TYPE_CHECKING = False  # importing `typing` would cost 10 ms where no framework has done so
-if TYPE_CHECKING:
-    from typing import Any
-
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any, Callable
@@ -373,40 +368,3 @@ def _hub_token() -> bool:
 
 _SENDS = {"mlflow": _mlflow_has_a_server, "huggingface_hub": _hub_token}
 """Whether a library would send anything, where that is to be asked."""
-
-
-MOST_WRITES = 400
-"""Writes that are told of: a loop may count in a variable."""
-_RECORDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-_BETWEEN = (type(os.environ).__setitem__.__code__.co_filename, _RECORDER + "files.py")
-"""Files of the code that stands between a write and what is told of it: `os`, the audit hook."""
-
-
-class OwnVariables:
-    """Record the script's writes to `os.environ`, for variables that bear on numbers."""
-
-    def __init__(self, recorder: Any) -> None:
-        self._recorder = recorder
-        self._left = MOST_WRITES
-        self._temporary = os.environ.get("TMPDIR") or "\0"
-
-    def written(self, key: bytes, value: bytes) -> None:
-        """Handle an `os.putenv` event (PEP 578), which comes before the variable is set."""
-        if not self._left:
-            return
-        from ..shared import variables  # with `re`: only where a script sets any
-
-        name, text = os.fsdecode(key), os.fsdecode(value)
-        if text.startswith(self._temporary) or not variables.allowed(name, text):
-            return  # a cache in a folder that each run has anew, or nothing that bears on numbers
-        frame = sys._getframe(1)
-        while frame.f_code.co_filename in _BETWEEN and frame.f_back is not None:
-            frame = frame.f_back
-        if frame.f_code.co_filename.startswith(_RECORDER):
-            return  # a control sets it
-        self._left -= 1
-        masked = self._recorder.masked
-        inside, foreign = user_files.folder_of(self._recorder), user_files.foreign_folders()
-        line = user_files.innermost_line(frame, inside, foreign, masked)
-        shown = variables.shown(name, masked(text))
-        self._recorder.emit({"e": "variable", "p": name, "v": shown, "l": line})
