@@ -53,13 +53,27 @@ def _answer(words: list[str]) -> int:
         if words in overview.ASKS_FOR_HELP:
             return overview.print_help()
         match words:
-            case ["rules", code] if not code.startswith("-"):
+            case ["rules", code] if not code.startswith("-") and not _check_left_folders():
                 from reprocheck.cli import rules_view
 
                 return rules_view.print_one(code)
     from reprocheck.cli.application import invoke
 
     return invoke(words)
+
+
+def _check_left_folders() -> bool:
+    """Return whether a check is under way or was killed: the parser puts back what it left.
+
+    Each check has a folder for temporary files. `tempfile` is not asked where: its import takes as
+    long as the whole answer.
+    """
+    names = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    place = next(filter(None, names), "/tmp")
+    try:
+        return any(name.startswith("reprocheck-") for name in os.listdir(place))  # noqa: PTH208
+    except OSError:
+        return True
 
 
 def __getattr__(name: str) -> Any:
