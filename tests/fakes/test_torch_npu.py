@@ -46,6 +46,10 @@ def train(device="npu", seed=0, steps=6, scaler=None, noisy=False):
 """
 
 
+_QUICK_END = "\nsys.stdout.flush(); os._exit(0)\n"
+"""PyTorch's thread of the backward pass may still run while the interpreter ends: it aborts then."""
+
+
 def on_npu(code: str, trace: Path | None = None) -> Any:
     """What `code` prints last, as JSON; `train` and torch are there.
 
@@ -62,6 +66,8 @@ def on_npu(code: str, trace: Path | None = None) -> Any:
         path.insert(0, str(CHILD))
         env["REPROCHECK_CHILD"] = str(trace)
     env["PYTHONPATH"] = os.pathsep.join(path)
+    if trace is None:
+        code += _QUICK_END
     command = [sys.executable, "-X", "faulthandler", "-c", TRAINING + code]
     answer = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, (
