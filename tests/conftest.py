@@ -242,6 +242,10 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**environment, **more}
 
 
+def _in_end_to_end_test() -> bool:
+    return os.environ.get("PYTEST_CURRENT_TEST", "").startswith(_FORKED)
+
+
 @functools.cache
 def _command_server() -> CommandServer:
     """The server of this process of pytest."""
@@ -258,7 +262,7 @@ def reprocheck(
     """
     given = clean_environment(**environment)
     words = list(map(str, arguments))
-    if os.environ.get("PYTEST_CURRENT_TEST", "").startswith(_FORKED):
+    if _in_end_to_end_test():
         server = _command_server()
         if server.fits(given):
             return server.run(words, cwd=cwd, environment=given, timeout=timeout)
@@ -329,8 +333,7 @@ def check(
         if explain or {"--no-explain", "--explain", "--level"} & set(arguments)
         else ("--no-explain",)
     )
-    # where everything is tried from end to end, reprocheck starts as a user starts it
-    own_process |= "tests/e2e/" in os.environ["PYTEST_CURRENT_TEST"]
+    own_process |= _in_end_to_end_test()
     start: Callable[..., subprocess.CompletedProcess[str]] = (
         reprocheck if own_process else reprocheck_here
     )

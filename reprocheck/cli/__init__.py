@@ -65,8 +65,8 @@ def _answer(words: list[str]) -> int:
 def _check_left_folders() -> bool:
     """Return whether a check is under way or was killed: the parser puts back what it left.
 
-    Each check has a folder for temporary files. `tempfile` is not asked where: its import takes as
-    long as the whole answer.
+    Each check has a folder for temporary files (`launch.interrupted_checks.SCRATCH`). Neither that
+    module nor `tempfile` is asked where: their imports take as long as the whole answer.
     """
     names = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
     place = next(filter(None, names), "/tmp")

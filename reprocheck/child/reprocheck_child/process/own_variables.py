@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 MOST_WRITES = 400
 """Writes that are told of: a loop may count in a variable."""
 _RECORDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-_HOOK = os.path.join(_RECORDER, "files_seen", "opened_files.py")
-_BETWEEN = (type(os.environ).__setitem__.__code__.co_filename, _HOOK)
-"""Files of the code that stands between a write and what is told of it: `os`, the audit hook."""
+_OS = type(os.environ).__setitem__.__code__.co_filename
 
 
 class OwnVariables:
@@ -39,8 +37,9 @@ class OwnVariables:
         name, text = os.fsdecode(key), os.fsdecode(value)
         if text.startswith(self._temporary) or not variables.allowed(name, text):
             return  # a cache in a folder that each run has anew, or nothing that bears on numbers
-        frame = sys._getframe(1)
-        while frame.f_code.co_filename in _BETWEEN and frame.f_back is not None:
+        frame = sys._getframe(1)  # of the audit hook; `os` stands between it and the write
+        between = (frame.f_code.co_filename, _OS)
+        while frame.f_code.co_filename in between and frame.f_back is not None:
             frame = frame.f_back
         if frame.f_code.co_filename.startswith(_RECORDER):
             return  # a control sets it

@@ -14,7 +14,7 @@ from .lines import exact_text, finite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping
+    from typing import Any, Callable, Iterable, Mapping
 
     from .events import Recorder
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     """A value as a Python number, and the name of its dtype."""
     Later = Callable[[bool], Number | None]
     """As `Deferred`, of one number."""
+    Values = Iterable[tuple[object, object, object]]
+    """Name, value, and the step that the tracker is given or None."""
+    Take = Callable[..., Values]
 
 LONGEST_NAME = 200
 """Characters of a name that are kept."""
@@ -179,15 +182,6 @@ def _step(step: Any) -> float | None:
         return None
     return place
 
-
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Mapping
-
-    # EMPTY
-
-    Values = Iterable[tuple[object, object, object]]
-    """Name, value, and the step that the tracker is given or None."""
-    Take = Callable[..., Values]
 
 WHAT = "watching what a tracker is given"
 _DEPTH = 8

@@ -18,7 +18,7 @@ from ..recorder.hooking import guarded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Collection, Iterable, Iterator, Protocol
+    from typing import Any, Callable, Collection, Iterable, Iterator, Mapping, Protocol
 
     Values = dict[str, Any]
     Slot = tuple[str, Callable[[], Any], Callable[[Any], object]]
@@ -108,11 +108,6 @@ def _text(state: Any) -> str:
         state = state.numpy()
     return repr(state.tobytes() if hasattr(state, "tobytes") else state)
 
-
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Mapping
-
-    # EMPTY
 
 _AHEAD = 16
 """Batches that a loader may have handed out before the first forward pass that uses one of them."""

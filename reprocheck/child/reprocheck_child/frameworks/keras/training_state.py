@@ -147,16 +147,12 @@ class Held:
         about = "the first update of an optimizer of keras"
         around(BaseOptimizer, "_backend_apply_gradients", about, before=self._about_to_update)
         if self.values is not None:
-            # EMPTY
-
             install(self)
 
     def callbacks(self) -> List[Any]:
         """Return callbacks that `fit` is to call after the callbacks of the script."""
         if self.values is None:
             return []
-        # EMPTY
-
         kind = self.watcher.keras.callbacks.LambdaCallback
         return [kind(on_train_batch_begin=lambda *_, **__: rates_before_batch(self))]
 

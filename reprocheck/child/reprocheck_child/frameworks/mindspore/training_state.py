@@ -129,8 +129,6 @@ class Held:
         boundary = self.deep.boundary
         boundary.held.append(self.write)
         if boundary.values is not None:
-            # EMPTY
-
             install(self, boundary.values)
 
     def write(self) -> None:
