@@ -12,9 +12,9 @@ from typing import Literal
 from reprocheck.child.reprocheck_child.shared.tensor_types import FILE
 from reprocheck.errors import ReprocheckError
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.plan import plan
-from reprocheck.launch.runs import Enough, record_runs
-from reprocheck.launch.tail import Output
+from reprocheck.launch.run.plan import plan
+from reprocheck.launch.run.runs import Enough, record_runs
+from reprocheck.launch.run.tail import Output
 from reprocheck.model import Arm, DeeperPair, EntryPoint, RunRecord
 from reprocheck.model.reason import Reason
 from reprocheck.recording import record
