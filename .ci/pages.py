@@ -3,6 +3,7 @@
 docs/reference/rules.md, docs/rules/   the catalogue of causes
 docs/reference/ladder.md               the list of what rungs show
 docs/reference/controls.md             what each control does
+docs/reference/vary.md                  what each variation changes
 docs/reference/frameworks.md           the table of controls and frameworks
 docs/reference/bundle.md               the table of the fields that may leave
 docs/reference/files.md                the index of the files of the package
@@ -26,7 +27,7 @@ from reprocheck.redaction.fields import EACH, TABLES
 from reprocheck.rules import catalogue, operator_lists
 from reprocheck.rules.catalogue import GROUPS, Entry
 from reprocheck.rules.fix_text import is_code, language
-from reprocheck.settings import controls
+from reprocheck.settings import controls, variations
 from reprocheck.settings.controls import Control
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,6 +42,7 @@ def pages(docs: Path = DOCS) -> Mapping[Path, str]:
         docs / "reference" / "bundle.md": ("fields", fields_table()),
         docs / "reference" / "controls.md": ("controls", controls_sections()),
         docs / "reference" / "frameworks.md": ("controls", controls_table()),
+        docs / "reference" / "vary.md": ("variations", variations_sections()),
     }
     return {
         ladder: ladder_text,
@@ -298,6 +300,25 @@ def _control(one: Control) -> Iterator[str]:
         others = (f"`{name}={value}`" for name, values in one.accepts.items() for value in values)
         yield from ("", f"As good: {', '.join(others)}.")
     yield from ("", f"- Cost: {one.cost}", f"- Limits: {one.limits}", f"- Source: {one.source}")
+
+
+def variations_sections() -> str:
+    """Return a section for each variation, those of the default set first."""
+    return "\n".join(chain.from_iterable(map(_variation, variations.table())))
+
+
+def _variation(one: variations.Variation) -> Iterator[str]:
+    yield from (f"### `{one.name}`", one.does, "", "| where | what is varied |", "|---|---|")
+    yield from (f"| {COLUMNS[name]} | {does} |" for name, does in one.frameworks.items())
+    variables = ", ".join(f"`{name}={value}`" for name, value in one.environment.items())
+    facts = {
+        "Default set": "yes" if one.default else "no: on request alone",
+        "Variables": variables.replace("{", "").replace("}", ""),
+        "Control": f"[`{one.control}`](controls.md#{one.control})" if one.control else "",
+        "Limits": one.limits,
+        "Source": one.source,
+    }
+    yield from ("", *(f"- {name}: {fact}" for name, fact in facts.items() if fact), "")
 
 
 def controls_table() -> str:

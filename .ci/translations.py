@@ -29,7 +29,7 @@ from jinja2.ext import babel_extract
 from reprocheck.language import CATALOGUES, LANGUAGES
 from reprocheck.model import CheckKind, Confidence, RungName
 from reprocheck.rules.catalogue import ENTRIES
-from reprocheck.settings import controls
+from reprocheck.settings import controls, variations
 
 PACKAGE = Path(__file__).parent.parent / "reprocheck"
 NAME = "reprocheck"
@@ -97,13 +97,15 @@ def _in_template(file: Path) -> Iterator[Text]:
 
 
 def _in_tables() -> Iterator[Found]:
-    """Yield what stands in data: in causes, drift and controls."""
+    """Yield what stands in data: in causes, drift, variations and controls."""
     for file in sorted(ENTRIES.glob("*.toml")):
         for entry in tomllib.loads(file.read_text("utf-8"))["entry"]:
             yield from ((text, _shown(file)) for text in _of_entry(entry))
     drift = PACKAGE / "rules" / "drift.toml"
     for one in tomllib.loads(drift.read_text("utf-8"))["class"]:
         yield from ((text, _shown(drift)) for text in (one["title"], one["why"]))
+    for row in variations.table():
+        yield row.depends, "reprocheck/settings"
     for control in controls.table():
         sentences = filter(_is_sentence, control.fix.values())
         texts = (control.control_class, control.does, *sentences)

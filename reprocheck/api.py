@@ -55,6 +55,8 @@ class Options(TypedDict, total=False):
     deterministic: bool | None
     no_dropout: bool | None
     all_controls: bool | None
+    vary: bool | str | Sequence[str] | None
+    vary_not: str | Sequence[str] | None
 
 
 def check(

@@ -24,7 +24,17 @@ from reprocheck.cli.sentences import (
 )
 from reprocheck.cli.terminal import padded
 from reprocheck.language import count, joined, mark, tr
-from reprocheck.report import causes, compared, controls, diffs, ladder, series, text, words
+from reprocheck.report import (
+    causes,
+    compared,
+    controls,
+    diffs,
+    ladder,
+    series,
+    text,
+    variations,
+    words,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -102,6 +112,8 @@ def _found(check: Check, out: Stream) -> Iterator[Text]:
         yield from _rows(out, name, what)
     for title, facts, _ in compared.drift(check)[:2]:
         yield from _rows(out, title, facts)
+    for label, sentence in variations.facts(check):
+        yield from _rows(out, label, sentence, "bold" if label == "proof" else "dim")
     losses = _losses(check)
     if losses:
         yield from _rows(out, "losses", losses)

@@ -179,7 +179,7 @@ class RunCommand(OneCommand):
         """
         start = entry_start(args, self._takes_value(ctx))
         ctx.meta[ENTRY] = list(args[start:])
-        return super().parse_args(ctx, list(args[:start]))
+        return super().parse_args(ctx, list(with_defaults(args[:start])))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Complete our options before the entry point; after the entry point, the shell completes
@@ -216,12 +216,33 @@ def entry_start(words: Sequence[str], takes_value: dict[str, bool]) -> int:
         if word in ("--", "-") or names_a_module or not word.startswith("-"):
             return index
         index += 1
-        if _value_follows(word, takes_value):
+        if _value_follows(word, takes_value, words[index : index + 1]):
             index += 1
     return len(words)
 
 
-def _value_follows(word: str, takes_value: dict[str, bool]) -> bool:
+def with_defaults(words: Sequence[str]) -> Iterator[str]:
+    """Yield words of ours; an option that may stand alone has its value behind it, with `=`."""
+    for number, word in enumerate(words, start=1):
+        if word == VARY and not any(map(is_variations, words[number : number + 1])):
+            yield f"{VARY}=default"
+        else:
+            yield word
+
+
+VARY = "--vary"
+"""The option whose value may be left out."""
+
+
+def is_variations(word: str) -> bool:
+    """Return whether a word behind `--vary` is its value, and not the user's script."""
+    choices = next(option for option in OPTIONS if option.flag == VARY).kind.choices
+    return set(word.split(",")) <= set(choices)
+
+
+def _value_follows(word: str, takes_value: dict[str, bool], following: Sequence[str]) -> bool:
+    if word == VARY:
+        return any(map(is_variations, following))
     if word.startswith("--"):
         return "=" not in word and takes_value.get(word, False)
     for place, letter in enumerate(word[1:], start=2):

@@ -9,6 +9,7 @@ alone_in     the claim of a check on the folder in which it works
 check        all runs -> CheckRecord, in that folder      Observer what is told on the way
 record_deeper  two more runs at a deeper level -> DeeperPair, added to that record
 record_arm     runs under controls -> Arm, added to that record
+record_trial   runs with variations, added to that record
 record_operands  one more run that keeps what a single operator is given
 """
 
@@ -25,6 +26,7 @@ from reprocheck.launch.run.further_runs import (
     record_arm as record_arm,
     record_deeper as record_deeper,
     record_operands as record_operands,
+    record_trial as record_trial,
 )
 from reprocheck.launch.run.tail import Output as Output
 from reprocheck.launch.workdir.worktree import find_commit as find_commit, worktree as worktree

@@ -187,6 +187,7 @@ def record_of(made: Plan) -> CheckRecord:
     if WAIT_POLICY in added:
         changed.append(CHANGES["waiting"].format(name=WAIT_POLICY))
     return CheckRecord(
+        not_varied=made.varied.left_out,
         reprocheck_version=__version__,
         entry_point=entry,
         started=datetime.now(UTC).isoformat(timespec="seconds"),

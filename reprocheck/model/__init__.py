@@ -53,6 +53,7 @@ from reprocheck.model.record import (
     Setting as Setting,
     Side as Side,
     Tolerance as Tolerance,
+    Trial as Trial,
     is_elsewhere as is_elsewhere,
 )
 from reprocheck.model.trace import (

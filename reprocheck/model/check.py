@@ -15,6 +15,7 @@ from reprocheck.model.record import CheckRecord
 from reprocheck.model.statement import Statement
 from reprocheck.model.static import StaticScan
 from reprocheck.model.trace import Run, Trace
+from reprocheck.model.variations import Variations
 from reprocheck.model.verdict import EnvironmentDifference, Verdict
 
 _NOT_SCANNED = StaticScan(findings=())
@@ -73,6 +74,8 @@ class Check:
     lead: Lead | None = None
     """What every report tells first; None where nothing was recorded below the loss."""
     search: Search | None = None
+    variations: Variations | None = None
+    """What the second run was varied by, and which of that the training depends on."""
     scan: StaticScan | None = None
     """What the source shows, beside what ran of it."""
     between: Between | None = None

@@ -158,6 +158,8 @@ class RunRecord:
     """
     masked: int = 0
     """Secrets and addresses that were masked in its logs."""
+    varied: tuple[str, ...] = ()
+    """The variations of the run: what was other than in the runs that the user makes."""
 
     @property
     def ended_badly(self) -> bool:
@@ -222,6 +224,20 @@ class Arm:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """Runs of the search for the variation that a training depends on.
+
+    `varied`: the variations of its one run, which is compared with run 1 of the check. The first
+    trial has none, and two runs, which are made as the user makes them and compared with each
+    other. The folders are `arms/NAME/run-N` in the report folder.
+    """
+
+    name: str
+    varied: tuple[str, ...]
+    runs: tuple[RunRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Side:
     """One side of a comparison of two recordings.
 
@@ -280,6 +296,10 @@ class CheckRecord:
     deeper: tuple[DeeperPair, ...] = ()
     controls: tuple[str, ...] = ()
     """Controls that were on in the runs of the check itself."""
+    trials: tuple[Trial, ...] = ()
+    """Runs of the search for the variation that the training depends on."""
+    not_varied: tuple[tuple[str, str], ...] = ()
+    """Variations that were asked for and not made, each with the key of the reason."""
     arms: tuple[Arm, ...] = ()
     searched: bool = False
     """Whether a search for the cause was asked for."""

@@ -147,7 +147,8 @@ def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
     They are those of the check itself, of its deeper levels, under its controls, and of two
     compared recordings.
     """
-    groups = map(attrgetter("runs"), (*record.deeper, *record.arms, *record.compared))
+    sources = (*record.deeper, *record.arms, *record.trials, *record.compared)
+    groups = map(attrgetter("runs"), sources)
     return chain(record.runs, chain.from_iterable(groups))
 
 
@@ -194,7 +195,7 @@ def _too_many(record: CheckRecord) -> str:
         "settings": (len(record.settings), MOST_FACTS),
         "caveats": (len(record.caveats) + len(record.changed_to_observe), MOST_FACTS),
         "files of earlier checks": (len(record.earlier), MOST_FACTS),
-        "arms of a search": (len(record.arms), MOST_RUNS),
+        "arms of a search": (len(record.arms) + len(record.trials), MOST_RUNS),
         "deeper pairs": (len(record.deeper), MOST_RUNS),
     }
     return next(

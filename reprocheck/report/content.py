@@ -19,6 +19,7 @@ from reprocheck.report import (
     runs,
     scan_findings,
     series,
+    variations,
     words,
 )
 from reprocheck.report.blocks import Report
@@ -32,6 +33,7 @@ PROOF = (
     numbers.in_numbers,
     compared.what_was_compared,
     ladder.ladder,
+    variations.what_was_varied,
     controls.search_over_controls,
     causes.others,
     scan_findings.what_the_source_shows,

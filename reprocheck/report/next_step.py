@@ -201,7 +201,19 @@ def _setting(check: Check, name: str) -> object:
     return next((setting.value for setting in check.record.settings if setting.name == name), None)
 
 
+def _vary_alone(check: Check) -> Step | None:
+    found = check.variations
+    if found is None or not found.guilty:
+        return None
+    names = ",".join(one.name for one in found.guilty)
+    why = tr("Once that is mended, check with these variations alone:")
+    if len(found.guilty) == 1:
+        why = tr("Once that is mended, check with this variation alone:")
+    return why, again(check, f"--vary {names}")
+
+
 _STEPS: tuple[Callable[[Check], Step | None], ...] = (
+    _vary_alone,
     _allowed_difference,
     _confirm,
     _search_again,

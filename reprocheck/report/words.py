@@ -57,6 +57,14 @@ def _passed(check: Check) -> tuple[str, ...]:
 
 
 def _failed(check: Check) -> tuple[str, ...]:
+    if check.variations is not None and check.variations.guilty:
+        return (
+            tr(
+                "Started as it is, and with other values of what must not matter, this training"
+                " does not give the same losses: the difference is larger than the tolerance"
+                " allows."
+            ),
+        )
     times = tr("twice")
     if len(check.runs) != 2:
         times = tr("{number:,} times", number=len(check.runs))

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reprocheck.errors import SettingsError
-from reprocheck.settings import controls
+from reprocheck.settings import controls, variations
 from reprocheck.settings.options import (
     OPTIONS as OPTIONS,
     PREFIX as PREFIX,
     SEED_LIMIT as SEED_LIMIT,
+    VARIATIONS as VARIATIONS,
     Draw as Draw,
     Option as Option,
     nearest as nearest,
@@ -64,6 +65,7 @@ class Settings:
     controls  names of the controls that the options `control`, `seed`, `deterministic`,
               `no_dropout`
               and `all_controls` ask for, in the order of the table of controls
+    vary      names of the variations of the second run, in the order of the table
     seed      number from which the fixed seeds of the control are derived
     """
 
@@ -86,6 +88,7 @@ class Settings:
     max_runs: int | None = _default("max_runs")
     controls: tuple[str, ...] = ()
     seed: int = 0
+    vary: tuple[str, ...] = ()
     quiet: bool = _default("quiet")
     verbose: bool = _default("verbose")
     color: Literal["auto", "always", "never"] = _default("color")
@@ -180,14 +183,28 @@ def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
 
     Options that ask for a control, such as `deterministic`, are replaced by `controls` and `seed`.
     """
-    left = {name: value for name, value in values.items() if name not in ("control", *ASKING)}
+    left = {
+        name: value
+        for name, value in values.items()
+        if name not in ("control", "vary_not", *ASKING)
+    }
     given_options = [
         option for option in ASKING if values[option] is not None and values[option] is not False
     ]
     wanted = [name for option in given_options for name in ASKING[option]()]
     given = values["control"]
     assert isinstance(given, tuple)
-    return {**left, "controls": controls.ordered([*given, *wanted]), "seed": values["seed"] or 0}
+    return {
+        **left,
+        "controls": controls.ordered([*given, *wanted]),
+        "seed": values["seed"] or 0,
+        "vary": _without(values["vary"], values["vary_not"]),
+    }
+
+
+def _without(names: object, left_out: object) -> tuple[str, ...]:
+    assert isinstance(names, tuple) and isinstance(left_out, tuple)
+    return tuple(name for name in names if name not in left_out)
 
 
 ASKING: Mapping[str, Callable[[], tuple[str, ...]]] = {
@@ -204,6 +221,8 @@ def plain(option: Option, value: object) -> object:
 
     None becomes the option's word for None, if the option has such a word.
     """
+    if isinstance(value, tuple) and option.kind.metavar == VARIATIONS:
+        return variations.spelled(value)
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
     if value is None:

@@ -6,19 +6,18 @@ of `docs/reference/controls.md` from the table.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.errors import ControlError, ReprocheckError
+from reprocheck.errors import ControlError
+from reprocheck.settings.relations import TABLE, rows_of
 
 if TYPE_CHECKING:  # the model's many data classes would be half of the time of `--help`
     from reprocheck.model import ControlClass
 
-TABLE = Path(__file__).parents[1] / "child" / "reprocheck_child" / "shared" / "controls.json"
 ALTERS: ControlClass = "alters the training"
 
 
@@ -74,7 +73,6 @@ _FIELDS = (
     "fix",
 )
 """What each control has in the table; empty where there is nothing to say."""
-_KNOWN = frozenset({*_FIELDS, "accepts"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,20 +96,8 @@ def table() -> tuple[Control, ...]:
 
 
 def controls_of(file: Path) -> Iterator[Control]:
-    """Yield the controls of a table.
-
-    Raises ReprocheckError if a control lacks a field or has one that no control has; it names the
-    file, the control and the field.
-    """
-    for number, row in enumerate(json.loads(file.read_text(encoding="utf-8")), 1):
-        lacking = [f"has no field {key}" for key in _FIELDS if key not in row]
-        unknown = [f"has a field {key}, which no control has" for key in row.keys() - _KNOWN]
-        if wrong := [*lacking, *unknown]:
-            name = row.get("name", f"number {number}")
-            raise ReprocheckError(
-                f"{file.name}: the control {name} {wrong[0]}.",
-                f"The fields are {', '.join(_FIELDS)}, and where other values serve, accepts.",
-            )
+    """Yield the controls of a table. Raises ReprocheckError if a field is wrong."""
+    for row in rows_of(file, "control", _FIELDS, ("accepts",)):
         accepts = {key: tuple(values) for key, values in row.pop("accepts", {}).items()}
         yield Control(control_class=row.pop("class"), accepts=accepts, **row)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from reprocheck.errors import SettingsError
-from reprocheck.settings import controls
+from reprocheck.settings import controls, variations
 
 PREFIX = "REPROCHECK_"
 BOUND = 1e-3
@@ -198,6 +198,31 @@ def _names(value: object) -> object:
     return controls.ordered(name for name in names if name != "none")
 
 
+def _variations(value: object) -> object:
+    """Read names of variations: a list, or text with commas between the names.
+
+    True stands for the default set, False for none, as in a settings file.
+    """
+    if value is True or str(value).lower() in ("1", "true", "yes", "on"):
+        return variations.named([variations.DEFAULT])
+    if value is False or str(value).lower() in ("0", "false", "no", "off"):
+        return ()
+    words = value if isinstance(value, (list, tuple)) else [value]
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError
+    names = [name.strip() for word in words for name in str(word).split(",")]
+    known = [*(row.name for row in variations.table()), *variations.SETS]
+    for name in names:
+        if name not in known:
+            meant = nearest(name, known)
+            raise SettingsError(
+                f"There is no variation {name!r}.",
+                f"{f'Did you mean {meant}? ' if meant else ''}The variations are"
+                f" {', '.join(known)}.",
+            )
+    return variations.named(names)
+
+
 def _seed(value: object) -> object:
     number = _whole(0, word="none").parse(value)
     if isinstance(number, int) and number >= SEED_LIMIT:
@@ -237,6 +262,15 @@ _CONTROLS = Kind(
     allowed="names of controls, or none",
     parse=_names,
     choices=tuple(known.name for known in controls.table()),
+)
+VARIATIONS = "NAMES"
+"""What stands for names of variations in help."""
+_VARIATIONS = Kind(
+    type="list",
+    metavar=VARIATIONS,
+    allowed="names of variations, default, all or none",
+    parse=_variations,
+    choices=(*variations.SETS, *(known.name for known in variations.table())),
 )
 
 OPTIONS: tuple[Option, ...] = (
@@ -331,6 +365,14 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "all_controls", False, _SWITCH, "Run under every control that does not alter the training."
     ),
+    Option(
+        "vary",
+        (),
+        _VARIATIONS,
+        "Give the second run other values of what must not matter: the order of folders, the hour,"
+        " the path and more; NAMES, with commas between them, where not the default set is meant.",
+    ),
+    Option("vary_not", (), _VARIATIONS, "Leave this variation out; may be given several times."),
     Option("quiet", False, _SWITCH, "No progress; the verdict in one line.", short="-q"),
     Option(
         "verbose",

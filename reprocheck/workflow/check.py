@@ -43,6 +43,10 @@ def checked(
     enough = partial(_nothing_to_compare, folder, teller)
     with _alone(settings, teller):
         launch.check(entry, settings, folder, teller, output=teller.output, enough=enough)
+        if settings.vary:
+            from reprocheck.workflow import variation_search
+
+            settings = variation_search.without_breaking(entry, settings, folder, teller)
         # loaded here, so that the first run need not wait for it
         from reprocheck.recording import record
         from reprocheck.wording import progress, told
@@ -55,6 +59,8 @@ def checked(
         if search:
             record.write(folder, replace(record.read(folder), searched=True))
         found = escalate(replay.judged(folder), entry, settings, folder, teller)
+        if settings.vary:
+            found = variation_search.search(found, entry, settings, folder, teller)
         if values:
             found = with_operands(found, entry, settings, folder, teller)
         if search:

@@ -6,6 +6,7 @@ from reprocheck.model import Check, Lead, Rung
 from reprocheck.model.evidence import LeftBehind
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.ladder import InIteration
+from reprocheck.model.variations import DependsOn
 from reprocheck.rules import entry
 
 
@@ -14,11 +15,19 @@ def lead_of(check: Check) -> Lead | None:
     a ladder.
     """
     ladder, rung = check.ladder, check.first_rung
-    if ladder is None:
-        return None
     cause = next(iter(check.causes), None)
     code = "" if cause is None else cause.code
     line = None if cause is None else cause.source
+    if check.variations is not None and check.variations.guilty:
+        guilty, first = check.variations.guilty[0], check.training_rung or rung
+        return Lead(
+            rung=None if first is None else first.rung,
+            cause=code,
+            source=guilty.source or line,
+            statement=DependsOn(guilty=guilty, rest=check.variations.rest),
+        )
+    if ladder is None:
+        return None
     if rung is None:
         return Lead(rung=None, cause=code, source=line, statement=ladder.statement)
     # what run 1 left is not it where runs that find the same agree under another control

@@ -20,6 +20,7 @@ from reprocheck.launch.observer import Observer
 from reprocheck.model import (
     Arm,
     Between,
+    Cause,
     Check,
     CheckRecord,
     DeeperPair,
@@ -47,7 +48,9 @@ from reprocheck.model.statements.check import (
     ValuesMasked,
 )
 from reprocheck.recording.sides import SOURCES, arguments
+from reprocheck.rules import entry
 from reprocheck.settings import Settings
+from reprocheck.settings.variations import variation
 from reprocheck.wording import progress, told
 from reprocheck.workflow.left_files import (
     carried,
@@ -231,6 +234,10 @@ def explained(check: Check, folder: Path) -> Check:
         check = _with_reasons(check, folder)
     elif check.verdict.verdict == "reproducible" and check.verdict.bitwise.equal:
         check = _with_hidden_difference(check, folder)
+    if check.variations is None:
+        from reprocheck.search.variations import variations_of
+
+        check = replace(check, variations=variations_of(check, folder))
     if record.compared:
         from reprocheck.ladder.agreeing import between
 
@@ -280,6 +287,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         from reprocheck.ladder.rungs import ladder_of
         from reprocheck.replay.values import with_values
         from reprocheck.search.folder_search import searched
+        from reprocheck.search.variations import variations_of
 
         ladder = ladder_of(check, folder)
         if ladder is not None:
@@ -293,11 +301,23 @@ def _with_reasons(check: Check, folder: Path) -> Check:
             check = with_scan(check, folder)
         except Exception as error:
             check = _without(check, "source", error)
+        check = replace(check, variations=variations_of(check, folder))
+        check = replace(check, causes=_still_unknown(check))
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
     except Exception as error:
         check = _without(check, "cause", error)
     return replace(check, lead=lead_of(check))
+
+
+def _still_unknown(check: Check) -> tuple[Cause, ...]:
+    """Return the causes, without *what produced it was not recorded* where a variation produced
+    it.
+    """
+    if check.variations is None or not check.variations.guilty:
+        return check.causes
+    unknown = entry("unrecorded-input").code
+    return tuple(cause for cause in check.causes if cause.code != unknown)
 
 
 def _with_noise(check: Check, folder: Path) -> Check:
@@ -384,6 +404,7 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
     """
     for run in runs[1:]:
         set_inside = set(map(VARIABLE.__add__, {**runs[0].own_variables, **run.own_variables}))
+        set_inside |= _set_by_variations(run)
         own = {trace.rank: trace.environment for trace in run.traces}
         pairs = [(runs[0].environment, run.environment)]
         pairs += [(first.environment, own.get(first.rank, {})) for first in runs[0].traces]
@@ -393,6 +414,14 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
         for one in chain.from_iterable(differing):
             found.setdefault(one.key, one)
         yield from (one for key, one in found.items() if key not in set_inside)
+
+
+def _set_by_variations(run: Run) -> set[str]:
+    """Return the facts of the environment that the variations of a run set."""
+    names = map(variation, run.record.varied)
+    variables = set(chain.from_iterable(map(attrgetter("environment"), names)))
+    hashes = {"python.hash_seed"} if "PYTHONHASHSEED" in variables else set()
+    return hashes.union(map(VARIABLE.__add__, variables))
 
 
 def _differing(

@@ -72,12 +72,12 @@ def test_every_control_is_there_with_its_class_and_says_all_of_itself() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"class": None}, "controls.json: the control clock has no field class."),
+        ({"class": None}, "relations.json: the control clock has no field class."),
         (
             {"limit": ""},
-            "controls.json: the control clock has a field limit, which no control has.",
+            "relations.json: the control clock has a field limit, which no control has.",
         ),
-        ({"name": None}, "controls.json: the control number 1 has no field name."),
+        ({"name": None}, "relations.json: the control number 1 has no field name."),
     ],
 )
 def test_a_control_with_a_wrong_field_is_named_with_its_file(
@@ -86,7 +86,7 @@ def test_a_control_with_a_wrong_field_is_named_with_its_file(
     rows = json.loads(controls.TABLE.read_text(encoding="utf-8"))
     clock = next(row for row in rows if row["name"] == "clock")
     changed = {key: value for key, value in {**clock, **change}.items() if value is not None}
-    file = tmp_path / "controls.json"
+    file = tmp_path / "relations.json"
     file.write_text(json.dumps([changed]))
     with pytest.raises(ReprocheckError) as caught:
         list(controls.controls_of(file))

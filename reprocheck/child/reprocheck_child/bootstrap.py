@@ -41,7 +41,7 @@ def start(folder: str, modules: set[str]) -> None:
         hashing.take_portable()
     if settings.get("patched"):
         _start_patched(recorder, settings["patched"])
-    if settings.get("controls"):
+    if settings.get("controls") or settings.get("varied"):
         _start_controls(recorder, settings)
     for framework in registry.FRAMEWORKS:
         if framework.adapter:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LIMIT = 1 << 32
 """Seeds are below it: numpy and the datasets of MindSpore take no larger ones."""
 HASH_SEED = "PYTHONHASHSEED"
-_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shared", "controls.json")
+_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shared", "relations.json")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from reprocheck.launch.observer import Observer
 from reprocheck.launch.run.plan import plan
 from reprocheck.launch.run.runs import Enough, record_runs
 from reprocheck.launch.run.tail import Output
-from reprocheck.model import Arm, DeeperPair, EntryPoint, RunRecord
+from reprocheck.model import Arm, DeeperPair, EntryPoint, RunRecord, Trial
 from reprocheck.model.reason import Reason
 from reprocheck.recording import record
 from reprocheck.settings import Settings
@@ -170,6 +170,45 @@ def record_arm(
             record.write(folder, replace(before, arms=(*others, replace(arm, runs=done))))
 
     return replace(arm, runs=record_runs(made, keep, enough))
+
+
+def record_trial(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    *,
+    name: str,
+    varied: tuple[str, ...],
+    steps: int | None,
+    output: Output | None = None,
+) -> None:
+    """Run `entry` once with these variations, and add the trial to the record in `folder`.
+
+    The first trial without variations has two runs, which are made as those of the check.
+
+    Raises what `check` raises; what was recorded until then is kept.
+    """
+    folder = folder.absolute()
+    before = record.read(folder)
+    made = plan(
+        *(entry, settings, folder, observer, output),
+        runs=1 if before.trials else 2,
+        steps=steps,
+        created=paths_created(before.runs),
+        elsewhere=made_elsewhere(before.runs),
+        arm=name,
+        vary=varied,
+        varied_from=1,
+    )
+
+    def keep(done: tuple[RunRecord, ...]) -> None:
+        if done:
+            trial = Trial(name=name, varied=varied, runs=done)
+            others = (other for other in before.trials if other.name != name)
+            record.write(folder, replace(before, trials=(*others, trial)))
+
+    record_runs(made, keep)
 
 
 ARM = "values"

@@ -34,6 +34,7 @@ from reprocheck.launch.workdir.workdir import Copies, InPlace, InPlaceAgain, Wor
 from reprocheck.model import EntryPoint
 from reprocheck.redaction import identity
 from reprocheck.settings import Settings
+from reprocheck.settings.variations import Varied, make_home, varied
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +52,7 @@ class Plan:
     created        paths in the working directory that earlier runs created, nearest to the root
                    first; None for the first runs
     under          the controls that are on
+    varied         what runs from number `varied_from` on are varied by
     since          when the first of the runs was planned, in Unix seconds
     arm            name of the arm of the search that the runs belong to, empty for those of the
                    check and of its deeper pairs
@@ -82,6 +84,8 @@ class Plan:
     begin: int = 1
     portable: bool = False
     under: Under = field(default_factory=Under)
+    varied: Varied = field(default_factory=Varied)
+    varied_from: int = 2
     arm: str = ""
     numbered: bool = False
     told: Mapping[str, object] = field(default_factory=dict)
@@ -100,23 +104,41 @@ class Plan:
         """
         return 1 if self.under.copies else self.settings.jobs
 
+    def varied_in(self, number: int) -> Varied:
+        """Return what a run is varied by."""
+        return self.varied if number >= self.varied_from else Varied()
+
+    def moved(self, number: int) -> bool:
+        """Return whether a run works in a copy at another path, because the path is varied."""
+        return self.varied_in(number).has("path") and not self.copies
+
     def job(self, number: int, workdir: Workdir, slot: str) -> Job:
         """Run `number`; runs with the same `slot` have the same paths."""
         place = run_place(number, self.level, self.arm, begin=self.begin)
         if self.numbered:
             place = run_place(number, "loss")
         trace = self.folder / place / "trace"
-        pwd = workdir.path if self.copies else None
+        varied = self.varied_in(number)
+        in_copy = self.copies or self.moved(number)
+        pwd = workdir.path if in_copy else None
+        if varied.has("tmpdir"):
+            slot = f"{slot}-of-the-varied-run"
         variables = self.variables(slot)
         return Job(
             number=number,
             command=self.command(workdir.path),
-            environment=users_environment() | variables | self.added(trace, slot, pwd),
+            environment={
+                **users_environment(),
+                **varied.environment,
+                **self.home(varied),
+                **variables,
+                **self.added(trace, slot, pwd),
+            },
             workdir=workdir,
             tmpdir=self.scratch / f"tmp{slot}",
             folder=self.folder,
             place=place,
-            hidden=self.folder / place if self.copies else self.hidden,
+            hidden=self.folder / place if in_copy else self.hidden,
             names=self.names,
             steps=self.steps,
             level=self.level,
@@ -124,7 +146,8 @@ class Plan:
             begin=self.begin,
             portable=self.portable,
             controls=self.under.told(variables),
-            told=self.told,
+            told={**self.told, **varied.told},
+            varied=varied.names,
             patched=self.replaced_in(workdir.path),
             fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
@@ -151,6 +174,14 @@ class Plan:
             pwd=pwd,
             side_by_side=self.jobs > 1,
         )
+
+    def home(self, varied: Varied) -> dict[str, str]:
+        """Return the variable of the home folder of a varied run; the folder is made anew."""
+        if not varied.has("home"):
+            return {}
+        folder = self.scratch / "home"
+        make_home(folder, users_environment())
+        return {"HOME": str(folder)}
 
     def variables(self, slot: str) -> dict[str, str]:
         """Return the environment variables of the controls."""
@@ -214,6 +245,21 @@ class Plan:
             finish=finish,
         )
 
+    def moved_copy(self, number: int) -> Copies:
+        """Return a copy of the working directory at another path, for runs from a number on; a run
+        behind the first one finds what that left.
+        """
+        leave_out = self.not_copied()
+        if number > 1:
+            leave_out = [self.hidden, self.folder.parent / "latest"]
+        return Copies(
+            self.cwd,
+            root=self.folder / f"{cleanup.COPY}-of-the-varied-run",
+            leave_out=leave_out,
+            say=self.observer.message,
+            finish=None,
+        )
+
     def not_copied(self) -> list[Path]:
         """Return the paths that are not copied: those of reprocheck, and those that did not exist
         before the first run.
@@ -247,13 +293,15 @@ def plan(
     portable: bool = False,
     told: Mapping[str, object] | None = None,
     numbered: bool = False,
+    vary: Sequence[str] | None = None,
+    varied_from: int = 2,
 ) -> Plan:
     """Return the plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
     removed after them.
 
-    `controls` and `seed` are those of the settings where they are not given; with `override` they
-    win over what the user set. Raises ControlError where the user's environment stands against a
-    control.
+    `controls`, `seed` and `vary` are those of the settings where they are not given; with
+    `override` controls win over what the user set. Raises ControlError where the user's environment
+    stands against a control.
     """
     cwd = Path.cwd()
     under = under_controls(
@@ -285,6 +333,8 @@ def plan(
         elsewhere=elsewhere,
         since=time.time(),
         under=under,
+        varied=varied(settings.vary if vary is None else vary, users_environment(), under.names),
+        varied_from=varied_from,
         arm=arm,
         patched=patched or {},
         begin=begin,
@@ -293,6 +343,8 @@ def plan(
         numbered=numbered,
     )
     again = created is not None and settings.workdir != "copy"
+    if made.varied.has("path") and not has_room(cwd, made.not_copied(), folder):
+        made = replace(made, varied=made.varied.without("path", "no space"))
     return replace(
         made, renewed=again and under.copies and not has_room(cwd, made.not_copied(), folder)
     )

@@ -59,6 +59,7 @@ class Job:
     controls       settings for the recorder on the controls that are on
     told           further settings for the recorder
     attend         called with the processes each time the run is looked at: answers their requests
+    varied         the variations of the run
     patched        real paths of files, each with that of the file that Python is given instead
     since          when the first run of the pair was planned, in Unix seconds
     """
@@ -81,6 +82,7 @@ class Job:
     controls: Mapping[str, object] = field(default_factory=dict)
     told: Mapping[str, object] = field(default_factory=dict)
     attend: Attend | None = None
+    varied: tuple[str, ...] = ()
     patched: Mapping[str, str] = field(default_factory=dict)
     fixed_addresses: bool = False
     after_death: Sequence[str] = ()
@@ -160,6 +162,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
         killed=process.killed,
         gone=watch.ends.seen,
         masked=masked,
+        varied=job.varied,
     )
     return record, watch.trace.files
 

@@ -54,15 +54,20 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
     for sentence in restored(plan.folder.parent, plan.cwd) if plan.created is None else ():
         plan.observer.message(sentence)
     workdir: Workdir | None = None
+    moved: Workdir | None = None
     try:
         with operation("keeping a copy of the working directory"):
-            workdir = plan.workdir()
+            workdir = plan.moved_copy(1) if plan.moved(1) else plan.workdir()
         for number in range(1, plan.runs + 1):
-            one_run(plan, workdir, number, runs, keep)
+            if plan.moved(number) and number > 1:
+                moved = moved or plan.moved_copy(number)
+            one_run(plan, moved or workdir, number, runs, keep)
             if number < plan.runs and enough is not None and enough():
                 break
     finally:
         with interrupts.waiting():
+            if moved is not None:
+                moved.close()
             note_files(
                 plan.folder,
                 workdir.close(undo=stumbled(runs)) if workdir else cleanup.clean_up(plan.folder),

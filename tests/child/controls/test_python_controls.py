@@ -495,5 +495,5 @@ def test_the_child_part_is_what_python_39_reads() -> None:
 
     for path in (CHILD / "reprocheck_child" / "controls").glob("*.py"):
         ast.parse(path.read_text(), feature_version=(3, 9))
-    assert json.loads((CHILD / "reprocheck_child" / "shared" / "controls.json").read_text())
+    assert json.loads((CHILD / "reprocheck_child" / "shared" / "relations.json").read_text())
     assert sys.version_info >= (3, 11)

@@ -16,7 +16,8 @@ from tests.conftest import CHILD, clean_environment
 SCRIPTS = Path(__file__).parent / "scripts" / "torch"
 TABLE = {
     entry["name"]: entry
-    for entry in json.loads((CHILD / "reprocheck_child" / "shared" / "controls.json").read_text())
+    for entry in json.loads((CHILD / "reprocheck_child" / "shared" / "relations.json").read_text())
+    if entry["kind"] == "control"
 }
 
 

@@ -202,7 +202,6 @@ MISTAKES = {
         "at takes first, epoch-end, second-epoch or a number of updates",
         "resume takes true, or a table",
     ),
-    "varied runs": (target("vary = true"), "a suite does not check varied runs", "takes name, run"),
     "tables in the plural": (
         '[[targets]]\nname = "a"\n',
         "no table or setting 'targets'",

@@ -1,7 +1,9 @@
-"""Controls: each removes one source of differences between runs, from outside the script.
+"""Controls and variations: one removes a source of differences between runs, the other drives it.
 
-Imported only if a run is made under controls. `start` acts for Python and its standard library,
-`act` for a framework right after its import.
+Both act from outside the script.
+
+Imported only if a run has one of them. `start` acts for Python and its standard library, `act` for
+a framework right after its import.
 """
 
 from __future__ import annotations
@@ -14,6 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Active", "act", "start"]
 
+VARIATIONS = (
+    "hostname",
+    "user",
+    "timezone",
+    "path",
+    "tmpdir",
+    "home",
+    "columns",
+    "address",
+    "umask",
+    "stdin",
+    "processors",
+)
 PARTS = (
     ("surroundings", ()),
     ("order", ("file-order",)),
@@ -23,8 +38,10 @@ PARTS = (
     ("clock", ("clock",)),
     ("workers", ("single-worker",)),
     ("memory", ("fill-memory",)),
+    ("variations", VARIATIONS),
+    ("arrival", ("arrival",)),
 )
-"""Modules of this package and the controls that need them; none: all."""
+"""Modules of this package and the controls and variations that need them; none: all."""
 
 
 def start(recorder: Any, settings: Mapping[str, Any]) -> Active:

@@ -57,6 +57,8 @@ IMPORTERS = (
     "reprocheck_child",
 )
 """Modules that list folders to find modules and packages."""
+FILLS = {"fill-memory": "memory"}
+"""Control -> the variation that does the same in one of the two runs."""
 SEED_LIMIT = 1 << 32
 """Seeds are below it: numpy takes no larger ones."""
 _MOST = 2000
@@ -75,6 +77,7 @@ class Active:
     """The controls that are on in this process.
 
     names     of the controls           seed      the number that fixed seeds are derived from
+    varied    names of the variations
     override  whether a value of the user's that contradicts a control is replaced; otherwise it
               stands
     spared    control, `@` and a place where it is not to act, each: a `file:line`, or the generator
@@ -86,6 +89,7 @@ class Active:
     def __init__(self, recorder: Any, settings: Mapping[str, Any]) -> None:
         self.recorder = recorder
         self.names = frozenset(settings.get("controls") or ())
+        self.varied = frozenset(settings.get("varied") or ())
         self.seed = int(settings.get("seed") or 0)
         self.override = bool(settings.get("override"))
         self._spared = frozenset(settings.get("spared") or ())
@@ -103,9 +107,13 @@ class Active:
         recorder.on_end.append(self.account)
         os.register_at_fork(before=self._forking, after_in_child=self._in_child)
 
-    def on(self, control: str) -> bool:
-        """Return whether a control is on."""
-        return control in self.names
+    def on(self, name: str) -> bool:
+        """Return whether the code of a control or of a variation is to act."""
+        return name in self.names or name in self.varied or FILLS.get(name) in self.varied
+
+    def varies(self, name: str) -> bool:
+        """Return whether a variation is on, and no control of that name."""
+        return name in self.varied and name not in self.names
 
     def spares(self, control: str, place: str = "", skip: int = 1) -> bool:
         """Return whether a control is not to act at a place.
@@ -255,6 +263,8 @@ class Active:
         `what` is a call, a variable or an attribute. `setting`: it was set, and another call says
         whether that changed anything. `draws`: what the control acted on draws random numbers.
         """
+        if FILLS.get(control) in self.varied:
+            control = FILLS[control]
         times = self._touches.get((control, what))
         if times is None:
             if len(self._touches) >= _MOST:

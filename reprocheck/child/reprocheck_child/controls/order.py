@@ -1,7 +1,8 @@
 """The control `file-order`: folders are listed in the order of the file names.
 
-It also acts on functions that list folders through `os`: walk, glob, pathlib, shutil. A call is
-counted if the file system's order was different and the script asks, not for a search for modules.
+Under the variation of that name they are listed in the opposite order of the file system. It also
+acts on functions that list folders through `os`: walk, glob, pathlib, shutil. A call is counted if
+the file system's order was different and the script asks, not for a search for modules.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def install(active: Active) -> None:
 def _listdir(active: Active, real: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     def listdir(path: Any = None) -> list[Any]:
         names = real(path)
-        ordered = sorted(names)
+        ordered = names[::-1] if active.varies(NAME) else sorted(names)
         if ordered != names and not active.for_imports():
             active.touched(NAME, "os.listdir")
         return ordered
@@ -46,7 +47,7 @@ def _scandir(active: Active, real: Callable[..., Any]) -> Callable[..., Any]:
     def scandir(path: Any = None) -> Any:
         with real(path) as entries:
             listed = list(entries)
-        ordered = sorted(listed, key=_name)
+        ordered = listed[::-1] if active.varies(NAME) else sorted(listed, key=_name)
         if ordered != listed and not active.for_imports():
             active.touched(NAME, "os.scandir")
         return _Entries(ordered)

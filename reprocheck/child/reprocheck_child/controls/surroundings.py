@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .active_controls import Active
 
 TABLE = os.path.join(
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared", "controls.json"
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared", "relations.json"
 )
 ADDR_NO_RANDOMIZE = 0x0040000
 
@@ -31,7 +31,7 @@ def install(active: Active) -> None:
     given = active.settings.get("environment") or {}
     for control in table:
         name = control["name"]
-        if not active.on(name):
+        if control["kind"] != "control" or name not in active.names:
             continue
         for variable in control["environment"]:
             _account(active, name, variable, given)

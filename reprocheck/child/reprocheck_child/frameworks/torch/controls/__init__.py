@@ -12,9 +12,10 @@ ACTS = (
     ("seeds:reseeding", ("private-rng", "entropy")),
     ("seeds:seed", ("seed",)),
     ("data:single_worker", ("single-worker",)),
+    ("data:late_batches", ("arrival",)),
     ("order:data_order", ("data-order",)),
     ("dropout:dropout_off", ("dropout-off",)),
     ("modules:hand_written_dropout", ("dropout-off",)),
     ("augment:augment_off", ("augment-off",)),
 )
-"""What acts, and the controls that need it, in the order in which they act."""
+"""What acts, and the controls and variations that need it, in the order in which they act."""

@@ -1,9 +1,14 @@
-"""The control `single-worker` for PyTorch: loaders load in the process that trains."""
+"""The control `single-worker` for PyTorch: loaders load in the process that trains.
+
+Under the variation `arrival`, batches of workers come a little later.
+"""
 
 import functools
 import inspect
+from time import sleep
 from typing import Any
 
+from ....controls import arrival
 from ....recorder import import_hook
 from ....recorder.hooking import around, replace
 
@@ -27,6 +32,42 @@ def single_worker(torch: Any, active: Any) -> None:
     """Make every loader load without workers, even if the script sets `num_workers` later."""
     for module, name in LOADERS:
         import_hook.when_imported(module, functools.partial(_watch, active, name))
+
+
+def late_batches(torch: Any, active: Any) -> None:
+    """Delay each batch in the worker that makes it, by another number of milliseconds each."""
+    for module, name in LOADERS:
+        import_hook.when_imported(module, functools.partial(_note_workers, active, name))
+    import_hook.when_imported("torch.utils.data._utils.fetch", functools.partial(_delay, active))
+
+
+def _note_workers(active: Any, name: str, module: Any) -> None:
+    def noting(real: Any) -> Any:
+        def _get_iterator(self: Any) -> Any:
+            if self.num_workers:
+                active.touched("arrival", _WHAT, self.num_workers)
+            return real(self)
+
+        return _get_iterator
+
+    replace(getattr(module, name), "_get_iterator", noting)
+
+
+def _delay(active: Any, module: Any) -> None:
+    from torch.utils.data import get_worker_info
+
+    def late(real: Any) -> Any:
+        def fetch(self: Any, indices: Any) -> Any:
+            batch = real(self, indices)
+            if get_worker_info() is not None:
+                sleep(arrival.delay(active))
+            return batch
+
+        return fetch
+
+    # what a worker calls for each batch; private, the same in torch 2.0 to 2.13
+    for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+        replace(getattr(module, name), "fetch", late)
 
 
 def _watch(active: Any, name: str, module: Any) -> None:

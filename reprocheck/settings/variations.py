@@ -1,0 +1,255 @@
+"""Reads the variations of the table of relations, and decides what a run is varied by.
+
+A variation gives the second run another value of what must not matter: the order of a directory,
+the hour, the path. Imports errors and the table alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from reprocheck.errors import SettingsError
+from reprocheck.settings.relations import TABLE, rows_of
+
+ALL, DEFAULT, NONE = "all", "default", "none"
+SETS = (DEFAULT, ALL, NONE)
+"""Words that stand for a set of variations."""
+WhyNot = Literal["control", "user", "no other", "no space"]
+"""Why a variation that was asked for is not made: a control of the same name is on, the user set
+the variable, this machine has no other value, there is no space for a copy.
+"""
+_LOCALES = ("tr_TR.utf8", "de_DE.utf8", "en_US.utf8", "C.utf8", "POSIX")
+_FIELDS = (
+    "name",
+    "does",
+    "depends",
+    "default",
+    "seen",
+    "environment",
+    "launch",
+    "control",
+    "frameworks",
+    "limits",
+    "source",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variation:
+    """Describe one thing that a run can be varied by.
+
+    does         what is other in a varied run, as one sentence
+    depends      what a training depends on that such a run changes, behind *depends on*
+    default      whether it belongs to the default set
+    seen         whether each use of it by the script is noted, so that a run without such a note
+                 cannot depend on it
+    environment  environment variables that are set; `{hash}`, `{locale}` and `{threads}` stand for
+                 values that are not the user's
+    launch       what the launcher does: "" nothing, `path`, `tmpdir`, `home` other folders;
+                 `umask`, `stdin` and `processors` are told to the recorder
+    control      the control that takes the same source of differences away, "" for none
+    frameworks   what is varied, by the name of the framework
+    """
+
+    name: str
+    does: str
+    depends: str
+    default: bool
+    seen: bool
+    environment: Mapping[str, str]
+    launch: str
+    control: str
+    frameworks: Mapping[str, str]
+    limits: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Varied:
+    """What a run is varied by.
+
+    names        the variations, in the order of the table
+    environment  the variables that they set
+    told         settings for the recorder
+    left_out     variations that were asked for and are not made, each with the reason
+    """
+
+    names: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    told: Mapping[str, object] = field(default_factory=dict)
+    left_out: tuple[tuple[str, WhyNot], ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Return whether the run is varied by this."""
+        return name in self.names
+
+    def without(self, name: str, why: WhyNot) -> Varied:
+        """Return the same without a variation that cannot be made."""
+        names = tuple(other for other in self.names if other != name)
+        told = {**self.told, "varied": list(names)} if names else {}
+        return replace(self, names=names, told=told, left_out=(*self.left_out, (name, why)))
+
+
+@cache
+def table() -> tuple[Variation, ...]:
+    """Return all variations."""
+    return tuple(Variation(**row) for row in rows_of(TABLE, "variation", _FIELDS))
+
+
+def variation(name: str) -> Variation:
+    """Return the variation with this name. Raises SettingsError if there is none."""
+    for row in table():
+        if row.name == name:
+            return row
+    raise SettingsError(
+        f"There is no variation {name!r}.",
+        f"The variations are {', '.join(row.name for row in table())}, and {ALL}.",
+    )
+
+
+def named(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the variations that words stand for, in the order of the table. Raises SettingsError.
+
+    The words are names, `default` and `all`; `none` stands for nothing.
+    """
+    wanted: set[str] = set()
+    for word in words:
+        if word == ALL:
+            wanted.update(row.name for row in table())
+        elif word == DEFAULT:
+            wanted.update(row.name for row in table() if row.default)
+        elif word != NONE:
+            wanted.add(variation(word).name)
+    return tuple(row.name for row in table() if row.name in wanted)
+
+
+def spelled(names: tuple[str, ...]) -> str:
+    """Return names as a settings file and a command line write them; a set by its word."""
+    words = {named([word]): word for word in SETS}
+    return words.get(names, ",".join(names))
+
+
+def varied(
+    names: Iterable[str],
+    user: Mapping[str, str],
+    controls: Iterable[str] = (),
+    point: int = 0,
+) -> Varied:
+    """Return what a run is varied by, where the user's environment and the controls allow it.
+
+    point  which of several values the variations that have more than one take
+    """
+    environment: dict[str, str] = {}
+    made: list[str] = []
+    left_out: list[tuple[str, WhyNot]] = []
+    on = frozenset(controls)
+    values = _values(user, point)
+    for row in map(variation, names):
+        why = _why_not(row, user, on, values)
+        if why is not None:
+            left_out.append((row.name, why))
+            continue
+        made.append(row.name)
+        for variable, pattern in row.environment.items():
+            environment[variable] = pattern.format_map(values)
+    told: dict[str, object] = {"varied": made} if made else {}
+    if "umask" in made:
+        told["umask"] = _other_umask()
+    if "processors" in made:
+        told["processors"] = _half_of_processors()
+    return Varied(names=tuple(made), environment=environment, told=told, left_out=tuple(left_out))
+
+
+def _why_not(
+    row: Variation, user: Mapping[str, str], controls: frozenset[str], values: Mapping[str, str]
+) -> WhyNot | None:
+    if row.control and row.control in controls:
+        return "control"
+    seeds = row.name == "hash-seed" and user.get("PYTHONHASHSEED", "random") != "random"
+    if seeds or (row.name == "memory" and "MALLOC_PERTURB_" in user):
+        return "user"
+    if row.name == "locale" and not values["locale"]:
+        return "no other"
+    if row.name == "processors" and not _half_of_processors():
+        return "no other"
+    return None
+
+
+def _values(user: Mapping[str, str], point: int) -> dict[str, str]:
+    threads = "2" if user.get("OMP_NUM_THREADS") == "1" else "1"
+    return {"hash": str(4001 + point), "locale": _other_locale(user), "threads": threads}
+
+
+def _other_locale(user: Mapping[str, str]) -> str:
+    """Return a locale of this machine that is not the user's; "" for none."""
+    import subprocess  # not at the start of every command
+
+    try:
+        listed = subprocess.run(
+            ["locale", "-a"], capture_output=True, text=True, timeout=5, check=True
+        ).stdout.split()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    theirs = next(filter(None, map(user.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C.utf8")
+    spelled = _spelled(theirs)
+    return next((one for one in _LOCALES if one in listed and _spelled(one) != spelled), "")
+
+
+def _spelled(locale: str) -> str:
+    return locale.lower().replace("-", "")
+
+
+def _other_umask() -> int:
+    before = os.umask(0o077)
+    os.umask(before)
+    return 0o022 if before == 0o077 else 0o077
+
+
+def _half_of_processors() -> int:
+    """Return half of the processors that this process may use; 0 if there is only one."""
+    return len(os.sched_getaffinity(0)) // 2
+
+
+CACHES = (
+    ".cache/huggingface",
+    ".cache/torch",
+    ".cache/kagglehub",
+    ".cache/modelscope",
+    ".cache/matplotlib",
+    ".cache/uv",
+    ".cache/pip",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/uv",
+    ".keras/datasets",
+    ".keras/models",
+    ".mscache",
+    ".conda",
+    ".netrc",
+    ".gitconfig",
+    ".ssh",
+    "nltk_data",
+    "scikit_learn_data",
+    "tensorflow_datasets",
+)
+"""What a home folder holds that was downloaded or installed, and no result of an earlier run."""
+
+
+def make_home(folder: Path, user: Mapping[str, str]) -> None:
+    """Make an empty home folder with links to what was downloaded or installed."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
+    theirs = user.get("HOME", "")
+    if not theirs:
+        return
+    for name in CACHES:
+        if (Path(theirs) / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).symlink_to(Path(theirs) / name)
