@@ -24,6 +24,7 @@ State = Literal[
     "intermittent",
     "drift",
     "expected drift",
+    "moved",
     "slower",
     "new target",
     "gone",
@@ -35,6 +36,7 @@ TO_LOOK_AT: tuple[State, ...] = (
     "still failing",
     "drift",
     "intermittent",
+    "moved",
     "slower",
 )
 """States that somebody should look at, also where they do not fail the night."""
@@ -274,7 +276,7 @@ class TargetState:
                that is not known
     changed    facts of the environment that are not as in the night or baseline that it is held
                against: name -> (then, now)
-    drift      the series that differ from the baseline
+    drift      the series that differ from the baseline; of `moved` from the last good night
     operation  the first operation that differs from the last green night; "" if not looked for
     """
 
@@ -330,6 +332,7 @@ ORDER: tuple[State, ...] = (
     "drift",
     "still failing",
     "intermittent",
+    "moved",
     "slower",
     "gone",
     "not run",

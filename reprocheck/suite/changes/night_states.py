@@ -10,7 +10,7 @@ from typing import Protocol
 from reprocheck.suite.baselines import Accepted, allowed_between, baseline_for, compare
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW, level
 from reprocheck.suite.changes.states import classify
-from reprocheck.suite.changes.target_facts import Known
+from reprocheck.suite.changes.target_facts import Known, passed
 from reprocheck.suite.curves import unpack
 from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
 from reprocheck.suite.target import Target
@@ -55,8 +55,8 @@ class _Read:
 def states_of_night(
     history: Reads, night: Night, targets: Iterable[Target]
 ) -> tuple[TargetState, ...]:
-    """Return the states of every target that the suite has, and of those that it had the night
-    before, by name. Nothing is written.
+    """Return the states of the targets that the night selected, and of those that the suite had the
+    night before and has no more, by name. Nothing is written.
     """
     settings = {target.name: target for target in targets}
     attempts: dict[str, list[TargetCheck]] = defaultdict(list)
@@ -67,10 +67,10 @@ def states_of_night(
     count = ids.index(night.id) if night.id in ids else len(nights)
     before = dict(zip(ids[:count], nights, strict=False))
     read = _Read(history, night, before, since=len(nights) - count)
-    names = {*night.targets, *attempts}
+    names = {*night.selected, *attempts}
     # those that the suite had in the last night whose states are known, and since
     for earlier in reversed(nights[:count]):
-        names.update(earlier.targets)
+        names.update(set(earlier.targets).difference(night.targets))
         if history.states(night=earlier.id):
             break
     return tuple(
@@ -91,9 +91,11 @@ def _known(
     if not attempts:
         return known
     now = attempts[-1]
+    if now.good:
+        known = replace(known, failure=next((one for one in attempts[::-1] if not one.good), None))
     baseline = baseline_for(read.history, name, now.key)
     if baseline is None:
-        return replace(known, now=now)
+        return replace(known, now=now, last_good=_last_good(read, known))
     asked = None if settings is None else settings.allow
     drift: tuple[Difference, ...] = ()
     if now.curves:
@@ -110,6 +112,14 @@ def _known(
     return replace(
         known, states=_states(read, name, LOOK_BACK), levels=_levels(read, known, baseline)
     )
+
+
+def _last_good(read: _Read, known: Known) -> TargetCheck | None:
+    """Return the last check of a target before this night that passed, with its curves."""
+    last = next((check for check in reversed(known.earlier) if passed(check)), None)
+    if last is None:
+        return None
+    return read.history.checks(night=last.night, target=known.target, curves=True)[-1]
 
 
 def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:

@@ -65,14 +65,22 @@ def classify(known: Known) -> TargetState:
         since=since,
         sentence=sentence(found.reason, found.changed, since),
         changed=found.changed,
-        drift=known.drift,
+        drift=found.reason.drift if isinstance(found.reason, reasons.Moved) else known.drift,
     )
-    reason = found.reason
-    if isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
-        # without what its check quotes of a log
-        reason = replace(reason, check=replace(reason.check, reason=reason.check.reason_to_paste))
     changed_to_paste = redacted(state, Redaction("paste")).changed
-    return replace(state, sentence_to_paste=sentence(reason, changed_to_paste, since))
+    to_paste = sentence(_without_log(found.reason), changed_to_paste, since)
+    return replace(state, sentence_to_paste=to_paste)
+
+
+def _without_log(reason: Reason) -> Reason:
+    """Return a reason without what its checks quote of a log."""
+    if not isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
+        return reason
+    check = replace(reason.check, reason=reason.check.reason_to_paste)
+    if not isinstance(reason, reasons.Intermittent) or reason.failure is None:
+        return replace(reason, check=check)
+    failure = replace(reason.failure, reason=reason.failure.reason_to_paste)
+    return replace(reason, check=check, failure=failure)
 
 
 def _gone(known: Known) -> Found | None:
@@ -83,17 +91,14 @@ def _gone(known: Known) -> Found | None:
 
 
 def _not_run(known: Known) -> Found | None:
-    """Return the state of a target without a check in this night: a failure where the night was
-    to check it.
-    """
+    """Return the state of a target that this night was to check, and has no check of."""
     if known.now is not None:
         return None
-    selected = known.target in known.night.selected
     return Found(
         state="not run",
-        failed=selected,
+        failed=True,
         since=_as_before(known, "not run"),
-        reason=reasons.NotRun(selected=selected, last=_night_of(known.last)),
+        reason=reasons.NotRun(last=_night_of(known.last)),
     )
 
 
@@ -169,7 +174,7 @@ def _fixed(known: Known) -> Found | None:
     return Found(
         state="fixed",
         changed=between(bad, known.now),
-        reason=reasons.Fixed(bad=bad, began=began),
+        reason=reasons.Fixed(bad=bad, began=began, moved=known.moved_since),
     )
 
 
@@ -189,6 +194,19 @@ def _expected_drift(known: Known) -> Found | None:
     if not known.moved or not known.other_key:
         return None
     return _drifted(known, "expected drift")
+
+
+def _moved(known: Known) -> Found | None:
+    """Return the state of a target whose curves are not those of the last good night, where there
+    is no baseline.
+    """
+    if known.moved_since is None:
+        return None
+    return Found(
+        state="moved",
+        changed=between(known.last_good, known.now),
+        reason=known.moved_since,
+    )
 
 
 def _slower(known: Known) -> Found | None:
@@ -223,6 +241,7 @@ def _intermittent(known: Known) -> Found | None:
             check=_checked(known),
             failures=known.chance.failures,
             nights=known.chance.nights,
+            failure=known.failure,
             too_far=known.too_far,
         ),
     )
@@ -262,6 +281,7 @@ RULES: tuple[Rule, ...] = (
     _fixed,
     _drifted_within,
     _expected_drift,
+    _moved,
     _slower,
     _intermittent,
     _new_target,
