@@ -371,7 +371,9 @@ class TargetReport:
     state     the state of the target in the night; None if the night has not ended
     attempts  the checks of the target in this night, in order; empty if it was not run
     baseline  the accepted curves of the environment key of the last attempt
-    green     the last night before the target failed; "" if unknown, or the target does not fail
+    accepted  whether curves were accepted, of any environment key
+    green     the last good night before the state began; "" if unknown, or nothing is wrong
+    last_checked  if the night did not select the target, the night of its state; else ""
     """
 
     name: str
@@ -379,7 +381,9 @@ class TargetReport:
     state: TargetState | None = None
     attempts: tuple[TargetCheck, ...] = ()
     baseline: Baseline | None = None
+    accepted: bool = False
     green: str = ""
+    last_checked: str = ""
 
     @property
     def check(self) -> TargetCheck | None:
@@ -389,8 +393,16 @@ class TargetReport:
         return self.attempts[-1]
 
     @property
+    def decisive(self) -> TargetCheck | None:
+        """Return the attempt that its state is about: the last one that was not good, else the last
+        one; None if the target was not run.
+        """
+        bad = (check for check in reversed(self.attempts) if not check.good)
+        return next(bad, self.check)
+
+    @property
     def failed(self) -> bool:
-        """Return whether the target fails the night."""
+        """Return whether the target fails the night, or failed when it was last checked."""
         return self.state is not None and self.state.failed
 
     @property
@@ -419,6 +431,15 @@ class NightReport:
     def failed(self) -> tuple[TargetReport, ...]:
         """Return the targets that fail the night."""
         return tuple(target for target in self.targets if target.failed)
+
+    @property
+    def without_baseline(self) -> tuple[TargetReport, ...]:
+        """Return the targets whose curves nothing holds; a check of a resume has none."""
+        return tuple(
+            one
+            for one in self.targets
+            if not (one.accepted or one.word == "gone" or (one.target and one.target.resumes))
+        )
 
     @property
     def counts(self) -> dict[str, int]:

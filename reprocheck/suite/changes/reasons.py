@@ -18,8 +18,8 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """Say that the target was to be checked, and was not. `last`: the night of its last check, "" if
-    there is none.
+    """Say that the target was to be checked, and was not. `last`: the night of its last check, ""
+    if there is none.
     """
 
     last: str

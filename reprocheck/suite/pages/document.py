@@ -82,6 +82,7 @@ def target(one: TargetReport) -> dict[str, object]:
         "tags": one.tags,
         "attempts": len(one.attempts),
         **_state(one.state),
+        "last_checked": one.last_checked,
         "sentence": words.sentence(one),
         "check": _check(one.check),
         "baseline": attributes(one.baseline, *_OF_BASELINE) if one.baseline else None,

@@ -63,7 +63,9 @@ def _case(suite: Element, target: TargetReport) -> None:
 
 def _outcome(target: TargetReport) -> str:
     """Return the XML element for a target's outcome; "" if the target passed."""
-    check = target.check
+    check = target.decisive
+    if target.last_checked:
+        return "skipped"
     if not target.failed:
         return "skipped" if check is None or target.word in NOT_CHECKED else ""
     if check is not None and check.verdict in COULD_NOT_RUN:

@@ -28,6 +28,7 @@ TOLD: tuple[State, ...] = (
     "new failure",
     "drift",
     "intermittent",
+    "moved",
     "slower",
     "gone",
     "not run",

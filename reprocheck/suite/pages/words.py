@@ -10,6 +10,7 @@ from reprocheck import rules
 from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 from reprocheck.suite.baselines import accept_command
+from reprocheck.suite.changes.words import night
 from reprocheck.suite.model import (
     Difference,
     Night,
@@ -45,6 +46,17 @@ def headline(report: NightReport) -> str:
         return f"None of {of} fails"
     verb = "fails" if failed == 1 else "fail"
     return f"{failed:,} of {of} {verb}"
+
+
+def without_baseline(report: NightReport) -> str:
+    """Say how many targets no baseline holds: `2 of 7 targets have no baseline`; "" if each has
+    one.
+    """
+    number = len(report.without_baseline)
+    if not number:
+        return ""
+    verb = "has" if number == 1 else "have"
+    return f"{number:,} of {count(len(report.targets), 'target')} {verb} no baseline"
 
 
 def counts(report: NightReport) -> str:
@@ -85,6 +97,8 @@ def sentence(target: TargetReport) -> str:
     """Say in one sentence what changed at a target."""
     state, check = target.state, target.check
     if state is not None and (said := state.sentence or state.sentence_to_paste):
+        if target.last_checked:
+            said = f"{said}; last checked on {night(target.last_checked)}"
         return line(said)
     if check is None:
         return "It was not checked in this night."
@@ -115,8 +129,8 @@ def facts(target: TargetReport) -> list[Fact]:
     found: list[Fact] = []
     if target.state is not None:
         found += _of_state(target.state)
-    if target.check is not None:
-        found += _of_check(target, target.check)
+    if target.decisive is not None:
+        found += _of_check(target, target.decisive)
     baseline = target.baseline
     if baseline is not None:
         when = moment(baseline.when)
@@ -232,14 +246,15 @@ def commands(target: TargetReport) -> list[Fact]:
     if target.state is None:
         return [again]
     steps = [again]
-    bad = target.check if target.check is not None and not target.check.good else None
+    decisive = target.decisive
+    bad = decisive if decisive is not None and not decisive.good else None
     differs = bad is not None and (bad.verdict == "not_reproducible" or bad.is_of_resume)
     if target.target is not None and differs:
         steps.append(("Confirm the cause, and get a fix that was tried:", target.target.explain))
     if target.state.drift:
-        accept = accept_command(line(target.name))
+        accept = accept_command(line(target.name), night=target.state.night)
         steps.append(("Where the new values are right, accept them:", accept))
-    if target.failed and target.green:
+    if target.green:
         nights = f"--good {shlex.quote(target.green)} --bad {shlex.quote(since(target))}"
         # where the verdict is what changed, it tells good from bad
         by = " --by verdict" if bad is not None else ""

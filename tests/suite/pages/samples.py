@@ -139,6 +139,7 @@ SENTENCES: dict[State, str] = {
     "intermittent": "It failed in 7 of the last 30 nights, without a change.",
     "drift": "`loss` differs from the accepted curve from step 3 on, by 1 ULP.",
     "expected drift": "The curves differ from those of another environment: torch 2.13.0 → 2.14.0.",
+    "moved": "`loss` differs from the last good night from step 3 on, by 1 ULP.",
     "slower": "It takes 31 s, and took 12 s before.",
     "new target": "It is checked for the first time.",
     "gone": "The suite has it no more.",
@@ -185,6 +186,7 @@ def one_of_each() -> NightReport:
                 state=found,
                 attempts=attempts,
                 baseline=kept if word == "drift" else None,
+                accepted=word == "drift",
             )
         )
     return NightReport(night=now, targets=ordered(made))

@@ -87,6 +87,7 @@ def test_a_target_is_a_test_case_with_the_word_of_its_state() -> None:
         "drift": ["failure"],
         "still-failing": ["failure"],
         "intermittent": ["system-out", "flakyFailure"],
+        "moved": ["system-out"],
         "slower": ["system-out"],
         "gone": ["skipped"],
         "not-run": ["skipped"],
@@ -97,7 +98,7 @@ def test_a_target_is_a_test_case_with_the_word_of_its_state() -> None:
     }
     suite = ElementTree.fromstring(rendered("junit", one_of_each())).find("testsuite")
     assert suite is not None
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("11", "3", "2")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("12", "3", "2")
     failure = suite.find("testcase/failure")
     assert failure is not None and failure.get("type") == "new failure"
     assert "encoder.blocks.0.dropout" in (failure.text or "")
@@ -170,13 +171,14 @@ def test_the_summary_has_the_words_of_every_state_those_that_fail_first() -> Non
     places = [text.index(f"| {word.replace(' ', '-')} |") for word in ORDER]
     assert places == sorted(places)
     assert all(f"| **{word}** |" in text for word in FAILS)
-    assert "3 of 11 targets fail" in text
+    assert "3 of 12 targets fail" in text
+    assert "- 10 of 12 targets have no baseline" in text
     drift = text[text.index("### drift: drift") :]
     for said in (
         "differs from step 3 on: 0.50000006 against 0.5 (1 ULP)",
         "operation: aten.addmm in encoder.blocks.0",
         "by Ada Example",
-        'reprocheck suite baseline accept drift --why "REASON"',
+        f'reprocheck suite baseline accept drift --night {night(20, ()).id} --why "REASON"',
     ):
         assert said in drift
 

@@ -79,6 +79,7 @@ def test_what_changed_is_posted_once_as_json() -> None:
         ("new-failure", "new failure"),
         ("drift", "drift"),
         ("intermittent", "intermittent"),
+        ("moved", "moved"),
         ("slower", "slower"),
         ("gone", "gone"),
         ("not-run", "not run"),
