@@ -26,6 +26,7 @@ State = Literal[
     "expected drift",
     "moved",
     "slower",
+    "known issue",
     "new target",
     "gone",
     "not run",
@@ -53,6 +54,19 @@ def short(fact: str) -> str:
     if commit is None:
         return fact
     return commit[1] + commit[2]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownIssue:
+    """Say that a target is allowed to fail.
+
+    until  the last day on which it is: `2026-12-31`, UTC
+    link   where it is followed, "" if nowhere
+    """
+
+    why: str
+    until: str
+    link: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,6 +163,7 @@ class TargetCheck:
                       if none is known
     beside            facts of the environment that are not in the key
     commit            of the target's working directory, with `+` where files are modified
+    files             a digest of the target's own files; "" if they are not known
     reason_to_paste   the reason without what it quotes of the log; "" if that is not known
     reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check
     folder            the report folder, relative to the folder of the suite; "" if removed
@@ -176,6 +191,7 @@ class TargetCheck:
     key: Key = field(default_factory=lambda: Key(facts={}))
     beside: Mapping[str, str] = field(default_factory=dict)
     commit: str = ""
+    files: str = ""
     rtol: float = 1e-3
     atol: float = 1e-3
     folder: str = ""
@@ -324,7 +340,7 @@ class OverviewRow:
         """
         if self.failed or self.state in TO_LOOK_AT:
             return False
-        return self.good or not self.verdict
+        return self.good or not self.verdict or self.state == "known issue"
 
 
 ORDER: tuple[State, ...] = (
@@ -337,6 +353,7 @@ ORDER: tuple[State, ...] = (
     "gone",
     "not run",
     "fixed",
+    "known issue",
     "expected drift",
     "new target",
     "unchanged",
@@ -354,6 +371,8 @@ class ShownTarget:
     explain  the command that searches for the cause, as one types it beside the settings file
     script   its script, relative to the repository; "" if none is known, or it lies elsewhere
     folder   the folder in which it starts, relative to the repository; "" likewise
+    owner    who is told of it; "" if nobody is named
+    known_issue, quarantine  as in Target
     """
 
     tags: tuple[str, ...] = ()
@@ -361,6 +380,9 @@ class ShownTarget:
     explain: str = ""
     script: str = ""
     folder: str = ""
+    owner: str = ""
+    known_issue: KnownIssue | None = None
+    quarantine: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

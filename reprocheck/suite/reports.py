@@ -161,6 +161,9 @@ def shown(target: Target) -> ShownTarget:
         explain=_explain(target),
         script=_inside(root, target.script) if target.script else "",
         folder=_inside(root, target.workdir),
+        owner=target.owner,
+        known_issue=target.known_issue,
+        quarantine=target.quarantine,
     )
 
 

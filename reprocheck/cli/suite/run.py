@@ -140,7 +140,7 @@ def command(
     print_outcome(outcome, report, suite, written.index, out, elsewhere=folder)
     if file is not None:
         write_night(file, report)
-    for sentence in texts.notify(suite.webhooks, report):
+    for sentence in texts.notify(suite.webhooks, report, suite.owners):
         standard_error().labelled("note:", sentence, "bold yellow")
     return outcome.exit_code
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reprocheck.suite.model import Difference, TargetCheck
+from reprocheck.suite.model import Difference, KnownIssue, TargetCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,31 @@ class Unchanged:
     drift: tuple[Difference, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Say that the target has a known issue. `reason`: what is said without it.
+
+    over    whether its date is over
+    passes  whether the target passes
+    """
+
+    reason: Reason
+    issue: KnownIssue
+    over: bool
+    passes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """Say that the target is in quarantine. `reason`: what is said without it. `stays`: whether it
+    fails for longer than what comes and goes.
+    """
+
+    reason: Reason
+    why: str
+    stays: bool
+
+
 Reason = (
     Gone
     | NotRun
@@ -142,4 +167,6 @@ Reason = (
     | Fixed
     | New
     | Unchanged
+    | Known
+    | Quarantined
 )

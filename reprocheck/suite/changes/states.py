@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from reprocheck.redaction import Redaction, redacted
@@ -20,7 +21,7 @@ from reprocheck.suite.changes.target_facts import (
     passed,
 )
 from reprocheck.suite.changes.words import sentence
-from reprocheck.suite.model import State, TargetCheck, TargetState
+from reprocheck.suite.model import Difference, KnownIssue, State, TargetCheck, TargetState
 
 OF_TIMES = 0.01
 """How often a night may be marked as of another time, two-sided; half of it are slower ones."""
@@ -35,6 +36,8 @@ less, and machines that are used by others vary by some percent.
 """
 LEAST_SPREAD_OF_TIMES = 0.01
 """Relative: times that are closer than a percent are the same."""
+COME_AND_GO: tuple[State, ...] = ("new failure", "still failing", "intermittent", "fixed")
+"""States that quarantine is for: a drift of a check that passes is none of them."""
 LEAST_SPREAD = 1e-9
 """Relative: losses that are closer, in the mean of a curve, are the same."""
 
@@ -50,12 +53,13 @@ class Found:
     failed: bool = False
     since: str = ""
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    drift: tuple[Difference, ...] = ()
 
 
 def classify(known: Known) -> TargetState:
     """Return the state of a target in a night, from the first rule in RULES that applies."""
     # the last rule always has something to say
-    found = next(found for rule in RULES if (found := rule(known)) is not None)
+    found = _marked(known, next(found for rule in RULES if (found := rule(known)) is not None))
     since = "" if found.since == known.night.id else found.since
     state = TargetState(
         night=known.night.id,
@@ -65,15 +69,49 @@ def classify(known: Known) -> TargetState:
         since=since,
         sentence=sentence(found.reason, found.changed, since),
         changed=found.changed,
-        drift=found.reason.drift if isinstance(found.reason, reasons.Moved) else known.drift,
+        drift=found.drift or known.drift,
     )
     changed_to_paste = redacted(state, Redaction("paste")).changed
     to_paste = sentence(_without_log(found.reason), changed_to_paste, since)
     return replace(state, sentence_to_paste=to_paste)
 
 
+def _marked(known: Known, found: Found) -> Found:
+    """Return what a rule found as people have marked the target: a known issue, or quarantine."""
+    target = known.settings
+    if target is None or known.now is None:
+        return found
+    if target.known_issue is not None:
+        return _known_issue(known, found, target.known_issue)
+    if not target.quarantine or found.state not in COME_AND_GO:
+        return found
+    failed = found.failed and known.stays
+    reason = reasons.Quarantined(found.reason, target.quarantine, stays=failed)
+    if found.failed and not failed:
+        since = _as_before(known, "intermittent") or found.since
+        return replace(found, state="intermittent", failed=False, since=since, reason=reason)
+    if failed and (known.before is None or not known.before.failed):
+        return replace(found, since="", reason=reason)
+    return replace(found, reason=reason)
+
+
+def _known_issue(known: Known, found: Found, issue: KnownIssue) -> Found:
+    """Return the state of a target with a known issue: it fails the night once its date is over,
+    and when it passes.
+    """
+    today = f"{datetime.fromtimestamp(known.night.started, UTC):%Y-%m-%d}"
+    reason = reasons.Known(found.reason, issue, over=today > issue.until, passes=not found.failed)
+    failed = reason.over or reason.passes
+    since = _as_before(known, "known issue")
+    if known.before is not None and known.before.failed is not failed:
+        since = ""
+    return replace(found, state="known issue", failed=failed, since=since, reason=reason)
+
+
 def _without_log(reason: Reason) -> Reason:
     """Return a reason without what its checks quote of a log."""
+    if isinstance(reason, (reasons.Known, reasons.Quarantined)):
+        return replace(reason, reason=_without_log(reason.reason))
     if not isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
         return reason
     check = replace(reason.check, reason=reason.check.reason_to_paste)
@@ -205,6 +243,7 @@ def _moved(known: Known) -> Found | None:
     return Found(
         state="moved",
         changed=between(known.last_good, known.now),
+        drift=known.moved_since.drift,
         reason=known.moved_since,
     )
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from reprocheck.suite.baselines import Allowed, compare
 from reprocheck.suite.changes.reasons import Moved
-from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes
+from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes, stays
 from reprocheck.suite.curves import unpack
 from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
 from reprocheck.suite.target import Target
@@ -122,14 +122,24 @@ class Known:
         """Return the evidence that the target fails by chance (is intermittent), over all nights;
         None if there is none.
         """
-        return comes_and_goes(self._verdicts, varies=self.varies)
+        return comes_and_goes(self._verdicts, varies=self._draws)
 
     @cached_property
     def chance_before(self) -> ComesAndGoes | None:
         """Return the evidence that the target fails by chance, over the nights before this one;
         None if there is none.
         """
-        return comes_and_goes(self._verdicts[: len(self.earlier)], varies=self.varies)
+        return comes_and_goes(self._verdicts[: len(self.earlier)], varies=self._draws)
+
+    @property
+    def stays(self) -> bool:
+        """Return whether the target fails for longer than what comes and goes."""
+        return stays(self._verdicts)
+
+    @property
+    def _draws(self) -> bool:
+        """Return whether it is known that chance decides the verdicts."""
+        return self.varies or (self.settings is not None and bool(self.settings.quarantine))
 
     @cached_property
     def _verdicts(self) -> Sequence[Verdict]:
@@ -150,7 +160,10 @@ class Known:
             both = check.good and not passed(check)
             moved = False
             if before is not None and before.key.facts and check.key.facts:
-                then, now = ((one.commit, one.key.facts, one.beside) for one in (before, check))
+                # a commit that touches none of the target's files explains nothing
+                then, now = (
+                    (one.files or one.commit, one.key.facts, one.beside) for one in (before, check)
+                )
                 moved = then != now
             found.append(Verdict(good=good, moved=moved, both=both))
             before = check

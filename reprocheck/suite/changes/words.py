@@ -171,6 +171,25 @@ def _(reason: reasons.Unchanged) -> str:
     return f"{words}, within the tolerance of the baseline; it is known to vary"
 
 
+@_said.register
+def _(reason: reasons.Known) -> str:
+    issue = reason.issue
+    words = f"known issue until {issue.until}"
+    if reason.passes:
+        words = "it passes, so its known issue can go"
+    elif reason.over:
+        words = f"the known issue is over since {issue.until}"
+    return f"{_said(reason.reason)}; {words}: {issue.why}"
+
+
+@_said.register
+def _(reason: reasons.Quarantined) -> str:
+    words = "in quarantine"
+    if reason.stays:
+        words = "in quarantine, but it fails for too long to come and go"
+    return f"{_said(reason.reason)}; {words}: {reason.why}"
+
+
 def differences(drift: Iterable[Difference], than: str = "the baseline") -> str:
     """Return where curves differ from others: `loss differs from the baseline from step 14 on, by 1
     ULP; so does grad_norm`.

@@ -41,7 +41,7 @@ SECONDS_TO_ANSWER = 10.0
 """For the address of a cluster: Ray itself tries for minutes, and prints a line a try."""
 _SETTINGS = b"\0\0\0\x04\0\0\0\0\0"
 _HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
-"""How gRPC, which Ray speaks, begins (RFC 9113): a preface, and a frame of settings on both sides."""
+"""How gRPC, which Ray speaks, begins (RFC 9113): a preface, and settings from both sides."""
 SECONDS_TO_END = 10.0
 """For tasks that were asked to end, before their workers are killed."""
 
@@ -193,7 +193,7 @@ class RayExecutor:
 
 
 def _refuse_silent(address: str) -> None:
-    """Raise ConnectionError if no gRPC server answers at `HOST:PORT`, or OSError if nothing does."""
+    """Raise OSError if nothing answers at `HOST:PORT`, ConnectionError if it is no gRPC server."""
     if address == "auto":
         address = os.environ.get("RAY_ADDRESS", "")
     parts = urlsplit(address if "//" in address else f"//{address}")

@@ -17,7 +17,7 @@ from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, folder_name
 
-FAILS_AGAIN: tuple[State, ...] = ("new failure", "still failing")
+FAILS_AGAIN: tuple[State, ...] = ("new failure", "still failing", "known issue")
 """States of targets whose next failure is no news."""
 NIGHTS_LOOKED_AT = 3
 """Nights before this one that say how long a target takes."""

@@ -15,6 +15,7 @@ from reprocheck.suite.model import (
     Difference,
     Night,
     NightReport,
+    ShownTarget,
     TargetCheck,
     TargetReport,
     TargetState,
@@ -129,6 +130,8 @@ def facts(target: TargetReport) -> list[Fact]:
     found: list[Fact] = []
     if target.state is not None:
         found += _of_state(target.state)
+    if target.target is not None:
+        found += _of_people(target.target)
     if target.decisive is not None:
         found += _of_check(target, target.decisive)
     baseline = target.baseline
@@ -150,6 +153,16 @@ def _of_state(state: TargetState) -> Iterator[Fact]:
     more = len(state.drift) - MOST_DRIFT
     if more > 0:
         yield "baseline", f"{more:,} more series differ"
+
+
+def _of_people(target: ShownTarget) -> Iterator[Fact]:
+    if target.owner:
+        yield "owner", line(target.owner)
+    if issue := target.known_issue:
+        said = f"{line(issue.why)}; until {issue.until}"
+        yield "known issue", joined("; ", said, line(issue.link))
+    if target.quarantine:
+        yield "quarantine", line(target.quarantine)
 
 
 def shown(value: str) -> str:

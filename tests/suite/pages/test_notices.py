@@ -87,7 +87,7 @@ def test_what_changed_is_posted_once_as_json() -> None:
     ], "what still fails and what is expected wakes nobody"
     assert body["failed"] == 3 and body["states"]["unchanged"] == 1 and body["more"] == 0
     assert body["changes"][1]["operation"] == "aten.addmm in encoder.blocks.0, iteration 3"
-    assert body["text"].startswith("reprocheck suite: 3 of 11 targets fail in night 2026-")
+    assert body["text"].startswith("reprocheck suite: 3 of 12 targets fail in night 2026-")
     assert "\n- drift: drift. " in body["text"]
 
 
