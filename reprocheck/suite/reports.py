@@ -80,7 +80,7 @@ def read(
         target = target_report(name, known.get(name), state, attempts[name], accepted)
         if state is None and name not in begun.selected and name in last:
             target = replace(target, state=last[name], last_checked=last[name].night)
-        elif target.failed or target.word in MOVED:
+        elif _has_changed(target):
             target = with_green(target, history.states(target=name, last=_LOOKED_BACK))
         targets.append(target)
     return folder_level(NightReport(night=begun, targets=ordered(targets)))
@@ -104,6 +104,7 @@ def target_report(
 
 _LOOKED_BACK = 60
 """Nights in which the last green one of a target is looked for."""
+NOT_GREEN = (*NOT_CHECKED, "known issue")
 MOVED = ("drift", "expected drift", "moved")
 """States in which a search for the change makes sense, also where they do not fail the night."""
 
@@ -112,15 +113,20 @@ def with_green(target: TargetReport, states: Iterable[TargetState]) -> TargetRep
     """Return the target with the last green night before its state began, of these nights, oldest
     first, if it fails or its curves are others.
     """
-    if target.state is None or not (target.failed or target.word in MOVED):
+    if target.state is None or not _has_changed(target):
         return target
     began = target.state.since or target.state.night
     green = [
         state.night
         for state in states
-        if state.night < began and not state.failed and state.state not in NOT_CHECKED
+        if state.night < began and not state.failed and state.state not in NOT_GREEN
     ]
     return replace(target, green=next(reversed(green), ""))
+
+
+def _has_changed(target: TargetReport) -> bool:
+    """Return whether a target fails, or its curves are others, and it is not known why."""
+    return target.word in MOVED or (target.failed and target.word != "known issue")
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:

@@ -107,7 +107,7 @@ def _next(
     drifted = [state.target for state in outcome.states if state.drift]
     if drifted:
         yield "accept new curves that are meant", accept_command(*drifted, night=night)
-    elif report.without_baseline:
+    elif any(one.check and one.check.good for one in report.without_baseline):
         command = accept_command(night=night, why="first night")
         yield "hold the next nights against this one", command
 

@@ -102,9 +102,9 @@ def _known_issue(known: Known, found: Found, issue: KnownIssue) -> Found:
     today = f"{datetime.fromtimestamp(known.night.started, UTC):%Y-%m-%d}"
     reason = reasons.Known(found.reason, issue, over=today > issue.until, passes=not found.failed)
     failed = reason.over or reason.passes
-    since = _as_before(known, "known issue")
-    if known.before is not None and known.before.failed is not failed:
-        since = ""
+    fails_anew = known.before is None or known.before.failed is not failed
+    passes_anew = reason.passes and known.last is not None and not passed(known.last)
+    since = "" if fails_anew or passes_anew else _as_before(known, "known issue")
     return replace(found, state="known issue", failed=failed, since=since, reason=reason)
 
 

@@ -178,7 +178,7 @@ def _(reason: reasons.Known) -> str:
     if reason.passes:
         words = "it passes, so its known issue can go"
     elif reason.over:
-        words = f"the known issue is over since {issue.until}"
+        words = f"the known issue was allowed until {issue.until}"
     return f"{_said(reason.reason)}; {words}: {issue.why}"
 
 

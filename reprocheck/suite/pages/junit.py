@@ -68,8 +68,8 @@ def _outcome(target: TargetReport) -> str:
     if target.last_checked:
         return "skipped"
     if not target.failed:
-        allowed = target.word == "known issue" or (check is not None and not check.good)
-        return "skipped" if check is None or target.word in NOT_CHECKED or allowed else ""
+        skipped = target.word in (*NOT_CHECKED, "known issue")
+        return "skipped" if target.check is None or not target.check.good or skipped else ""
     if check is not None and check.verdict in COULD_NOT_RUN:
         return "error"
     return "failure"

@@ -148,11 +148,12 @@ def _of_state(state: TargetState) -> Iterator[Fact]:
         yield "operation", line(state.operation)
     for name, (then, now) in state.changed.items():
         yield "environment", f"{line(name)}: {shown(then)} → {shown(now)}"
+    other = "last good night" if state.state == "moved" else "baseline"
     for difference in state.drift[:MOST_DRIFT]:
-        yield "baseline", drift(difference)
+        yield other, drift(difference, other)
     more = len(state.drift) - MOST_DRIFT
     if more > 0:
-        yield "baseline", f"{more:,} more series differ"
+        yield other, f"{more:,} more series differ"
 
 
 def _of_people(target: ShownTarget) -> Iterator[Fact]:
@@ -170,15 +171,15 @@ def shown(value: str) -> str:
     return line(short(value)) or "none"
 
 
-def drift(difference: Difference) -> str:
-    """Say in one sentence how far a series is from the baseline."""
+def drift(difference: Difference, other: str = "baseline") -> str:
+    """Say in one sentence how far a series is from that of the baseline, or of `other`."""
     name = f"`{line(difference.series)}`"
     if difference.rank:
         name += f" of rank {difference.rank}"
     if difference.missing:
-        return f"{name} is in the baseline, and was not reported"
+        return f"{name} is in the {other}, and was not reported"
     if difference.new:
-        return f"{name} is new: the baseline has no such series"
+        return f"{name} is new: the {other} has no such series"
     parts = [f"{name} {_differs(difference)}"]
     if difference.beyond is not None:
         parts.append(f"beyond the tolerance from value {difference.beyond:,} on")

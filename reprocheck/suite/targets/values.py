@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Any, get_args
 
 from reprocheck.errors import SettingsError, UsageError
@@ -13,6 +13,7 @@ from reprocheck.resume.request import PLACES, SIGNALS, places
 from reprocheck.suite.model import Allow, KnownIssue, Resources
 from reprocheck.suite.targets import selection
 
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 EXPECTED = ("reproducible", "not_reproducible")
 """Verdicts that a target may expect, as report.json names them."""
 
@@ -148,11 +149,11 @@ def _known_issue(value: object) -> KnownIssue:
     table = _table(value)
     if not {"why", "until"} <= set(table) <= {"why", "until", "link"}:
         raise ValueError("it takes why and until, and link")
-    until = table["until"]
-    if not isinstance(until, date) or isinstance(until, datetime):
-        until = date.fromisoformat(_text(until))
+    until = str(table["until"])
+    if not _DAY.fullmatch(until):
+        raise ValueError("until is a day, such as 2026-12-31")
     link = _text(table["link"]) if "link" in table else ""
-    return KnownIssue(why=_text(table["why"]), until=until.isoformat(), link=link)
+    return KnownIssue(why=_text(table["why"]), until=until, link=link)
 
 
 def _owners(value: object) -> dict[str, tuple[str, ...]]:

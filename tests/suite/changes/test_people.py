@@ -37,15 +37,15 @@ def test_a_known_issue_may_fail_until_its_date(story: Story) -> None:
         "NOT REPRODUCIBLE (backward); known issue until 2026-09-24: PyTorch 1234 is open"
     )
     assert states[5].sentence == (
-        "NOT REPRODUCIBLE (backward); the known issue is over since 2026-09-24: PyTorch 1234 is"
-        " open; since 2026-10-05"
+        "NOT REPRODUCIBLE (backward); the known issue was allowed until 2026-09-24: PyTorch 1234"
+        " is open; since 2026-10-05"
     )
     assert [one.since for one in states[3:]] == [story.name(0), "", story.name(4)]
 
 
 def test_a_known_issue_that_passes_fails_the_night(story: Story) -> None:
     story.targets = (target("a", known_issue=ISSUE),)
-    now = lived(story, "F.")[1]
+    now = lived(story, "FFFFFF.")[6]
     assert (now.state, now.failed, now.since) == ("known issue", True, "")
     assert now.sentence == (
         "passes again after NOT REPRODUCIBLE (backward) since 2026-10-01; it passes, so its known"

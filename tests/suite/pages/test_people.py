@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -138,17 +137,3 @@ def test_the_notice_goes_to_the_owner(shown: Shown) -> None:
     assert "\n- over (@ada): known issue. " in everybody.bodies[0]["text"]
     assert [row["target"] for row in ada.bodies[0]["changes"]] == ["over"]
     assert [row["target"] for row in bob.bodies[0]["changes"]] == ["passes"]
-
-
-@pytest.mark.parametrize("owner", ["ada@example.org", "@ada"])
-def test_an_owner_is_a_name(tmp_path: Path, owner: str) -> None:
-    from reprocheck.errors import SettingsError
-    from reprocheck.suite.targets import load
-
-    table = f'[[target]]\nname = "a"\nrun = "a.py"\nowner = "{owner}"\n'
-    (tmp_path / "reprocheck.toml").write_text(table)
-    if owner == "@ada":
-        assert load(tmp_path).targets[0].owner == owner
-        return
-    with pytest.raises(SettingsError, match="owner"):
-        load(tmp_path)
