@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from reprocheck.suite.baselines import Accepted, allowed_between, baseline_for, compare
@@ -33,6 +33,8 @@ class Reads(Accepted, Protocol):
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]: ...
 
+    def final(self, night: str) -> tuple[TargetCheck, ...]: ...
+
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None
     ) -> tuple[TargetState, ...]: ...
@@ -44,12 +46,14 @@ class _Read:
 
     before  the nights before it, oldest first
     since   how many nights are not before it: itself and later ones
+    finals  the last attempts of nights that were read with their curves, by night and target
     """
 
     history: Reads
     night: Night
     before: Mapping[str, Night]
     since: int
+    finals: dict[str, Mapping[str, TargetCheck]] = field(default_factory=dict)
 
 
 def states_of_night(
@@ -119,7 +123,10 @@ def _last_good(read: _Read, known: Known) -> TargetCheck | None:
     last = next((check for check in reversed(known.earlier) if passed(check)), None)
     if last is None:
         return None
-    return read.history.checks(night=last.night, target=known.target, curves=True)[-1]
+    if last.night not in read.finals:
+        checks = read.history.final(last.night)
+        read.finals[last.night] = {check.target: check for check in checks}
+    return read.finals[last.night][known.target]
 
 
 def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:

@@ -131,7 +131,7 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class WithKnownIssue:
     """Say that the target has a known issue. `reason`: what is said without it.
 
     over    whether its date is over
@@ -145,7 +145,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Quarantined:
+class InQuarantine:
     """Say that the target is in quarantine. `reason`: what is said without it. `stays`: whether it
     fails for longer than what comes and goes.
     """
@@ -167,6 +167,6 @@ Reason = (
     | Fixed
     | New
     | Unchanged
-    | Known
-    | Quarantined
+    | WithKnownIssue
+    | InQuarantine
 )

@@ -86,7 +86,7 @@ def _marked(known: Known, found: Found) -> Found:
     if not target.quarantine or found.state not in COME_AND_GO:
         return found
     failed = found.failed and known.stays
-    reason = reasons.Quarantined(found.reason, target.quarantine, stays=failed)
+    reason = reasons.InQuarantine(found.reason, target.quarantine, stays=failed)
     if found.failed and not failed:
         since = _as_before(known, "intermittent") or found.since
         return replace(found, state="intermittent", failed=False, since=since, reason=reason)
@@ -100,17 +100,18 @@ def _known_issue(known: Known, found: Found, issue: KnownIssue) -> Found:
     and when it passes.
     """
     today = f"{datetime.fromtimestamp(known.night.started, UTC):%Y-%m-%d}"
-    reason = reasons.Known(found.reason, issue, over=today > issue.until, passes=not found.failed)
-    failed = reason.over or reason.passes
+    over, passes = today > issue.until, not found.failed
+    reason = reasons.WithKnownIssue(found.reason, issue, over=over, passes=passes)
+    failed = over or passes
     fails_anew = known.before is None or known.before.failed is not failed
-    passes_anew = reason.passes and known.last is not None and not passed(known.last)
+    passes_anew = passes and known.last is not None and not passed(known.last)
     since = "" if fails_anew or passes_anew else _as_before(known, "known issue")
     return replace(found, state="known issue", failed=failed, since=since, reason=reason)
 
 
 def _without_log(reason: Reason) -> Reason:
     """Return a reason without what its checks quote of a log."""
-    if isinstance(reason, (reasons.Known, reasons.Quarantined)):
+    if isinstance(reason, (reasons.WithKnownIssue, reasons.InQuarantine)):
         return replace(reason, reason=_without_log(reason.reason))
     if not isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
         return reason

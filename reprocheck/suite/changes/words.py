@@ -172,7 +172,7 @@ def _(reason: reasons.Unchanged) -> str:
 
 
 @_said.register
-def _(reason: reasons.Known) -> str:
+def _(reason: reasons.WithKnownIssue) -> str:
     issue = reason.issue
     words = f"known issue until {issue.until}"
     if reason.passes:
@@ -183,7 +183,7 @@ def _(reason: reasons.Known) -> str:
 
 
 @_said.register
-def _(reason: reasons.Quarantined) -> str:
+def _(reason: reasons.InQuarantine) -> str:
     words = "in quarantine"
     if reason.stays:
         words = "in quarantine, but it fails for too long to come and go"

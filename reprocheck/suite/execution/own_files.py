@@ -27,21 +27,22 @@ def digest_of_files(target: Target) -> str:
         return ""
     words = (word.rpartition("=")[2] for word in target.words)
     waiting = [script, *(target.workdir / word for word in words if word)]
-    content: dict[Path, bytes] = {}
+    digests: dict[str, bytes] = {}
     while waiting:
         path = waiting.pop()
-        if path in content or not path.is_file():
+        name = os.path.relpath(path, target.workdir)
+        if name in digests or not path.is_file():
             continue
-        if len(content) == MOST_FILES:
+        if len(digests) == MOST_FILES:
             return ""
         with suppress(OSError), path.open("rb") as file:
-            content[path] = file.read(MOST_BYTES)
-            waiting += _imported(path, content[path], script)
-    digest = hashlib.sha256()
-    for path in sorted(content):
-        name = os.path.relpath(path, target.workdir)
-        digest.update(os.fsencode(name) + hashlib.sha256(content[path]).digest())
-    return digest.hexdigest()[:16]
+            content = file.read(MOST_BYTES)
+            digests[name] = hashlib.sha256(content).digest()
+            waiting += _imported(path, content, script)
+    whole = hashlib.sha256()
+    for name, digest in sorted(digests.items()):
+        whole.update(os.fsencode(name) + digest)
+    return whole.hexdigest()[:16]
 
 
 def _imported(path: Path, source: bytes, script: Path) -> Iterator[Path]:
