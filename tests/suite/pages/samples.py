@@ -14,6 +14,7 @@ from reprocheck.suite.model import (
     Baseline,
     Difference,
     Key,
+    KnownIssue,
     Night,
     NightReport,
     RankSeries,
@@ -33,6 +34,7 @@ FIRST = 1_795_399_200.0
 KEY = Key(facts={"torch": "2.13.0", "device": "Example CPU", "ranks": "1", "threads": "2"})
 LATER_KEY = Key(facts={**KEY.facts, "torch": "2.14.0"})
 WORKDIR = Path("/data/nightly/examples")
+KNOWN = KnownIssue(why="PyTorch 1234", until="2026-12-31", link="https://example.org/1234")
 DRIFT = Difference(
     series="loss", first_bit=3, step=3.0, ulp=1, relative=1.2e-7, value=0.50000006, other=0.5
 )
@@ -64,6 +66,13 @@ def target(name: str, *tags: str) -> Target:
         tags=tags,
         file=WORKDIR / "reprocheck.toml",
     )
+
+
+def settings(name: str) -> Target:
+    """A target of `one_of_each` as its settings file has it."""
+    if name == "known-issue":
+        return replace(target(name, "fast"), owner="@ada", known_issue=KNOWN)
+    return target(name, "fast")
 
 
 def curve(values: Iterable[float], name: str = "loss") -> RankSeries:
@@ -183,7 +192,7 @@ def one_of_each() -> NightReport:
         made.append(
             TargetReport(
                 name=name,
-                target=None if word == "gone" else shown(target(name, "fast")),
+                target=None if word == "gone" else shown(settings(name)),
                 state=found,
                 attempts=attempts,
                 baseline=kept if word == "drift" else None,

@@ -32,6 +32,7 @@ from tests.suite.pages.samples import (
     night,
     one_of_each,
     script_fails,
+    settings,
     state,
     suite_of,
     target,
@@ -264,7 +265,7 @@ def test_no_more_annotations_than_github_shows() -> None:
 
 def test_a_night_is_read_from_a_history_with_retries_states_and_baselines(tmp_path: Path) -> None:
     report = one_of_each()
-    suite = suite_of(tmp_path, *(target(one.name, "fast") for one in report.targets if one.target))
+    suite = suite_of(tmp_path, *(settings(one.name) for one in report.targets if one.target))
     with open_history(suite.history) as history:
         history.begin_night(report.night)
         history.end_night(report.night.id, report.night.ended or 0.0)
