@@ -108,7 +108,8 @@ def _next(
     if drifted:
         yield "accept new curves that are meant", accept_command(*drifted, night=night)
     elif any(one.check and one.check.good for one in report.without_baseline):
-        command = accept_command(night=night, why="first night")
+        is_first = all(state.state in ("new target", "not run") for state in outcome.states)
+        command = accept_command(night=night, why="first night" if is_first else "REASON")
         yield "hold the next nights against this one", command
 
 

@@ -151,7 +151,7 @@ def test_a_night_prints_a_line_a_check_and_ends_with_what_to_do(
         "  check what failed again:",
         "    reprocheck suite run --only-failed",
         "  hold the next nights against this one:",
-        '    reprocheck suite baseline accept --night NIGHT --why "first night"',
+        '    reprocheck suite baseline accept --night NIGHT --why "REASON"',
     ]
 
 
