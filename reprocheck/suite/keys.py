@@ -44,6 +44,7 @@ ACCELERATORS = ("torch.cuda.devices", "torch.npu.devices")
 DRIVERS = ("driver.nvidia", "driver.ascend", "torch.cuda.driver", "cann.version")
 THREADS = ("torch.threads", "variable.OMP_NUM_THREADS", "cpu.usable")
 """Facts that say how many threads compute, the best one first."""
+_OF_COMMIT = "git."
 CHANGING = ("steps", "control", "seed", "deterministic", "no_dropout", "all_controls", "python")
 """Options of `run` that may change numbers."""
 DIGEST = "digest of what is masked"
@@ -93,14 +94,20 @@ def _slow_digest(text: str) -> str:
 
 
 def beside(facts: Mapping[str, str]) -> dict[str, str]:
-    """Return the recorded environment facts that are not in the environment key."""
+    """Return the recorded environment facts that are not in the environment key, without the
+    commit, which each check has by itself.
+    """
     in_key = {
         *ACCELERATORS,
         *DRIVERS,
         *(f"{name}.version" for name in FRAMEWORKS),
         *(f"package.{name.replace('_', '-')}" for name in FRAMEWORKS),
     }
-    return {name: value for name, value in facts.items() if name not in in_key}
+    return {
+        name: value
+        for name, value in facts.items()
+        if name not in in_key and not name.startswith(_OF_COMMIT)
+    }
 
 
 def _frameworks(facts: Mapping[str, str]) -> dict[str, str]:

@@ -24,7 +24,9 @@ State = Literal[
     "intermittent",
     "drift",
     "expected drift",
+    "moved",
     "slower",
+    "known issue",
     "new target",
     "gone",
     "not run",
@@ -35,6 +37,7 @@ TO_LOOK_AT: tuple[State, ...] = (
     "still failing",
     "drift",
     "intermittent",
+    "moved",
     "slower",
 )
 """States that somebody should look at, also where they do not fail the night."""
@@ -51,6 +54,19 @@ def short(fact: str) -> str:
     if commit is None:
         return fact
     return commit[1] + commit[2]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownIssue:
+    """Say that a target is allowed to fail.
+
+    until  the last day on which it is: `2026-12-31`, UTC
+    link   where it is followed, "" if nowhere
+    """
+
+    why: str
+    until: str
+    link: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +163,7 @@ class TargetCheck:
                       if none is known
     beside            facts of the environment that are not in the key
     commit            of the target's working directory, with `+` where files are modified
+    files             a digest of the target's own files; "" if they are not known
     reason_to_paste   the reason without what it quotes of the log; "" if that is not known
     reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check
     folder            the report folder, relative to the folder of the suite; "" if removed
@@ -174,6 +191,7 @@ class TargetCheck:
     key: Key = field(default_factory=lambda: Key(facts={}))
     beside: Mapping[str, str] = field(default_factory=dict)
     commit: str = ""
+    files: str = ""
     rtol: float = 1e-3
     atol: float = 1e-3
     folder: str = ""
@@ -274,7 +292,7 @@ class TargetState:
                that is not known
     changed    facts of the environment that are not as in the night or baseline that it is held
                against: name -> (then, now)
-    drift      the series that differ from the baseline
+    drift      the series that differ from the baseline; of `moved` from the last good night
     operation  the first operation that differs from the last green night; "" if not looked for
     """
 
@@ -322,7 +340,7 @@ class OverviewRow:
         """
         if self.failed or self.state in TO_LOOK_AT:
             return False
-        return self.good or not self.verdict
+        return self.good or not self.verdict or self.state == "known issue"
 
 
 ORDER: tuple[State, ...] = (
@@ -330,10 +348,12 @@ ORDER: tuple[State, ...] = (
     "drift",
     "still failing",
     "intermittent",
+    "moved",
     "slower",
     "gone",
     "not run",
     "fixed",
+    "known issue",
     "expected drift",
     "new target",
     "unchanged",
@@ -351,6 +371,8 @@ class ShownTarget:
     explain  the command that searches for the cause, as one types it beside the settings file
     script   its script, relative to the repository; "" if none is known, or it lies elsewhere
     folder   the folder in which it starts, relative to the repository; "" likewise
+    owner    who is told of it; "" if nobody is named
+    known_issue, quarantine  as in Target
     """
 
     tags: tuple[str, ...] = ()
@@ -358,6 +380,9 @@ class ShownTarget:
     explain: str = ""
     script: str = ""
     folder: str = ""
+    owner: str = ""
+    known_issue: KnownIssue | None = None
+    quarantine: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -368,7 +393,9 @@ class TargetReport:
     state     the state of the target in the night; None if the night has not ended
     attempts  the checks of the target in this night, in order; empty if it was not run
     baseline  the accepted curves of the environment key of the last attempt
-    green     the last night before the target failed; "" if unknown, or the target does not fail
+    accepted  whether curves were accepted, of any environment key
+    green     the last good night before the state began; "" if unknown, or nothing is wrong
+    last_checked  if the night did not select the target, the night of its state; else ""
     """
 
     name: str
@@ -376,7 +403,9 @@ class TargetReport:
     state: TargetState | None = None
     attempts: tuple[TargetCheck, ...] = ()
     baseline: Baseline | None = None
+    accepted: bool = False
     green: str = ""
+    last_checked: str = ""
 
     @property
     def check(self) -> TargetCheck | None:
@@ -386,8 +415,16 @@ class TargetReport:
         return self.attempts[-1]
 
     @property
+    def decisive(self) -> TargetCheck | None:
+        """Return the attempt that its state is about: the last one that was not good, else the last
+        one; None if the target was not run.
+        """
+        bad = (check for check in reversed(self.attempts) if not check.good)
+        return next(bad, self.check)
+
+    @property
     def failed(self) -> bool:
-        """Return whether the target fails the night."""
+        """Return whether the target fails the night, or failed when it was last checked."""
         return self.state is not None and self.state.failed
 
     @property
@@ -416,6 +453,15 @@ class NightReport:
     def failed(self) -> tuple[TargetReport, ...]:
         """Return the targets that fail the night."""
         return tuple(target for target in self.targets if target.failed)
+
+    @property
+    def without_baseline(self) -> tuple[TargetReport, ...]:
+        """Return the targets whose curves nothing holds; a check of a resume has none."""
+        return tuple(
+            one
+            for one in self.targets
+            if not (one.accepted or one.word == "gone" or (one.target and one.target.resumes))
+        )
 
     @property
     def counts(self) -> dict[str, int]:

@@ -70,11 +70,17 @@ def read(
     states = {state.target: state for state in history.states(night=night)}
     begun = history.night(night)
     known = {target.name: target for target in suite.targets}
+    last: dict[str, TargetState] = {}
+    if not {*begun.selected, *states}.issuperset(begun.targets):
+        last = history.last_states(before=night)
     targets = []
     # in the order of the suite; then those that only a state or a check names
     for name in dict.fromkeys((*begun.targets, *begun.selected, *states, *attempts)):
-        target = target_report(name, known.get(name), states.get(name), attempts[name], accepted)
-        if target.failed:
+        state = states.get(name)
+        target = target_report(name, known.get(name), state, attempts[name], accepted)
+        if state is None and name not in begun.selected and name in last:
+            target = replace(target, state=last[name], last_checked=last[name].night)
+        elif _has_changed(target):
             target = with_green(target, history.states(target=name, last=_LOOKED_BACK))
         targets.append(target)
     return folder_level(NightReport(night=begun, targets=ordered(targets)))
@@ -90,27 +96,37 @@ def target_report(
     """Return a target's result in a night, with the baseline of the key of its last attempt."""
     in_order = tuple(sorted(attempts, key=lambda check: check.attempt))
     now = None if target is None else shown(target)
-    made = TargetReport(name=name, target=now, state=state, attempts=in_order)
+    made = TargetReport(
+        name=name, target=now, state=state, attempts=in_order, accepted=bool(accepted.of(name))
+    )
     return replace(made, baseline=accepted.counting(made.check))
 
 
 _LOOKED_BACK = 60
-"""Nights in which the last green one of a target that fails is looked for."""
+"""Nights in which the last green one of a target is looked for."""
+NOT_GREEN = (*NOT_CHECKED, "known issue")
+MOVED = ("drift", "expected drift", "moved")
+"""States in which a search for the change makes sense, also where they do not fail the night."""
 
 
 def with_green(target: TargetReport, states: Iterable[TargetState]) -> TargetReport:
-    """Return the target with the last green night before it failed, of these nights, oldest
-    first.
+    """Return the target with the last green night before its state began, of these nights, oldest
+    first, if it fails or its curves are others.
     """
-    if target.state is None or not target.failed:
+    if target.state is None or not _has_changed(target):
         return target
     began = target.state.since or target.state.night
     green = [
         state.night
         for state in states
-        if state.night < began and not state.failed and state.state not in NOT_CHECKED
+        if state.night < began and not state.failed and state.state not in NOT_GREEN
     ]
     return replace(target, green=next(reversed(green), ""))
+
+
+def _has_changed(target: TargetReport) -> bool:
+    """Return whether a target fails, or its curves are others, and it is not known why."""
+    return target.word in MOVED or (target.failed and target.word != "known issue")
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
@@ -151,6 +167,9 @@ def shown(target: Target) -> ShownTarget:
         explain=_explain(target),
         script=_inside(root, target.script) if target.script else "",
         folder=_inside(root, target.workdir),
+        owner=target.owner,
+        known_issue=target.known_issue,
+        quarantine=target.quarantine,
     )
 
 

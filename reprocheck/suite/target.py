@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reprocheck.suite.model import Allow, Resources
+from reprocheck.suite.model import Allow, KnownIssue, Resources
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +29,9 @@ class Target:
     resume       options of `reprocheck resume` by their names (`with`, `go-on`), as a settings
                  file has them, where that is what checks it; None: it is `reprocheck run`
     file         the settings file that names it
+    owner        who is told of it; "" if nobody is named
+    known_issue  why it is allowed to fail; None if it is not
+    quarantine   why it is allowed to come and go; "" if it is not
     """
 
     name: str
@@ -43,6 +46,9 @@ class Target:
     values: Mapping[str, str] = field(default_factory=dict)
     resume: Mapping[str, object] | None = None
     file: Path | None = None
+    owner: str = ""
+    known_issue: KnownIssue | None = None
+    quarantine: str = ""
 
     @property
     def script(self) -> Path | None:

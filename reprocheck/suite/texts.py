@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reprocheck.suite.model import Night, NightReport, TargetReport
 from reprocheck.suite.pages import markdown, notices
@@ -14,6 +14,14 @@ def issue(night: Night, target: TargetReport) -> bytes:
     return markdown.issue(*to_paste((night, target), target))
 
 
-def notify(webhooks: Sequence[str], report: NightReport) -> list[str]:
-    """Send what changed to each webhook; return a sentence for each that did not take it."""
-    return notices.send(webhooks, to_paste(report, *report.targets))
+def notify(
+    webhooks: Sequence[str],
+    report: NightReport,
+    of_owners: Mapping[str, Sequence[str]] | None = None,
+) -> list[str]:
+    """Send what changed to each webhook, and to those of an owner what changed at their targets;
+    return a sentence for each that did not take it.
+    """
+    owners = {one.name: one.target.owner for one in report.targets if one.target is not None}
+    to_send = to_paste(report, *report.targets)
+    return notices.send(webhooks, to_send, owners=owners, of_owners=of_owners)

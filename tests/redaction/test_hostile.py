@@ -70,7 +70,7 @@ CLOSED = {
     ("Attempt", "rungs"), ("Attempt", "acted"), ("Attempt", "names"), ("Confirmation", "rungs"),
     ("Explained", "mechanisms"), ("Night", "shard"), ("CheckRecord", "controls"),
     ("Arm", "controls"), ("Arm", "rungs"), ("LossSeries", "exact"), ("LossSeries", "dtypes"),
-    ("TargetCheck", "night"), ("Baseline", "night"), ("TargetReport", "green"), ("Outcomes", "statement"),
+    ("TargetCheck", "night"), ("Baseline", "night"), ("TargetReport", "green"), ("TargetReport", "last_checked"), ("KnownIssue", "until"), ("Outcomes", "statement"),
     ("CheckRecord", "started"), ("RunRecord", "started"), ("Side", "started"), ("Search", "smallest"),
     ("Tried", "controls"), ("Touch", "control"), ("Override", "control"), ("Conflict", "control"),
     ("Search", "cost_of"), ("Run", "level"), ("StaticFinding", "code"), ("StaticFinding", "name"),
@@ -313,6 +313,7 @@ def test_no_text_of_a_night_shows_hostile_text_as_more(kind: str) -> None:
         OF_KIND[name](form.render(hostile))
     for one in hostile.targets:
         markdown(texts.issue(hostile.night, one))
-    sent = notices.payload(to_paste(hostile, *hostile.targets))
+    pasted = to_paste(hostile, *hostile.targets)
+    sent = notices.payload(pasted, notices.changes(pasted), {})
     as_json(json.dumps(sent).encode())
     assert len(str(sent["text"]).splitlines()) <= 1 + len(report.targets)

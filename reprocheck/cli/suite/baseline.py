@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from reprocheck.suite.targets import Suite
 
 COMMANDS = {
-    "accept": "Accept curves of the last night.",
+    "accept": "Accept curves of the last checks, or of a night.",
     "show": "Show the baselines: when, by whom and why they were accepted.",
-    "diff": "Compare the last night with the baselines, series by series.",
+    "diff": "Compare the last checks with the baselines, series by series.",
     "reset": "Remove the baselines of targets.",
     "export": "Write the baselines as text that can live in git.",
     "import": "Take baselines from a file of this or another program.",
@@ -57,7 +58,7 @@ NamesArgument = Annotated[
 ]
 NightOption = Annotated[
     str | None,
-    option("--night", metavar="NIGHT", help="Of this night. [last]"),
+    option("--night", metavar="NIGHT", help="Of this night. [the last check of each target]"),
 ]
 WhyOption = Annotated[
     str,
@@ -110,6 +111,32 @@ class _Open:
             found += [one] if gone else [target.name for target in self.suite.select([one])]
         return list(dict.fromkeys(found))
 
+    def checks(
+        self, night: str | None, names: Sequence[str] | None, *, good: bool = False
+    ) -> tuple[TargetCheck, ...]:
+        """Return the checks of the named targets, or of all, in a night; without a night the last
+        one of each target; `good`: the last good one.
+        """
+        from reprocheck.suite.baselines.newest import last_checks, of_night
+
+        if night is not None:
+            return of_night(self.history, night, names)
+        wanted = names
+        if wanted is None:
+            wanted = [target.name for target in self.suite.targets if target.resume is None]
+        found = last_checks(self.history, wanted, good=good)
+        lacking = sorted(set(wanted).difference(check.target for check in found))
+        if names and lacking:
+            raise UsageError(
+                f"The last nights have no check of {lacking[0]}.",
+                f"Check it: reprocheck suite run {shlex.quote(lacking[0])}",
+            )
+        if good:
+            from reprocheck.cli.suite import baseline_view as view
+
+            view.without_good_check(lacking)
+        return found
+
     def allow(self, target: str) -> Allow | None:
         """Return how far from its baseline the target's settings allow it to be; None if they say
         nothing.
@@ -145,17 +172,18 @@ def accept(
         option("--record", help="Record the training more deeply now, and keep that."),
     ] = False,
 ) -> int:
-    """Accept curves of the last night: those of the named targets, else all that have changed."""
+    """Accept curves: of the named targets, else all that have changed. Without --night the last
+    check of each named target counts, and without names the last good one of each.
+    """
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite import baselines
     from reprocheck.suite.baselines.accept import refuse, said, who_accepts
-    from reprocheck.suite.baselines.newest import of_night
     from reprocheck.suite.night import deeper
 
     said(why)
     with _opened() as opened:
         asked = opened.names(names)
-        checks = of_night(opened.history, night, asked)
+        checks = opened.checks(night, asked, good=asked is None and not force)
         if asked is None:
             checks = _to_accept(opened, checks, force=force)
         if not checks:
@@ -256,16 +284,15 @@ def current(baselines: Iterable[Baseline]) -> list[Baseline]:
 
 @_subcommand
 def diff(names: NamesArgument = None, night: NightOption = None) -> int:
-    """Compare the last night with the baselines, series by series. Exit code 1: too far apart."""
+    """Compare the last checks with the baselines, series by series. Exit code 1: too far apart."""
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite.baselines import allowed_between, baseline_for
     from reprocheck.suite.baselines.accept import apart
-    from reprocheck.suite.baselines.newest import of_night
     from reprocheck.suite.curves import unpack
 
     too_far = False
     with _opened() as opened:
-        for check in of_night(opened.history, night, opened.names(names)):
+        for check in opened.checks(night, opened.names(names)):
             baseline = baseline_for(opened.history, check.target, check.key)
             if baseline is None or not check.curves:
                 view.without(check, baseline)

@@ -60,6 +60,13 @@ def left_out(checks: Sequence[TargetCheck]) -> None:
         )
 
 
+def without_good_check(targets: Sequence[str]) -> None:
+    """Print the targets that have no good check whose curves could be accepted."""
+    for target in targets:
+        said = f"{target}: it has no good check in the last nights."
+        standard_output().labelled("LEFT OUT", said, "bold yellow")
+
+
 def nothing_to_accept() -> None:
     """Print that every check has the curves of its baseline."""
     standard_output().line("Nothing to accept: no curves differ from their baselines.")
@@ -90,7 +97,8 @@ def without(check: TargetCheck, baseline: Baseline | None) -> None:
     out = standard_output()
     if baseline is None:
         out.labelled(check.target, "has no baseline.", "bold")
-        out.labelled("  to accept one:", accept_command(check.target))
+        command = accept_command(check.target, night=check.night)
+        out.labelled("  to accept one:", command)
         return
     out.labelled(check.target, f"recorded no curves in night {check.night}.", "bold")
 
@@ -114,7 +122,7 @@ def compared(
     if differences:
         _table(differences)
     if too_far:
-        out.labelled("  to accept it:", accept_command(check.target))
+        out.labelled("  to accept it:", accept_command(check.target, night=check.night))
 
 
 def removed(number: int, targets: Sequence[str]) -> None:

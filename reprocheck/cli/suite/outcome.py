@@ -9,31 +9,39 @@ from os.path import relpath
 from typing import TYPE_CHECKING
 
 from reprocheck import rules
-from reprocheck.language import count
+from reprocheck.language import count, shortlist
 from reprocheck.suite.baselines import accept_command
+from reprocheck.suite.pages import words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reprocheck.cli.terminal import Stream
-    from reprocheck.suite.model import TargetCheck, TargetState
+    from reprocheck.suite.model import NightReport, TargetCheck, TargetState
     from reprocheck.suite.night import Outcome
     from reprocheck.suite.targets import Suite
 
 HEADS = {0: ("ALL GOOD", "bold green"), 1: ("FAILED", "bold red"), 3: ("UNDECIDED", "bold yellow")}
 """What stands first, by exit code, and its style."""
-SAID = ("drift", "expected drift", "slower", "intermittent", "fixed")
+SAID = ("drift", "expected drift", "moved", "slower", "intermittent", "known issue", "fixed")
 """States that are named also where they do not fail the night."""
 MOST_NAMED = 20
 """Targets that are named; a night in which more failed is to be read in its report."""
 
 
 def print_outcome(
-    outcome: Outcome, suite: Suite, index: Path, out: Stream, *, elsewhere: Path | None = None
+    outcome: Outcome,
+    report: NightReport,
+    suite: Suite,
+    index: Path,
+    out: Stream,
+    *,
+    elsewhere: Path | None = None,
 ) -> None:
     """Print the night in a few lines; those that name what failed and the next command are the last
     ones.
 
+    report     the night with all targets, those that it did not select, too
     index      the first page of the site
     elsewhere  the folder that the night was kept in, where that is not the suite's own
     """
@@ -48,21 +56,27 @@ def print_outcome(
         *outcome.failed,
     ]
     for state in named[-MOST_NAMED:]:
-        _print_state(state, outcome, suite, out)
+        one = report.named(state.target)
+        _print_state(state, one.decisive if one else None, suite, out)
     if len(named) > MOST_NAMED:
         out.line(f"  and {len(named) - MOST_NAMED} more")
+    failing = [one.name for one in report.failed if one.last_checked]
+    if failing:
+        named_few = shortlist(failing, MOST_NAMED)
+        out.paragraph(f"not selected, and failed when last checked: {named_few}", indent=2)
+    if without := words.without_baseline(report):
+        out.paragraph(without, indent=2)
     out.line(f"  pages: {relpath(index)}")
-    for why, command in _next(outcome, elsewhere):
+    for why, command in _next(outcome, report, elsewhere):
         out.paragraph(f"{why}:", indent=2)
         out.line(f"    {command}")
 
 
-def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream) -> None:
+def _print_state(state: TargetState, check: TargetCheck | None, suite: Suite, out: Stream) -> None:
     style = "bold red" if state.failed else "bold"
     out.labelled(state.target, f"{state.state}. {state.sentence}", style, indent=2)
     if state.operation:
         out.paragraph(state.operation, indent=4)
-    check = next((check for check in outcome.checks if check.target == state.target), None)
     if check is None:
         return
     if not check.good and check.causes:
@@ -71,7 +85,9 @@ def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream
         out.line(f"    {relpath(suite.folder / check.folder)}")
 
 
-def _next(outcome: Outcome, elsewhere: Path | None) -> Iterator[tuple[str, str]]:
+def _next(
+    outcome: Outcome, report: NightReport, elsewhere: Path | None
+) -> Iterator[tuple[str, str]]:
     """Yield the commands to type next, as (purpose, command). If the night was kept elsewhere, or
     is one shard, merging comes first, because other commands read the history of the suite's own
     folder.
@@ -87,11 +103,14 @@ def _next(outcome: Outcome, elsewhere: Path | None) -> Iterator[tuple[str, str]]
         target = shlex.quote(outcome.failed[0].target)
         yield "look at one", f"reprocheck suite show {target}"
         yield "check what failed again", "reprocheck suite run --only-failed"
-    drifted = [state.target for state in outcome.states if "drift" in state.state]
+    night = outcome.night.id
+    drifted = [state.target for state in outcome.states if state.drift]
     if drifted:
-        yield "accept new curves that are meant", accept_command(*drifted)
-    elif all(state.state in ("new target", "not run") for state in outcome.states):
-        yield "hold the next nights against this one", accept_command(why="first night")
+        yield "accept new curves that are meant", accept_command(*drifted, night=night)
+    elif any(one.check and one.check.good for one in report.without_baseline):
+        is_first = all(state.state in ("new target", "not run") for state in outcome.states)
+        command = accept_command(night=night, why="first night" if is_first else "REASON")
+        yield "hold the next nights against this one", command
 
 
 def cause_of(check: TargetCheck) -> str:

@@ -30,7 +30,7 @@ TagOption = Annotated[
 ]
 ShardOption = Annotated[str, option("--shard", metavar="I/N", help="Part I of N equal parts.")]
 OnlyFailedOption = Annotated[
-    bool, option("--only-failed", help="The targets that failed the last night.")
+    bool, option("--only-failed", help="The targets that failed when they were last checked.")
 ]
 RetriesOption = Annotated[
     int,
@@ -137,10 +137,10 @@ def command(
         written = site.write(history, suite)
     prints_report = file is not None and file.file is None
     out = standard_error() if prints_report else standard_output()
-    print_outcome(outcome, suite, written.index, out, elsewhere=folder)
+    print_outcome(outcome, report, suite, written.index, out, elsewhere=folder)
     if file is not None:
         write_night(file, report)
-    for sentence in texts.notify(suite.webhooks, report):
+    for sentence in texts.notify(suite.webhooks, report, suite.owners):
         standard_error().labelled("note:", sentence, "bold yellow")
     return outcome.exit_code
 

@@ -88,6 +88,8 @@ def _print_night(out: Stream, report: NightReport, *, all_targets: bool) -> None
 
     out.line(f"{words.headline(report)}", _HEADS[bool(report.failed)])
     out.paragraph(words.counts(report), indent=2)
+    if without := words.without_baseline(report):
+        out.paragraph(without, indent=2)
     for name, said in words.about(report.night):
         out.labelled(name, _plain(said), "dim", indent=2, label_width=_LABELS)
     rows = report.targets

@@ -89,11 +89,13 @@ def accept(
     return made
 
 
-def accept_command(*targets: str, why: str = "REASON") -> str:
-    """Return the command that accepts the last night's curves of the given targets, or of all if
-    none is given. `why`: the reason, by default a placeholder to fill in.
+def accept_command(*targets: str, night: str = "", why: str = "REASON") -> str:
+    """Return the command that accepts a night's curves of the given targets, or of all if none is
+    given; without a night those that were checked last. `why`: the reason, by default a placeholder
+    to fill in.
     """
-    words = shlex.join(("reprocheck", "suite", "baseline", "accept", *targets))
+    of_night = ("--night", night) if night else ()
+    words = shlex.join(("reprocheck", "suite", "baseline", "accept", *targets, *of_night))
     return f'{words} --why "{why}"'
 
 

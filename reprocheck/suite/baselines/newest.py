@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from reprocheck.suite.baselines.errors import BaselineError
 from reprocheck.suite.model import Night, TargetCheck
 
 LOOK_BACK = 60
-"""So many nights are looked at for the last one that checked anything."""
+"""So many nights are looked at for the last check of a target."""
 
 
 class Checks(Protocol):
@@ -36,41 +36,55 @@ class Checks(Protocol):
         """Return checks, oldest first."""
 
 
-def of_night(
-    history: Checks, night: str | None = None, names: Sequence[str] | None = None
+def last_checks(
+    history: Checks, names: Collection[str], *, good: bool = False
 ) -> tuple[TargetCheck, ...]:
-    """Return the last attempts at targets in a night, with curves.
+    """Return the last check of each of these targets that has one, by name, with curves.
 
-    night  the name of the night; None: the last night that checked anything
-    names  the names of the targets; None: all targets that the night checked
+    good  whether to return the last one that is good and recorded curves instead
 
-    Raises BaselineError if there is no night, or the night has no check of a named target;
-    HistoryError if there is no night of that name.
+    Raises BaselineError if no target was ever checked.
     """
-    checks = _checked(history, night)
+    found: dict[str, TargetCheck] = {}
+    checks: Sequence[TargetCheck] = ()
+    for night in reversed(history.nights(last=LOOK_BACK)):
+        checks = history.final(night.id) or checks
+        for check in checks:
+            if check.target in names and (not good or (check.good and check.curves)):
+                found.setdefault(check.target, check)
+        if len(found) == len(names):
+            break
+    if not checks:
+        raise BaselineError("There is no night with a check.", _CHECK_ALL)
+    return tuple(found[name] for name in sorted(found))
+
+
+def of_night(
+    history: Checks, night: str, names: Sequence[str] | None = None
+) -> tuple[TargetCheck, ...]:
+    """Return the last attempts at targets in a night, with curves. `names`: the names of the
+    targets; None: all targets that the night checked.
+
+    Raises BaselineError if the night has no check, or none of a named target; HistoryError if there
+    is no night of that name.
+    """
+    checks = history.final(history.night(night).id)
+    if not checks:
+        raise BaselineError(f"Night {night} has no check.", _CHECK_ALL)
     if names is None:
         return checks
     by_name = {check.target: check for check in checks}
     for name in names:
         if name not in by_name:
             raise BaselineError(
-                f"Night {checks[0].night} has no check of {name}.",
+                f"Night {night} has no check of {name}.",
                 f"Check it, `reprocheck suite run {shlex.quote(name)}`, or name another night with"
                 " --night.",
             )
     return tuple(by_name[name] for name in names)
 
 
-def _checked(history: Checks, night: str | None) -> tuple[TargetCheck, ...]:
-    if night is not None:
-        nights: Sequence[Night] = (history.night(night),)
-    else:
-        nights = history.nights(last=LOOK_BACK)
-    for one in reversed(nights):
-        if checks := history.final(one.id):
-            return checks
-    what = f"Night {night} has no check." if night else "There is no night with a check."
-    raise BaselineError(what, "`reprocheck suite run` checks all targets.")
+_CHECK_ALL = "`reprocheck suite run` checks all targets."
 
 
 def with_curves(history: Checks, target: str) -> TargetCheck:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from reprocheck.suite.baselines import Accepted, allowed_between, baseline_for, compare
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW, level
 from reprocheck.suite.changes.states import classify
-from reprocheck.suite.changes.target_facts import Known
+from reprocheck.suite.changes.target_facts import Known, passed
 from reprocheck.suite.curves import unpack
 from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
 from reprocheck.suite.target import Target
@@ -33,6 +33,8 @@ class Reads(Accepted, Protocol):
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]: ...
 
+    def final(self, night: str) -> tuple[TargetCheck, ...]: ...
+
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None
     ) -> tuple[TargetState, ...]: ...
@@ -44,19 +46,21 @@ class _Read:
 
     before  the nights before it, oldest first
     since   how many nights are not before it: itself and later ones
+    finals  the last attempts of nights that were read with their curves, by night and target
     """
 
     history: Reads
     night: Night
     before: Mapping[str, Night]
     since: int
+    finals: dict[str, Mapping[str, TargetCheck]] = field(default_factory=dict)
 
 
 def states_of_night(
     history: Reads, night: Night, targets: Iterable[Target]
 ) -> tuple[TargetState, ...]:
-    """Return the states of every target that the suite has, and of those that it had the night
-    before, by name. Nothing is written.
+    """Return the states of the targets that the night selected, and of those that the suite had the
+    night before and has no more, by name. Nothing is written.
     """
     settings = {target.name: target for target in targets}
     attempts: dict[str, list[TargetCheck]] = defaultdict(list)
@@ -67,10 +71,10 @@ def states_of_night(
     count = ids.index(night.id) if night.id in ids else len(nights)
     before = dict(zip(ids[:count], nights, strict=False))
     read = _Read(history, night, before, since=len(nights) - count)
-    names = {*night.targets, *attempts}
+    names = {*night.selected, *attempts}
     # those that the suite had in the last night whose states are known, and since
     for earlier in reversed(nights[:count]):
-        names.update(earlier.targets)
+        names.update(set(earlier.targets).difference(night.targets))
         if history.states(night=earlier.id):
             break
     return tuple(
@@ -91,9 +95,11 @@ def _known(
     if not attempts:
         return known
     now = attempts[-1]
+    if now.good:
+        known = replace(known, failure=next((one for one in attempts[::-1] if not one.good), None))
     baseline = baseline_for(read.history, name, now.key)
     if baseline is None:
-        return replace(known, now=now)
+        return replace(known, now=now, last_good=_last_good(read, known))
     asked = None if settings is None else settings.allow
     drift: tuple[Difference, ...] = ()
     if now.curves:
@@ -110,6 +116,17 @@ def _known(
     return replace(
         known, states=_states(read, name, LOOK_BACK), levels=_levels(read, known, baseline)
     )
+
+
+def _last_good(read: _Read, known: Known) -> TargetCheck | None:
+    """Return the last check of a target before this night that passed, with its curves."""
+    last = next((check for check in reversed(known.earlier) if passed(check)), None)
+    if last is None:
+        return None
+    if last.night not in read.finals:
+        checks = read.history.final(last.night)
+        read.finals[last.night] = {check.target: check for check in checks}
+    return read.finals[last.night][known.target]
 
 
 def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:

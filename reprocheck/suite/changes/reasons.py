@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reprocheck.suite.model import Difference, TargetCheck
+from reprocheck.suite.model import Difference, KnownIssue, TargetCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,10 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """Say that the target was not checked. `selected`: whether this night was to check it. `last`:
-    the night of its last check, "" if there is none.
+    """Say that the target was to be checked, and was not. `last`: the night of its last check, ""
+    if there is none.
     """
 
-    selected: bool
     last: str
 
 
@@ -30,12 +29,14 @@ class NotRun:
 class Intermittent:
     """Say that the target failed in some of the last nights, by chance.
 
+    failure  the attempt of this night that failed before one that passed; None if there is none
     too_far  the series that are farther from the baseline than is allowed
     """
 
     check: TargetCheck
     failures: int
     nights: int
+    failure: TargetCheck | None = None
     too_far: tuple[Difference, ...] = ()
 
 
@@ -76,6 +77,18 @@ class Shifted:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """Say that the curves are not those of the last good night, and that there is no baseline.
+
+    drift  the series that differ
+    night  the last good night
+    """
+
+    drift: tuple[Difference, ...]
+    night: str
+
+
+@dataclass(frozen=True, slots=True)
 class Slower:
     """Say that the target takes longer: seconds in the earlier nights, and in the last nights."""
 
@@ -86,11 +99,13 @@ class Slower:
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """Say that the target passes again. `bad`: the last check that failed. `began`: the night since
-    which the target had failed.
+    which the target had failed. `moved`: how its curves differ from those of the night before it
+    failed, if there is no baseline.
     """
 
     bad: TargetCheck
     began: str
+    moved: Moved | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +130,43 @@ class Unchanged:
     drift: tuple[Difference, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class WithKnownIssue:
+    """Say that the target has a known issue. `reason`: what is said without it.
+
+    over    whether its date is over
+    passes  whether the target passes
+    """
+
+    reason: Reason
+    issue: KnownIssue
+    over: bool
+    passes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InQuarantine:
+    """Say that the target is in quarantine. `reason`: what is said without it. `stays`: whether it
+    fails for longer than what comes and goes.
+    """
+
+    reason: Reason
+    why: str
+    stays: bool
+
+
 Reason = (
-    Gone | NotRun | Intermittent | Failing | Drifted | Shifted | Slower | Fixed | New | Unchanged
+    Gone
+    | NotRun
+    | Intermittent
+    | Failing
+    | Drifted
+    | Shifted
+    | Moved
+    | Slower
+    | Fixed
+    | New
+    | Unchanged
+    | WithKnownIssue
+    | InQuarantine
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from reprocheck.redaction import Redaction, redacted
@@ -20,7 +21,7 @@ from reprocheck.suite.changes.target_facts import (
     passed,
 )
 from reprocheck.suite.changes.words import sentence
-from reprocheck.suite.model import State, TargetCheck, TargetState
+from reprocheck.suite.model import Difference, KnownIssue, State, TargetCheck, TargetState
 
 OF_TIMES = 0.01
 """How often a night may be marked as of another time, two-sided; half of it are slower ones."""
@@ -35,6 +36,8 @@ less, and machines that are used by others vary by some percent.
 """
 LEAST_SPREAD_OF_TIMES = 0.01
 """Relative: times that are closer than a percent are the same."""
+COME_AND_GO: tuple[State, ...] = ("new failure", "still failing", "intermittent", "fixed")
+"""States that quarantine is for: a drift of a check that passes is none of them."""
 LEAST_SPREAD = 1e-9
 """Relative: losses that are closer, in the mean of a curve, are the same."""
 
@@ -50,12 +53,13 @@ class Found:
     failed: bool = False
     since: str = ""
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    drift: tuple[Difference, ...] = ()
 
 
 def classify(known: Known) -> TargetState:
     """Return the state of a target in a night, from the first rule in RULES that applies."""
     # the last rule always has something to say
-    found = next(found for rule in RULES if (found := rule(known)) is not None)
+    found = _marked(known, next(found for rule in RULES if (found := rule(known)) is not None))
     since = "" if found.since == known.night.id else found.since
     state = TargetState(
         night=known.night.id,
@@ -65,14 +69,57 @@ def classify(known: Known) -> TargetState:
         since=since,
         sentence=sentence(found.reason, found.changed, since),
         changed=found.changed,
-        drift=known.drift,
+        drift=found.drift or known.drift,
     )
-    reason = found.reason
-    if isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
-        # without what its check quotes of a log
-        reason = replace(reason, check=replace(reason.check, reason=reason.check.reason_to_paste))
     changed_to_paste = redacted(state, Redaction("paste")).changed
-    return replace(state, sentence_to_paste=sentence(reason, changed_to_paste, since))
+    to_paste = sentence(_without_log(found.reason), changed_to_paste, since)
+    return replace(state, sentence_to_paste=to_paste)
+
+
+def _marked(known: Known, found: Found) -> Found:
+    """Return what a rule found as people have marked the target: a known issue, or quarantine."""
+    target = known.settings
+    if target is None or known.now is None:
+        return found
+    if target.known_issue is not None:
+        return _known_issue(known, found, target.known_issue)
+    if not target.quarantine or found.state not in COME_AND_GO:
+        return found
+    failed = found.failed and known.stays
+    reason = reasons.InQuarantine(found.reason, target.quarantine, stays=failed)
+    if found.failed and not failed:
+        since = _as_before(known, "intermittent") or found.since
+        return replace(found, state="intermittent", failed=False, since=since, reason=reason)
+    if failed and (known.before is None or not known.before.failed):
+        return replace(found, since="", reason=reason)
+    return replace(found, reason=reason)
+
+
+def _known_issue(known: Known, found: Found, issue: KnownIssue) -> Found:
+    """Return the state of a target with a known issue: it fails the night once its date is over,
+    and when it passes.
+    """
+    today = f"{datetime.fromtimestamp(known.night.started, UTC):%Y-%m-%d}"
+    over, passes = today > issue.until, not found.failed
+    reason = reasons.WithKnownIssue(found.reason, issue, over=over, passes=passes)
+    failed = over or passes
+    fails_anew = known.before is None or known.before.failed is not failed
+    passes_anew = passes and known.last is not None and not passed(known.last)
+    since = "" if fails_anew or passes_anew else _as_before(known, "known issue")
+    return replace(found, state="known issue", failed=failed, since=since, reason=reason)
+
+
+def _without_log(reason: Reason) -> Reason:
+    """Return a reason without what its checks quote of a log."""
+    if isinstance(reason, (reasons.WithKnownIssue, reasons.InQuarantine)):
+        return replace(reason, reason=_without_log(reason.reason))
+    if not isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
+        return reason
+    check = replace(reason.check, reason=reason.check.reason_to_paste)
+    if not isinstance(reason, reasons.Intermittent) or reason.failure is None:
+        return replace(reason, check=check)
+    failure = replace(reason.failure, reason=reason.failure.reason_to_paste)
+    return replace(reason, check=check, failure=failure)
 
 
 def _gone(known: Known) -> Found | None:
@@ -83,17 +130,14 @@ def _gone(known: Known) -> Found | None:
 
 
 def _not_run(known: Known) -> Found | None:
-    """Return the state of a target without a check in this night: a failure where the night was
-    to check it.
-    """
+    """Return the state of a target that this night was to check, and has no check of."""
     if known.now is not None:
         return None
-    selected = known.target in known.night.selected
     return Found(
         state="not run",
-        failed=selected,
+        failed=True,
         since=_as_before(known, "not run"),
-        reason=reasons.NotRun(selected=selected, last=_night_of(known.last)),
+        reason=reasons.NotRun(last=_night_of(known.last)),
     )
 
 
@@ -169,7 +213,7 @@ def _fixed(known: Known) -> Found | None:
     return Found(
         state="fixed",
         changed=between(bad, known.now),
-        reason=reasons.Fixed(bad=bad, began=began),
+        reason=reasons.Fixed(bad=bad, began=began, moved=known.moved_since),
     )
 
 
@@ -189,6 +233,20 @@ def _expected_drift(known: Known) -> Found | None:
     if not known.moved or not known.other_key:
         return None
     return _drifted(known, "expected drift")
+
+
+def _moved(known: Known) -> Found | None:
+    """Return the state of a target whose curves are not those of the last good night, where there
+    is no baseline.
+    """
+    if known.moved_since is None:
+        return None
+    return Found(
+        state="moved",
+        changed=between(known.last_good, known.now),
+        drift=known.moved_since.drift,
+        reason=known.moved_since,
+    )
 
 
 def _slower(known: Known) -> Found | None:
@@ -223,6 +281,7 @@ def _intermittent(known: Known) -> Found | None:
             check=_checked(known),
             failures=known.chance.failures,
             nights=known.chance.nights,
+            failure=known.failure,
             too_far=known.too_far,
         ),
     )
@@ -262,6 +321,7 @@ RULES: tuple[Rule, ...] = (
     _fixed,
     _drifted_within,
     _expected_drift,
+    _moved,
     _slower,
     _intermittent,
     _new_target,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from reprocheck.suite.baselines import Allowed
-from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes
+from reprocheck.suite.baselines import Allowed, compare
+from reprocheck.suite.changes.reasons import Moved
+from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes, stays
+from reprocheck.suite.curves import unpack
 from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
 from reprocheck.suite.target import Target
 
@@ -28,6 +30,10 @@ class Known:
     states    the target's states in the earlier nights, oldest first
     levels    of a target that is known to vary: night -> the level of its losses, oldest first
     settings  the target as the settings file has it now; None if the file no longer names it
+    failure   the last attempt of this night that was not good before one that is; None if there is
+              none
+    last_good  if there is no baseline, the last pass before this night, with its curves; None if
+               there is none
     """
 
     night: Night
@@ -40,6 +46,8 @@ class Known:
     states: Sequence[TargetState] = ()
     levels: Mapping[str, float] = field(default_factory=dict)
     settings: Target | None = None
+    failure: TargetCheck | None = None
+    last_good: TargetCheck | None = None
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
@@ -88,15 +96,19 @@ class Known:
 
     @cached_property
     def moved(self) -> tuple[Difference, ...]:
-        """Return the series that differ from the baseline, without those that mean nothing: series
-        new to the check, and series that differ between runs of one check if they stay within the
-        tolerance.
+        """Return the series that differ from the baseline, without those that mean nothing."""
+        return meaning(self.drift)
+
+    @cached_property
+    def moved_since(self) -> Moved | None:
+        """Return how the curves differ from those of the last good night, where no baseline says
+        what they should be; None if they do not, or the training is known to vary.
         """
-        return tuple(
-            difference
-            for difference in self.drift
-            if not difference.new and (not difference.loose or difference.beyond is not None)
-        )
+        now, then = self.now, self.last_good
+        if now is None or then is None or self.varies or not (now.curves and then.curves):
+            return None
+        drift = compare(unpack(now.curves), unpack(then.curves), now.rtol, now.atol)
+        return Moved(meaning(drift), then.night) if meaning(drift) else None
 
     @property
     def fails(self) -> bool:
@@ -110,14 +122,24 @@ class Known:
         """Return the evidence that the target fails by chance (is intermittent), over all nights;
         None if there is none.
         """
-        return comes_and_goes(self._verdicts, varies=self.varies)
+        return comes_and_goes(self._verdicts, varies=self._draws)
 
     @cached_property
     def chance_before(self) -> ComesAndGoes | None:
         """Return the evidence that the target fails by chance, over the nights before this one;
         None if there is none.
         """
-        return comes_and_goes(self._verdicts[: len(self.earlier)], varies=self.varies)
+        return comes_and_goes(self._verdicts[: len(self.earlier)], varies=self._draws)
+
+    @property
+    def stays(self) -> bool:
+        """Return whether the target fails for longer than what comes and goes."""
+        return stays(self._verdicts)
+
+    @property
+    def _draws(self) -> bool:
+        """Return whether it is known that chance decides the verdicts."""
+        return self.varies or (self.settings is not None and bool(self.settings.quarantine))
 
     @cached_property
     def _verdicts(self) -> Sequence[Verdict]:
@@ -138,7 +160,10 @@ class Known:
             both = check.good and not passed(check)
             moved = False
             if before is not None and before.key.facts and check.key.facts:
-                then, now = ((one.commit, one.key.facts, one.beside) for one in (before, check))
+                # a commit that touches none of the target's files explains nothing
+                then, now = (
+                    (one.files or one.commit, one.key.facts, one.beside) for one in (before, check)
+                )
                 moved = then != now
             found.append(Verdict(good=good, moved=moved, both=both))
             before = check
@@ -150,6 +175,17 @@ class Known:
         if self.allowed is None:
             return ()
         return self.allowed.exceeded(self.drift)
+
+
+def meaning(drift: Iterable[Difference]) -> tuple[Difference, ...]:
+    """Return the differences without those that mean nothing: series new to the check, and series
+    that differ between runs of one check if they stay within the tolerance.
+    """
+    return tuple(
+        difference
+        for difference in drift
+        if not difference.new and (not difference.loose or difference.beyond is not None)
+    )
 
 
 def passed(check: TargetCheck) -> bool:

@@ -187,6 +187,18 @@ def comes_and_goes(verdicts: Sequence[Verdict], *, varies: bool = False) -> Come
         start = ended
 
 
+def stays(verdicts: Sequence[Verdict]) -> bool:
+    """Return whether a target fails for longer than what comes and goes: it never passed, or its
+    last nights are two or more failures that all nights before do not explain.
+    """
+    runs = _Runs()
+    for verdict in verdicts:
+        runs.add(verdict.good)
+    if not any(verdict.good or verdict.both for verdict in verdicts):
+        return True
+    return not runs.good and runs.length > 1 and runs.unexplained()
+
+
 def _first_change(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
     """Return the first change of a target that draws its verdicts every night: all nights count,
     once both verdicts were seen.

@@ -63,7 +63,7 @@ def _(reason: reasons.Gone) -> str:
 
 @_said.register
 def _(reason: reasons.NotRun) -> str:
-    what = "was to be checked, and has no check" if reason.selected else "was not selected"
+    what = "was to be checked, and has no check"
     if not reason.last:
         return f"{what}; never checked before"
     return f"{what}; last checked on {night(reason.last)}"
@@ -83,7 +83,8 @@ def _tonight(reason: reasons.Intermittent) -> str:
     if not reason.check.good:
         return f"{_verdict(reason.check)}; its verdicts come and go by chance"
     if reason.check.attempt > 1:
-        return f"{_retried(reason.check)}, which is no pass"
+        passes = f"{_retried(reason.check)}, which is no pass"
+        return f"{_verdict(reason.failure)}; {passes}" if reason.failure else passes
     if reason.too_far:
         return "is too far from the baseline in some nights, by chance"
     return "passes, but its verdicts come and go by chance"
@@ -105,6 +106,15 @@ def _(reason: reasons.Shifted) -> str:
     elif reason.check.attempt > 1:
         parts.append(_retried(reason.check))
     return "; ".join(parts)
+
+
+@_said.register
+def _(reason: reasons.Moved) -> str:
+    return f"{_moved(reason)}; no baseline is accepted"
+
+
+def _moved(reason: reasons.Moved) -> str:
+    return differences(reason.drift, f"the last good night ({night(reason.night)})")
 
 
 @_said.register
@@ -135,9 +145,12 @@ def _(reason: reasons.Drifted) -> str:
 @_said.register
 def _(reason: reasons.Fixed) -> str:
     failed = "the drift from the baseline" if reason.bad.good else reason.bad.title
-    if not reason.began:
-        return f"passes again after {failed}"
-    return f"passes again after {failed} since {night(reason.began)}"
+    words = f"passes again after {failed}"
+    if reason.began:
+        words = f"{words} since {night(reason.began)}"
+    if reason.moved is None:
+        return words
+    return f"{words}; {_moved(reason.moved)}"
 
 
 @_said.register
@@ -158,18 +171,37 @@ def _(reason: reasons.Unchanged) -> str:
     return f"{words}, within the tolerance of the baseline; it is known to vary"
 
 
-def differences(drift: Iterable[Difference]) -> str:
-    """Return where curves differ from the baseline: `loss differs from the baseline from step 14
-    on, by 1 ULP; so does grad_norm`.
+@_said.register
+def _(reason: reasons.WithKnownIssue) -> str:
+    issue = reason.issue
+    words = f"known issue until {issue.until}"
+    if reason.passes:
+        words = "it passes, so its known issue can go"
+    elif reason.over:
+        words = f"the known issue was allowed until {issue.until}"
+    return f"{_said(reason.reason)}; {words}: {issue.why}"
+
+
+@_said.register
+def _(reason: reasons.InQuarantine) -> str:
+    words = "in quarantine"
+    if reason.stays:
+        words = "in quarantine, but it fails for too long to come and go"
+    return f"{_said(reason.reason)}; {words}: {reason.why}"
+
+
+def differences(drift: Iterable[Difference], than: str = "the baseline") -> str:
+    """Return where curves differ from others: `loss differs from the baseline from step 14 on, by 1
+    ULP; so does grad_norm`.
     """
     first, *others = sorted(drift, key=_importance)
-    words = f"{_series(first)} is in the baseline, and not in this check"
+    words = f"{_series(first)} is in {than}, and not in this check"
     if not first.missing:
         where = "" if first.step is None else f" from step {first.step:.15g} on"
         size = f", by up to {first.relative:.2g} relative"
         if first.ulp is not None and first.beyond is None:
             size = f", by {ulps(first.ulp)} ULP"
-        words = f"{_series(first)} differs from the baseline{where}{size}"
+        words = f"{_series(first)} differs from {than}{where}{size}"
     if not others:
         return words
     if len(others) == 1:

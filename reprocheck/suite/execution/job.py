@@ -81,6 +81,7 @@ class Performed:
     exit_status  the exit status of `reprocheck run`, negative for a signal; None if not started
     commit       the commit of the working directory, with `+` if tracked files are modified; "" if
                  git is not used
+    files        a digest of the target's own files; "" if they are not known
     error        why nothing could be made of it; "" where a report may be there
     lost         why it did not come to its end, through no fault of the target; "" if it did
     """
@@ -90,6 +91,7 @@ class Performed:
     seconds: float
     exit_status: int | None = None
     commit: str = ""
+    files: str = ""
     error: str = ""
     lost: str = ""
 

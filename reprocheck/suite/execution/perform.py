@@ -25,6 +25,7 @@ from reprocheck.errors import ReportError, ReprocheckError
 from reprocheck.redaction import identity, mask_log
 from reprocheck.suite.execution.claims import NOTHING, Claim
 from reprocheck.suite.execution.job import Job, Performed, command_words
+from reprocheck.suite.execution.own_files import digest_of_files
 from reprocheck.suite.surface import GuardedProcess, holds_user_files, put_back
 
 NOTE = "suite.json"
@@ -50,6 +51,7 @@ class UnderWay:
         self._clock = time.monotonic()
         self._work = _work_folder(job)
         self._commit = commit_of(job.target.workdir)
+        self._files = digest_of_files(job.target)
         self._error = ""
         self._closing = ExitStack()
         self._process = self._guarded()
@@ -104,6 +106,7 @@ class UnderWay:
             seconds=time.monotonic() - self._clock,
             exit_status=status,
             commit=self._commit,
+            files=self._files,
             error=self._error,
         )
         _put_in_place(performed, self._work)
@@ -144,6 +147,7 @@ class _Note(msgspec.Struct, kw_only=True, frozen=True):
     seconds: float
     exit_status: int | None
     commit: str
+    files: str = ""
     error: str
 
 
@@ -191,6 +195,7 @@ def _put_in_place(performed: Performed, work: Path) -> None:
         seconds=performed.seconds,
         exit_status=performed.exit_status,
         commit=performed.commit,
+        files=performed.files,
         error=job.redaction.text(performed.error),
     )
     try:

@@ -13,6 +13,7 @@ import hashlib
 import os
 import shutil
 import signal
+import socket
 import tempfile
 import time
 from contextlib import ExitStack, redirect_stdout, suppress
@@ -20,6 +21,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.suite.execution import claims
@@ -35,6 +37,11 @@ NPU = "NPU"
 ON_NODE = "on a node: "
 AGAIN = 0.2
 """Seconds after which a node asks again for a working directory."""
+SECONDS_TO_ANSWER = 10.0
+"""For the address of a cluster: Ray itself tries for minutes, and prints a line a try."""
+_SETTINGS = b"\0\0\0\x04\0\0\0\0\0"
+_HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
+"""How gRPC, which Ray speaks, begins (RFC 9113): a preface, and settings from both sides."""
 SECONDS_TO_END = 10.0
 """For tasks that were asked to end, before their workers are killed."""
 
@@ -142,6 +149,7 @@ class RayExecutor:
     def __enter__(self) -> RayExecutor:
         before = signal.getsignal(signal.SIGTERM)
         try:
+            _refuse_silent(self._address)
             self._ray.init(
                 address=self._address,
                 log_to_driver=False,
@@ -182,6 +190,21 @@ class RayExecutor:
             _, tasks = self._ray.wait(tasks, num_returns=len(tasks), timeout=SECONDS_TO_END)
             if not tasks:
                 return
+
+
+def _refuse_silent(address: str) -> None:
+    """Raise OSError if nothing answers at `HOST:PORT`, ConnectionError if it is no gRPC server."""
+    if address == "auto":
+        address = os.environ.get("RAY_ADDRESS", "")
+    parts = urlsplit(address if "//" in address else f"//{address}")
+    if not parts.hostname or not parts.port:
+        return
+    place = (parts.hostname, parts.port)
+    with socket.create_connection(place, timeout=SECONDS_TO_ANSWER) as connection:
+        if os.environ.get("RAY_USE_TLS", "0") in ("0", ""):
+            connection.sendall(_HTTP2)
+            if connection.recv(9)[3:4] != _SETTINGS[3:4]:
+                raise ConnectionError("What listens there is no Ray.")
 
 
 def _check(job: Job) -> bytes:

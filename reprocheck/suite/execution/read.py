@@ -97,6 +97,7 @@ def read(performed: Performed) -> TargetCheck:
         started=performed.started,
         seconds=performed.seconds,
         commit=performed.commit,
+        files=performed.files,
         folder=job.place,
     )
     reason = _no_report(performed)

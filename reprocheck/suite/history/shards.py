@@ -240,8 +240,8 @@ def joined_in(history: History, night: str) -> str:
 
 
 def without_states(history: History, night: Night) -> bool:
-    """Return whether a target of a night has no state, as all targets of a newly joined night."""
-    return not {state.target for state in history.states(night=night.id)} >= set(night.targets)
+    """Return whether a selected target of a night has no state, as all of a newly joined night."""
+    return not {state.target for state in history.states(night=night.id)} >= set(night.selected)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, Table, delete, insert, select, update
+from sqlalchemy import Connection, Engine, Select, Table, delete, func, insert, select, update
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, StatementError
 
@@ -251,6 +251,20 @@ class History:
         query = _newest(select(states), states, night, target, last)
         with self._believed():
             return tuple(map(rows.state_of, reversed(self._read(query))))
+
+    def last_states(self, before: str | None = None) -> dict[str, TargetState]:
+        """Return the newest state of each target that has one, by name; `before`: only of nights
+        before this one.
+        """
+        columns = states.c
+        newest = select(columns.target, func.max(columns.night).label("night"))
+        if before is not None:
+            newest = newest.where(columns.night < before)
+        last = newest.group_by(columns.target).subquery()
+        same = (columns.target == last.c.target) & (columns.night == last.c.night)
+        with self._believed():
+            found = map(rows.state_of, self._read(select(states).join(last, same)))
+            return {state.target: state for state in found}
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
         """Return the newest baseline of a target and environment key; None if none was accepted."""

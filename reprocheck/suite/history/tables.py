@@ -40,7 +40,7 @@ from reprocheck._version import __version__
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.model import Difference
 
-REVISION = "0005"
+REVISION = "0006"
 """Of the tables below: another one as soon as they change. A history of another one is refused."""
 
 
@@ -177,6 +177,7 @@ checks = Table(
     Column("key", Text, ForeignKey("facts.digest"), nullable=False),
     Column("beside", Text, ForeignKey("facts.digest"), nullable=False),
     Column("commit", Text, nullable=False),
+    Column("files", Text, nullable=False, server_default=""),
     Column("rtol", Double, nullable=False),
     Column("atol", Double, nullable=False),
     Column("folder", Text, nullable=False),

@@ -87,7 +87,8 @@ def wanted(
         if job is None:
             continue
         if state.failed:
-            if baseline is not None and file.exists() and state.state != "intermittent":
+            is_news = state.state not in ("intermittent", "known issue")
+            if baseline is not None and file.exists() and is_news:
                 found.append(Wanted(job, check, baseline, against=file))
         elif check.good and not state.drift and _is_missing(file, check, baseline):
             found.append(Wanted(job, check, baseline, kept=file))

@@ -4,7 +4,7 @@ interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import PurePosixPath
@@ -12,11 +12,13 @@ from pathlib import PurePosixPath
 from reprocheck.errors import UsageError
 from reprocheck.suite.execution import Job, left_by, read
 from reprocheck.suite.history import History
-from reprocheck.suite.model import Night, TargetCheck
+from reprocheck.suite.model import Night, State, TargetCheck
 from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, folder_name
 
+FAILS_AGAIN: tuple[State, ...] = ("new failure", "still failing", "known issue")
+"""States of targets whose next failure is no news."""
 NIGHTS_LOOKED_AT = 3
 """Nights before this one that say how long a target takes."""
 
@@ -26,7 +28,7 @@ class Options:
     """Hold the options of `reprocheck suite run`.
 
     names, tags, shard  which targets, as `Suite.select` takes them
-    only_failed         those alone that failed the last night
+    only_failed         those alone that failed when they were last checked
     retries             how often a check that is not good is made again
     resume              the night that goes on; `last` for the last one; "" for a new one
     record              whether deeper recordings are made, of what is good and of what failed
@@ -63,14 +65,17 @@ def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ..
     targets = suite.select(options.names, options.tags, options.shard)
     if not options.only_failed:
         return targets
-    # those that failed the last night that came to its end
-    ended = [night for night in history.nights(last=20) if night.ended is not None]
-    failed: set[str] = set()
-    if ended:
-        last = ended[-1].id
-        failed |= {state.target for state in history.states(night=last) if state.failed}
-        failed |= {check.target for check in history.final(last) if not check.good}
-    return tuple(target for target in targets if target.name in failed)
+    last = history.last_states()
+    return tuple(one for one in targets if one.name in last and last[one.name].failed)
+
+
+def retries_of(history: History, night: Night, retries: int) -> Callable[[str], int]:
+    """Return a function that says how often a target is checked again in a night: never if it
+    failed the time before, because that is known.
+    """
+    last = history.last_states(before=night.id) if retries else {}
+    known = {name for name, state in last.items() if state.state in FAILS_AGAIN}
+    return lambda target: 0 if target in known else retries
 
 
 def to_resume(history: History, name: str) -> Night:
@@ -106,7 +111,7 @@ def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
 
 
 def jobs_left(
-    night: Night, suite: Suite, history: History, retries: int
+    night: Night, suite: Suite, history: History, retries: Callable[[str], int]
 ) -> tuple[tuple[Job, ...], tuple[TargetCheck, ...]]:
     """Return what is left to do in a night, and what it has checked.
 
@@ -119,13 +124,14 @@ def jobs_left(
     for target in (by_name[name] for name in night.selected if name in by_name):
         attempts = [check for check in checked if check.target == target.name]
         job = job_of(target, night.id, suite, len(attempts) + 1)
-        while not _is_done(attempts, retries) and (performed := left_by(job)) is not None:
+        most = retries(target.name)
+        while not _is_done(attempts, most) and (performed := left_by(job)) is not None:
             check = read(performed)
             history.add(check)
             attempts.append(check)
             checked.append(check)
             job = job_of(target, night.id, suite, len(attempts) + 1)
-        if not _is_done(attempts, retries):
+        if not _is_done(attempts, most):
             jobs.append(job)
     return tuple(jobs), tuple(checked)
 

@@ -24,6 +24,7 @@ from reprocheck.suite.night.plan import (
     job_of,
     jobs_left,
     longest_first,
+    retries_of,
     to_resume,
 )
 from reprocheck.suite.targets import Suite, missing
@@ -184,9 +185,10 @@ def run(
         night = _new_night(suite, history, executor, options)
     with claimed_for_this_process(suite, night, twice=options.twice):
         history.begin_night(night)
-        plan = _plan(night, suite, history, executor, options)
+        retries = retries_of(history, night, options.retries)
+        plan = _plan(night, suite, history, executor, retries)
         observer.begun(night, len(plan.jobs), len(plan.checked))
-        retry = _next_attempt(suite, night, options.retries)
+        retry = _next_attempt(suite, night, retries)
         check_all(plan.jobs, executor, history, observer, retry)
         found = []
         for state in states_of_night(history, night, suite.targets):
@@ -240,7 +242,8 @@ def _new_night(suite: Suite, history: History, executor: Executor, options: Opti
     targets = chosen(suite, history, options)
     if not targets:
         raise UsageError(
-            "No target failed the last night.", "`reprocheck suite run` checks all targets."
+            "No target failed when it was last checked.",
+            "`reprocheck suite run` checks all targets.",
         )
     now = time.time()
     newest = max((night.id for night in history.nights(last=1)), default="")
@@ -257,11 +260,15 @@ def _new_night(suite: Suite, history: History, executor: Executor, options: Opti
 
 
 def _plan(
-    night: Night, suite: Suite, history: History, executor: Executor, options: Options
+    night: Night,
+    suite: Suite,
+    history: History,
+    executor: Executor,
+    retries: Callable[[str], int],
 ) -> Plan:
     known = {target.name for target in suite.targets}
     not_run = {name: GONE for name in night.selected if name not in known}
-    jobs, checked = jobs_left(night, suite, history, options.retries)
+    jobs, checked = jobs_left(night, suite, history, retries)
     for job in jobs:
         lacking = missing(job.target)
         why = lacking.message if lacking else executor.impossible(job.target.resources)
@@ -271,12 +278,14 @@ def _plan(
     return Plan(night=night, jobs=longest_first(can_run, history), checked=checked, not_run=not_run)
 
 
-def _next_attempt(suite: Suite, night: Night, retries: int) -> Callable[[TargetCheck], Job | None]:
+def _next_attempt(
+    suite: Suite, night: Night, retries: Callable[[str], int]
+) -> Callable[[TargetCheck], Job | None]:
     """Return the retry that follows a check; None if the check is good, or was the last retry."""
     by_name = {target.name: target for target in suite.targets}
 
     def next_attempt(check: TargetCheck) -> Job | None:
-        if check.good or check.attempt > retries:
+        if check.good or check.attempt > retries(check.target):
             return None
         return job_of(by_name[check.target], night.id, suite, check.attempt + 1)
 

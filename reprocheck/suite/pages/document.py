@@ -11,6 +11,7 @@ from reprocheck.report.json_parts import attributes, source_line
 from reprocheck.report.text import valid
 from reprocheck.suite.model import (
     NightReport,
+    ShownTarget,
     TargetCheck,
     TargetReport,
     TargetState,
@@ -82,9 +83,20 @@ def target(one: TargetReport) -> dict[str, object]:
         "tags": one.tags,
         "attempts": len(one.attempts),
         **_state(one.state),
+        "last_checked": one.last_checked,
         "sentence": words.sentence(one),
+        **_people(one.target or ShownTarget()),
         "check": _check(one.check),
         "baseline": attributes(one.baseline, *_OF_BASELINE) if one.baseline else None,
+    }
+
+
+def _people(target: ShownTarget) -> dict[str, object]:
+    issue = target.known_issue
+    return {
+        "owner": target.owner,
+        "known_issue": attributes(issue, "why", "until", "link") if issue else None,
+        "quarantine": target.quarantine,
     }
 
 

@@ -18,7 +18,7 @@ MOST = 10
 """Annotations of each level that GitHub shows for a step
 (https://github.com/orgs/community/discussions/26680).
 """
-_WARNED = ("intermittent", "slower", "expected drift", "gone", "not run")
+_WARNED = ("intermittent", "known issue", "moved", "slower", "expected drift", "gone")
 """States that are worth a line where they do not fail the night."""
 _IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTIES = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})
@@ -26,8 +26,10 @@ _IN_PROPERTIES = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 def render(report: NightReport) -> bytes:
     """Return the annotation lines, to be printed in a CI step: errors first, then warnings."""
-    warned = [target for target in report.targets if not target.failed and target.word in _WARNED]
-    lines = [*_level("error", report.failed), *_level("warning", warned)]
+    checked = [target for target in report.targets if not target.last_checked]
+    failed = [target for target in checked if target.failed]
+    warned = [target for target in checked if not target.failed and target.word in _WARNED]
+    lines = [*_level("error", failed), *_level("warning", warned)]
     return "".join(f"{line(text)}\n" for text in lines).encode()
 
 

@@ -1,8 +1,9 @@
 """junit.xml of a night: one test case a target.
 
 A target that fails the night is a `failure`, or an `error` where its script could not be checked.
-One that was not checked is `skipped`. An attempt before the last one that was not good stands as
-`flakyFailure`, which readers of the format take for a pass that is worth a look.
+One that was not checked is `skipped`, and so is one that is allowed to fail. An attempt before the
+last one that was not good stands as `flakyFailure`, which readers of the format take for a pass
+that is worth a look.
 """
 
 from __future__ import annotations
@@ -63,9 +64,12 @@ def _case(suite: Element, target: TargetReport) -> None:
 
 def _outcome(target: TargetReport) -> str:
     """Return the XML element for a target's outcome; "" if the target passed."""
-    check = target.check
+    check = target.decisive
+    if target.last_checked:
+        return "skipped"
     if not target.failed:
-        return "skipped" if check is None or target.word in NOT_CHECKED else ""
+        skipped = target.word in (*NOT_CHECKED, "known issue")
+        return "skipped" if target.check is None or not target.check.good or skipped else ""
     if check is not None and check.verdict in COULD_NOT_RUN:
         return "error"
     return "failure"

@@ -35,6 +35,7 @@ def render(report: NightReport) -> bytes:
         "",
         *(md("- {}: {}", name, fact) for name, fact in words.about(report.night)),
         md("- time of all checks: {}", seconds(report.seconds)),
+        *([f"- {without}"] if (without := words.without_baseline(report)) else ()),
         "",
         *_table(changed, "changed", room),
     ]

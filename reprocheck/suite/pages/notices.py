@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import NoReturn
@@ -28,6 +28,7 @@ TOLD: tuple[State, ...] = (
     "new failure",
     "drift",
     "intermittent",
+    "moved",
     "slower",
     "gone",
     "not run",
@@ -44,17 +45,32 @@ _MOST_IN_TEXT = 10
 def changes(report: NightReport) -> list[TargetReport]:
     """Return the targets that a notice reports."""
     night = report.night.id
-    return [
-        target for target in report.targets if target.word in TOLD and words.since(target) == night
-    ]
+    return [one for one in report.targets if _is_told(one) and words.since(one) == night]
 
 
-def payload(report: NightReport) -> dict[str, object]:
-    """Return the JSON content of a notice. `text` is what Slack, Mattermost and others show."""
-    changed = changes(report)
+def _is_told(target: TargetReport) -> bool:
+    """Return whether somebody may want to act on a target's state. What is allowed to fail wakes
+    nobody as long as it is.
+    """
+    quarantine = target.target is not None and bool(target.target.quarantine)
+    if target.word == "known issue" or (quarantine and target.word == "intermittent"):
+        return target.failed
+    return target.word in TOLD
+
+
+def payload(
+    report: NightReport, changed: Sequence[TargetReport], owners: Mapping[str, str]
+) -> dict[str, object]:
+    """Return the JSON content of a notice. `text` is what Slack, Mattermost and others show.
+
+    changed  the targets that it reports
+    owners   the owner of each target, by name; "" if it has none
+    """
     rows = [f"reprocheck suite: {words.headline(report)} in night {report.night.id}"]
     for one in changed[:_MOST_IN_TEXT]:
-        rows.append(f"- {line(one.name)}: {one.word}. {words.sentence(one)}")
+        owner = owners.get(one.name, "")
+        name = f"{line(one.name)} ({line(owner)})" if owner else line(one.name)
+        rows.append(f"- {name}: {one.word}. {words.sentence(one)}")
     if len(changed) > _MOST_IN_TEXT:
         rows.append(f"- and {len(changed) - _MOST_IN_TEXT:,} more")
     return {
@@ -64,14 +80,15 @@ def payload(report: NightReport) -> dict[str, object]:
         "headline": words.headline(report),
         "failed": len(report.failed),
         "states": report.counts,
-        "changes": [_change(target) for target in changed[:MOST]],
+        "changes": [_change(one, owners.get(one.name, "")) for one in changed[:MOST]],
         "more": max(0, len(changed) - MOST),
     }
 
 
-def _change(target: TargetReport) -> dict[str, object]:
+def _change(target: TargetReport, owner: str) -> dict[str, object]:
     return {
         "target": target.name,
+        "owner": owner,
         "state": target.word,
         "failed": target.failed,
         "sentence": words.sentence(target),
@@ -93,16 +110,31 @@ class Post:
     most: float = 60.0
 
 
-def send(webhooks: Sequence[str], report: NightReport, post: Post | None = None) -> list[str]:
+def send(
+    webhooks: Sequence[str],
+    report: NightReport,
+    post: Post | None = None,
+    *,
+    owners: Mapping[str, str] | None = None,
+    of_owners: Mapping[str, Sequence[str]] | None = None,
+) -> list[str]:
     """Send what changed to each webhook; return a sentence for each webhook that did not accept it.
+
+    owners     the owner of each target, by name
+    of_owners  webhooks that are sent what changed at the targets of one owner
 
     Nothing is sent if nothing changed. A sentence names only the host of a webhook's address,
     because the rest may be a secret.
     """
-    if not webhooks or not changes(report):
-        return []
-    body = json.dumps(clean(payload(report)), allow_nan=False).encode()
-    deliveries = [_Delivery(url, body, post or Post()) for url in webhooks]
+    owners = owners or {}
+    changed = changes(report)
+    to_send = [(webhooks, changed)]
+    for owner, urls in (of_owners or {}).items():
+        to_send.append((urls, [one for one in changed if owners.get(one.name) == owner]))
+    deliveries = []
+    for urls, told in to_send:
+        body = json.dumps(clean(payload(report, told, owners)), allow_nan=False).encode()
+        deliveries += [_Delivery(url, body, post or Post()) for url in urls if told]
     for delivery in deliveries:
         delivery.start()
     return [said for delivery in deliveries for said in delivery.failure()]

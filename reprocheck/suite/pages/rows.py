@@ -69,7 +69,7 @@ def tone(target: TargetReport) -> str:
     """
     if target.failed:
         return "bad"
-    if target.check is None:
+    if target.check is None and not target.last_checked:
         return "failed"
     if target.word in _CALM:
         return "good"
@@ -80,7 +80,7 @@ def tone(target: TargetReport) -> str:
 class TargetRow:
     """Hold a target's row in the table of a night or of the overview.
 
-    page, report  links; `report` is "" if there is none
+    page, report  links; "" if there is none
     spark         the target's last nights as bars; "" if they are not shown
     """
 
@@ -105,9 +105,11 @@ def of_targets(report: NightReport, root: str, past: Past | None = None) -> list
 
 
 def _target(target: TargetReport, root: str, past: Past | None) -> TargetRow:
-    report = ""
-    if target.check is not None:
-        report = links.report(target.check, root)
+    page = report = ""
+    if target.state is not None or target.check is not None:
+        page = links.to(links.target_file(target.name), root)
+    if target.decisive is not None:
+        report = links.report(target.decisive, root)
     spark = Markup()
     if past is not None:
         spark = Markup(sparkline.svg(past.of(target.name)))
@@ -120,7 +122,7 @@ def _target(target: TargetReport, root: str, past: Past | None) -> TargetRow:
         since=words.since(target),
         drift=_drift(target.state),
         time=words.duration(target),
-        page=links.to(links.target_file(target.name), root),
+        page=page,
         report=report,
         spark=spark,
     )

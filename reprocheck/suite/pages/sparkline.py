@@ -12,7 +12,7 @@ STEP = 3
 HEIGHT = 24
 _SHORTEST, _LONGEST = 5, 17
 """Heights of good nights, by their time; a night that failed has the whole height."""
-_UNSURE = ("intermittent", "slower", "drift", "expected drift")
+_UNSURE = ("intermittent", "moved", "slower", "known issue", "drift", "expected drift")
 KINDS = {
     "good": "good",
     "bad": "failed",
@@ -26,11 +26,11 @@ def kind(row: OverviewRow | None) -> str:
     """Return a target's outcome in a night, as one of `KINDS`."""
     if row is None or not row.verdict:
         return "none"
-    if row.failed or not row.good:
+    if row.failed:
         return "bad"
     if row.state in _UNSURE:
         return "unsure"
-    return "good"
+    return "good" if row.good else "bad"
 
 
 def label(rows: Sequence[OverviewRow | None]) -> str:

@@ -43,8 +43,8 @@ def render(environment: Environment, known: Told, past: Past) -> bytes:
     changes = timeline.changes(known.checks)
     drawn = chart.charts(known.checks, *_accepted(known))
     report = ""
-    if one.check is not None:
-        report = links.report(one.check, ROOT)
+    if one.decisive is not None:
+        report = links.report(one.decisive, ROOT)
     # JSON that cannot end the script element that it stands in
     data = json.dumps(
         [chart.data(found) for found in drawn], separators=(",", ":"), allow_nan=False

@@ -10,10 +10,12 @@ from reprocheck import rules
 from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 from reprocheck.suite.baselines import accept_command
+from reprocheck.suite.changes.words import night
 from reprocheck.suite.model import (
     Difference,
     Night,
     NightReport,
+    ShownTarget,
     TargetCheck,
     TargetReport,
     TargetState,
@@ -45,6 +47,17 @@ def headline(report: NightReport) -> str:
         return f"None of {of} fails"
     verb = "fails" if failed == 1 else "fail"
     return f"{failed:,} of {of} {verb}"
+
+
+def without_baseline(report: NightReport) -> str:
+    """Say how many targets no baseline holds: `2 of 7 targets have no baseline`; "" if each has
+    one.
+    """
+    number = len(report.without_baseline)
+    if not number:
+        return ""
+    verb = "has" if number == 1 else "have"
+    return f"{number:,} of {count(len(report.targets), 'target')} {verb} no baseline"
 
 
 def counts(report: NightReport) -> str:
@@ -85,6 +98,8 @@ def sentence(target: TargetReport) -> str:
     """Say in one sentence what changed at a target."""
     state, check = target.state, target.check
     if state is not None and (said := state.sentence or state.sentence_to_paste):
+        if target.last_checked:
+            said = f"{said}; last checked on {night(target.last_checked)}"
         return line(said)
     if check is None:
         return "It was not checked in this night."
@@ -115,8 +130,10 @@ def facts(target: TargetReport) -> list[Fact]:
     found: list[Fact] = []
     if target.state is not None:
         found += _of_state(target.state)
-    if target.check is not None:
-        found += _of_check(target, target.check)
+    if target.target is not None:
+        found += _of_people(target.target)
+    if target.decisive is not None:
+        found += _of_check(target, target.decisive)
     baseline = target.baseline
     if baseline is not None:
         when = moment(baseline.when)
@@ -131,11 +148,22 @@ def _of_state(state: TargetState) -> Iterator[Fact]:
         yield "operation", line(state.operation)
     for name, (then, now) in state.changed.items():
         yield "environment", f"{line(name)}: {shown(then)} → {shown(now)}"
+    other = "last good night" if state.state == "moved" else "baseline"
     for difference in state.drift[:MOST_DRIFT]:
-        yield "baseline", drift(difference)
+        yield other, drift(difference, other)
     more = len(state.drift) - MOST_DRIFT
     if more > 0:
-        yield "baseline", f"{more:,} more series differ"
+        yield other, f"{more:,} more series differ"
+
+
+def _of_people(target: ShownTarget) -> Iterator[Fact]:
+    if target.owner:
+        yield "owner", line(target.owner)
+    if issue := target.known_issue:
+        said = f"{line(issue.why)}; until {issue.until}"
+        yield "known issue", joined("; ", said, line(issue.link))
+    if target.quarantine:
+        yield "quarantine", line(target.quarantine)
 
 
 def shown(value: str) -> str:
@@ -143,15 +171,15 @@ def shown(value: str) -> str:
     return line(short(value)) or "none"
 
 
-def drift(difference: Difference) -> str:
-    """Say in one sentence how far a series is from the baseline."""
+def drift(difference: Difference, other: str = "baseline") -> str:
+    """Say in one sentence how far a series is from that of the baseline, or of `other`."""
     name = f"`{line(difference.series)}`"
     if difference.rank:
         name += f" of rank {difference.rank}"
     if difference.missing:
-        return f"{name} is in the baseline, and was not reported"
+        return f"{name} is in the {other}, and was not reported"
     if difference.new:
-        return f"{name} is new: the baseline has no such series"
+        return f"{name} is new: the {other} has no such series"
     parts = [f"{name} {_differs(difference)}"]
     if difference.beyond is not None:
         parts.append(f"beyond the tolerance from value {difference.beyond:,} on")
@@ -232,14 +260,15 @@ def commands(target: TargetReport) -> list[Fact]:
     if target.state is None:
         return [again]
     steps = [again]
-    bad = target.check if target.check is not None and not target.check.good else None
+    decisive = target.decisive
+    bad = decisive if decisive is not None and not decisive.good else None
     differs = bad is not None and (bad.verdict == "not_reproducible" or bad.is_of_resume)
     if target.target is not None and differs:
         steps.append(("Confirm the cause, and get a fix that was tried:", target.target.explain))
     if target.state.drift:
-        accept = accept_command(line(target.name))
+        accept = accept_command(line(target.name), night=target.state.night)
         steps.append(("Where the new values are right, accept them:", accept))
-    if target.failed and target.green:
+    if target.green:
         nights = f"--good {shlex.quote(target.green)} --bad {shlex.quote(since(target))}"
         # where the verdict is what changed, it tells good from bad
         by = " --by verdict" if bad is not None else ""

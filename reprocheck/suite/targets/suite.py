@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class Suite:
     file         the settings file
     webhooks     URLs; `$NAME` in them, and in `history`, stands for an environment variable, and is
                  left as it is where that is not set
+    owners       the URLs, as in webhooks, of owners of targets that have their own
     keep_nights  how many nights keep their report folders; older folders are removed; None: all
     """
 
@@ -46,6 +47,7 @@ class Suite:
     history: str
     file: Path
     webhooks: tuple[str, ...] = ()
+    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     keep_nights: int | None = None
 
     def select(
@@ -151,9 +153,15 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
         folder=folder,
         history=history,
         file=found.file,
-        webhooks=tuple(map(os.path.expandvars, keys.get("webhooks", ()))),
+        webhooks=_urls(keys.get("webhooks", ())),
+        owners={owner: _urls(urls) for owner, urls in keys.get("owners", {}).items()},
         keep_nights=keys.get("keep"),
     )
+
+
+def _urls(given: Sequence[str]) -> tuple[str, ...]:
+    """Return URLs with environment variables in place of their names."""
+    return tuple(map(os.path.expandvars, given))
 
 
 def _keys(table: object, place: str) -> dict[str, Any]:
@@ -191,7 +199,8 @@ def _refuse_secrets(targets: Sequence[Target], place: str) -> None:
     """Raise SettingsError for a name or tag that looks like a secret and would be masked."""
     for target in targets:
         redaction = Redaction("folder", known=known_secrets(target.words, target.environment))
-        for what, text in (("name", target.name), *(("tag", tag) for tag in target.tags)):
+        tags = (("tag", tag) for tag in target.tags)
+        for what, text in (("name", target.name), *tags, ("owner", target.owner)):
             if redaction.text(text) != text:
                 raise SettingsError(
                     f"{place}: target {target.name!r}: its {what} {text!r} holds a secret or an"
@@ -204,8 +213,9 @@ _OTHER = {
     "name": "Give it another name: folders, files and commands hold it. A value of a matrix is a"
     " part of the name; a secret belongs in a variable of the shell that starts the night.",
     "tag": "Give it another tag: the pages of each night show it.",
+    "owner": "Write a name, such as @ada, and the address in [suite.owners].",
 }
-"""What to do about a name and a tag."""
+"""What to do about a name, a tag and an owner."""
 
 
 def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -> None:

@@ -20,7 +20,9 @@ OF_THE_NIGHT = ("output", "keep", "quiet", "verbose", "color", "lang", "show_out
 _OPTIONS = {option.key: option for option in OPTIONS if option.name not in OF_THE_NIGHT}
 _BESIDE = {"workdir": " The folder in which a target starts is `folder`."}
 """What else is said of a setting whose value is not allowed."""
-_NOT_A_DEFAULT = ("name", "run", "matrix")
+_NOT_A_DEFAULT = ("name", "run", "matrix", "known_issue", "quarantine")
+_AS_IS = ("expect", "allow", "resources", "owner", "known_issue", "quarantine")
+"""Keys whose values a target has as they are read."""
 _NOT_OFFERED = {"vary": "varied runs"}
 """What a target might ask for and cannot, by the key that one would look for."""
 
@@ -93,7 +95,8 @@ def targets(given: Table, default: Table, file: Path) -> Iterator[Target]:
         yield target
         if resume is not None:
             name = of_resume(target.name)
-            yield replace(target, name=name, resume=resume, expect="reproducible", allow=None)
+            plain = replace(target, expect="reproducible", allow=None)
+            yield replace(plain, name=name, resume=resume, known_issue=None, quarantine="")
 
 
 def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
@@ -111,7 +114,7 @@ def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
         parts = value if isinstance(value, list) else [value]
         texts += [part for part in parts if isinstance(part, str)]
     matrix.check_placeholders(texts, axes, place)
-    the_rest = {key: own[key] for key in ("expect", "allow", "resources") if key in own}
+    the_rest = {key: own[key] for key in _AS_IS if key in own}
     for values in matrix.combinations(axes):
         yield Target(
             name=of_matrix(own["name"], values),

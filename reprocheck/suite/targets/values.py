@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ from typing import Any, get_args
 
 from reprocheck.errors import SettingsError, UsageError
 from reprocheck.resume.request import PLACES, SIGNALS, places
-from reprocheck.suite.model import Allow, Resources
+from reprocheck.suite.model import Allow, KnownIssue, Resources
 from reprocheck.suite.targets import selection
 
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 EXPECTED = ("reproducible", "not_reproducible")
 """Verdicts that a target may expect, as report.json names them."""
 
@@ -143,6 +145,22 @@ def _of_a_resume(key: str, value: object) -> object:
         raise ValueError(f"{key} takes {kind.allowed}") from None
 
 
+def _known_issue(value: object) -> KnownIssue:
+    table = _table(value)
+    if not {"why", "until"} <= set(table) <= {"why", "until", "link"}:
+        raise ValueError("it takes why and until, and link")
+    until = str(table["until"])
+    if not _DAY.fullmatch(until):
+        raise ValueError("until is a day, such as 2026-12-31")
+    link = _text(table["link"]) if "link" in table else ""
+    return KnownIssue(why=_text(table["why"]), until=until, link=link)
+
+
+def _owners(value: object) -> dict[str, tuple[str, ...]]:
+    """Return the webhooks of each owner."""
+    return {owner: _texts(urls) for owner, urls in _table(value).items()}
+
+
 def _places(value: object) -> tuple[str, ...]:
     """Return the places at which a training is stopped."""
     given = value if isinstance(value, list) else [value]
@@ -197,6 +215,11 @@ OF_A_TARGET: Mapping[str, Kind] = {
         allowed="a table with cpus, gpus and npus, such as { cpus = 4, gpus = 1 }", parse=_resources
     ),
     "matrix": TABLE,
+    "owner": Kind(allowed='a name, such as "@ada"', parse=_text),
+    "known_issue": Kind(
+        allowed='a table, such as { why = "PyTorch 1234", until = 2026-12-31 }', parse=_known_issue
+    ),
+    "quarantine": Kind(allowed="a text: why it comes and goes", parse=_text),
     "resume": Kind(
         allowed='true, or a table such as { with = "--resume {checkpoint}", go-on = 20 }',
         parse=_resume,
@@ -211,6 +234,7 @@ OF_THE_SUITE: Mapping[str, Kind] = {
         parse=_text,
     ),
     "webhooks": Kind(allowed="a URL or a list of URLs", parse=_texts),
+    "owners": Kind(allowed='a table of URLs, such as { "@ada" = "$ADA_WEBHOOK" }', parse=_owners),
     "keep": Kind(allowed="a number of nights, 1 or more, or all", parse=_nights),
     "defaults": TABLE,
 }

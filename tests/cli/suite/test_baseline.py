@@ -25,6 +25,7 @@ run = "train.py"
 name = "small"
 run = "train.py"
 """
+NEVER = '[[target]]\nname = "never"\nrun = "train.py"\n'
 SCRIPT = """
 import reprocheck
 for step in range(3):
@@ -104,13 +105,27 @@ def test_accepting_says_what_is_accepted_and_what_it_replaces(folder, capsys) ->
     assert "loss        3  1.12500012     1.125    1   1.1e-07      no" in printed
 
 
+def test_without_a_night_the_last_good_check_of_each_target_is_accepted(folder, capsys) -> None:
+    (folder / "reprocheck.toml").write_text(SUITE + NEVER)
+    bad = _check("n4", MOVED, "never", good=False, reason="The losses differ.")
+    _night("n2", _check("n2", MOVED))
+    _night("n3", _check("n3", MOVED, "large"))
+    _night("n4", _check("n4", VALUES, good=False), bad)
+    capsys.readouterr()
+    assert _main("accept", "--why", "as hinted") == 0
+    printed = capsys.readouterr().out
+    assert "ACCEPTED small of night n2" in printed
+    assert "ACCEPTED large of night n3" in printed
+    assert "LEFT OUT never: it has no good check in the last nights." in printed
+
+
 def test_without_names_what_differs_is_accepted_and_what_is_not_good_left_out(
     folder, capsys
 ) -> None:
     bad = _check("n2", MOVED, "large", good=False, reason="The losses differ.")
     _night("n2", _check("n2", VALUES), bad)
     capsys.readouterr()
-    assert _main("accept", "--why", "all of them") == 0
+    assert _main("accept", "--night", "n2", "--why", "all of them") == 0
     printed = capsys.readouterr().out
     assert "LEFT OUT large: its check is not good. The losses differ." in printed
     assert "Nothing to accept" in printed
@@ -133,7 +148,7 @@ def test_diff_is_a_table_and_exit_1_where_it_is_too_far(folder, capsys) -> None:
     assert "small is further from its baseline than is allowed in 1 series." in printed
     assert "loss        3  1.12500012     1.125    1   1.1e-07      no" in printed
     assert "iteration_time" not in printed
-    assert 'reprocheck suite baseline accept small --why "REASON"' in printed
+    assert 'reprocheck suite baseline accept small --night n2 --why "REASON"' in printed
     assert _main("diff", "large") == 0
     assert _main("diff", "--night", "n1") == 0
 

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from reprocheck.cli.suite.outcome import cause_of, print_outcome
 from reprocheck.cli.terminal import Stream
-from reprocheck.suite.model import Night, TargetCheck, TargetState
+from reprocheck.suite.model import (
+    Difference,
+    Night,
+    NightReport,
+    TargetCheck,
+    TargetReport,
+    TargetState,
+)
 from reprocheck.suite.night import Outcome
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite
@@ -16,12 +23,22 @@ from reprocheck.suite.targets import Suite
 OPERATION = "First to differ from night n1: the forward of `1` (Scaled)."
 
 
-def printed(folder: Path, outcome: Outcome, elsewhere: Path | None = None) -> list[str]:
+def printed(
+    folder: Path,
+    outcome: Outcome,
+    elsewhere: Path | None = None,
+    report: NightReport | None = None,
+) -> list[str]:
     target = Target(name="small", words=("train.py",), workdir=folder)
     suite = Suite(targets=(target,), folder=folder, history="", file=folder / "reprocheck.toml")
     text = io.StringIO()
     index = folder / "site" / "index.html"
-    print_outcome(outcome, suite, index, Stream(text), elsewhere=elsewhere)
+    shown = tuple(
+        TargetReport(name=one.target, state=one, attempts=outcome.checks, accepted=True)
+        for one in outcome.states
+    )
+    report = report or NightReport(night=outcome.night, targets=shown)
+    print_outcome(outcome, report, suite, index, Stream(text), elsewhere=elsewhere)
     return text.getvalue().splitlines()
 
 
@@ -32,6 +49,7 @@ def drift(shard: str = "") -> Outcome:
         state="drift",
         failed=True,
         sentence="loss differs",
+        drift=(Difference(series="loss", first_bit=1),),
         operation=OPERATION,
     )
     night = Night(id="n2", started=0.0, targets=("small",), selected=("small",), shard=shard)
@@ -48,7 +66,31 @@ def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Pat
     assert rows[1:3] == ["  small drift. loss differs", f"    {OPERATION}"]
     assert rows[-2:] == [
         "  accept new curves that are meant:",
-        '    reprocheck suite baseline accept small --why "REASON"',
+        '    reprocheck suite baseline accept small --night n2 --why "REASON"',
+    ]
+
+
+def test_a_pass_on_retry_names_the_attempt_that_failed(tmp_path: Path) -> None:
+    failed = TargetCheck(night="n2", target="small", causes=("RC302",), folder="nights/n2/1")
+    passed = replace(failed, attempt=2, good=True, causes=(), folder="nights/n2/2")
+    state = TargetState(night="n2", target="small", state="intermittent", failed=True, sentence="x")
+    rows = printed(tmp_path, replace(drift(), checks=(failed, passed), states=(state,)))
+    assert rows[2] == "    RC302 The seed is set after the weights were drawn"
+    assert rows[3].endswith("nights/n2/1")
+
+
+def test_what_was_not_selected_and_what_has_no_baseline_stand_below(tmp_path: Path) -> None:
+    outcome = drift()
+    failed = replace(outcome.states[0], night="n1", target="large")
+    shown = (
+        TargetReport(name="small", state=outcome.states[0], accepted=True),
+        TargetReport(name="large", state=failed, last_checked="n1"),
+    )
+    rows = printed(tmp_path, outcome, report=NightReport(night=outcome.night, targets=shown))
+    assert rows[0] == "FAILED night n2: 1 target checked: 1 drift"
+    assert rows[3:5] == [
+        "  not selected, and failed when last checked: large",
+        "  1 of 2 targets has no baseline",
     ]
 
 

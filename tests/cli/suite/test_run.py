@@ -143,12 +143,15 @@ def test_a_night_prints_a_line_a_check_and_ends_with_what_to_do(
     assert "2 of 2  good: REPRODUCIBLE, N s" in text
     states = "FAILED night NIGHT 2 targets checked: 1 new failure, 1 not run, 1 new target"
     assert states in " ".join(text.split())
-    assert shown[-5:] == [
+    assert shown[-8:] == [
+        "  3 of 3 targets have no baseline",
         "  pages: nightly/site/index.html",
         "  look at one:",
         "    reprocheck suite show bad",
         "  check what failed again:",
         "    reprocheck suite run --only-failed",
+        "  hold the next nights against this one:",
+        '    reprocheck suite baseline accept --night NIGHT --why "REASON"',
     ]
 
 

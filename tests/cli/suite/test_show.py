@@ -62,7 +62,7 @@ def test_a_target_has_its_differences_and_the_commands_that_follow(
         "operation aten.addmm in encoder.blocks.0, iteration 3",
         "loss differs from step 3 on: 0.50000006 against 0.5 (1 ULP)",
         "by Ada Example",
-        'reprocheck suite baseline accept transformer --why "REASON"',
+        f'reprocheck suite baseline accept transformer --night {night_id(23)} --why "REASON"',
         f"reprocheck suite bisect transformer --good {night_id(19)} --bad {night_id(20)}",
     ):
         assert said in text
@@ -77,6 +77,14 @@ def test_a_target_in_an_older_night_and_the_text_of_an_issue(
     issue = capsys.readouterr().out
     assert issue.startswith("# detector: still failing since night ")
     assert "## How to reproduce" in issue
+
+
+def test_an_expected_drift_has_the_search_for_its_change(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = " ".join(" ".join(shown(capsys, "tokenizer", "--night", night_id(12))).split())
+    nights = f"--good {night_id(11)} --bad {night_id(12)}"
+    assert f"reprocheck suite bisect tokenizer {nights}" in text
 
 
 def test_a_name_that_nothing_has_is_answered_with_the_nearest(

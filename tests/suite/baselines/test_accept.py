@@ -8,7 +8,7 @@ import pytest
 
 from reprocheck.suite.baselines import BaselineError, accept, accept_command
 from reprocheck.suite.baselines.accept import baseline_for, changed, who_accepts
-from reprocheck.suite.baselines.newest import of_night, with_curves
+from reprocheck.suite.baselines.newest import last_checks, of_night, with_curves
 from reprocheck.suite.model import Key
 from tests.suite.baselines.curves import curve
 from tests.suite.baselines.histories import KEY, Memory, check_of
@@ -95,14 +95,17 @@ def test_the_command_that_accepts_can_be_pasted() -> None:
     assert command == "reprocheck suite baseline accept 'resnet[lr=0.1]' --why \"REASON\""
 
 
-def test_the_last_night_is_the_last_one_that_checked_anything() -> None:
-    history = Memory(rows=[check_of(curve([1.0]), night=night) for night in ("n1", "n2")])
-    assert [one.night for one in of_night(history)] == ["n2"]
+def test_the_last_check_of_each_target_is_found() -> None:
+    bad = check_of(curve([1.0]), night="n3", good=False)
+    history = Memory(rows=[*(check_of(curve([1.0]), night=night) for night in ("n1", "n2")), bad])
+    names = ["small", "large"]
+    assert [one.night for one in last_checks(history, names)] == ["n3"]
+    assert [one.night for one in last_checks(history, names, good=True)] == ["n2"]
     assert [one.night for one in of_night(history, "n1", ["small"])] == ["n1"]
     with pytest.raises(BaselineError, match="Night n2 has no check of large"):
-        of_night(history, None, ["large"])
+        of_night(history, "n2", ["large"])
     with pytest.raises(BaselineError, match="There is no night with a check"):
-        of_night(Memory())
+        last_checks(Memory(), names)
 
 
 def test_the_last_check_with_curves_is_found() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ SENTENCES = {
     (2, "upgraded"): "loss differs from the baseline from step 3 on, by 1 ULP;"
     " within the tolerance (no noise floor was recorded, so the tolerance holds);"
     " torch 2.12.0 → 2.13.0; since 2026-10-02",
-    (1, "flaky"): "passes on retry 1, which is no pass",
+    (1, "flaky"): "NOT REPRODUCIBLE (backward); passes on retry 1, which is no pass",
     (2, "flaky"): "passes, but its verdicts come and go by chance;"
     " 1 of the last 2 nights failed; since 2026-10-02",
     (2, "dropped"): "the suite does not have it any more; last checked on 2026-10-02",
@@ -141,4 +142,68 @@ def test_a_sentence_to_paste_holds_no_log_and_no_value_of_a_variable() -> None:
     assert said.sentence_to_paste == (
         "NOT REPRODUCIBLE (backward): run 2 ended with Refused: <log>; last good on 2026-10-01;"
         " variable.NEW not set → <set>, variable.NIGHT <set> → <set>"
+    )
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    """A suite of one target, and no night yet."""
+    with open_history(f"sqlite:///{tmp_path}/history.sqlite") as history:
+        yield Story(history, [target("a")])
+
+
+def test_a_curve_that_moves_without_a_baseline_is_told_once(story: Story) -> None:
+    moved = check("a", curves=packed(ONE_ULP))
+    words = [story.night(one)["a"] for one in (check("a"), check("a"), moved, moved)]
+    assert [one.state for one in words] == ["new target", "unchanged", "moved", "unchanged"]
+    assert not words[2].failed
+    assert words[2].drift[0].step == 3
+    assert words[2].sentence == (
+        "loss differs from the last good night (2026-10-02) from step 3 on, by 1 ULP; no baseline"
+        " is accepted"
+    )
+
+
+def test_a_curve_that_moves_while_its_target_fails_is_told_when_it_passes(story: Story) -> None:
+    failed = check("a", good=False, curves=b"")
+    words = [
+        story.night(one)["a"] for one in (check("a"), failed, check("a", curves=packed(ONE_ULP)))
+    ]
+    assert words[2].state == "fixed"
+    assert words[2].sentence == (
+        "passes again after NOT REPRODUCIBLE (backward) since 2026-10-02; loss differs from the"
+        " last good night (2026-10-01) from step 3 on, by 1 ULP"
+    )
+
+
+def test_what_varies_does_not_move_without_a_baseline(story: Story) -> None:
+    story.targets = (target("a", expect="not_reproducible"),)
+    one = check("a", verdict="not_reproducible", bitwise=False)
+    words = [story.night(one)["a"] for one in (one, replace(one, curves=packed(ONE_ULP)))]
+    assert words[1].state == "unchanged"
+
+
+def test_what_a_night_does_not_select_keeps_its_state(story: Story) -> None:
+    story.targets = (target("a"), target("b"))
+    failed = check("b", good=False)
+    story.night(check("a"), check("b"))
+    story.night(check("a"), failed)
+    assert set(story.night(check("a"), selected=("a",))) == {"a"}
+    after = story.night(check("a"), failed)["b"]
+    assert (after.state, after.since) == ("still failing", story.name(1))
+    before = story.history.last_states(before=story.name(3))
+    assert {name: one.night for name, one in before.items()} == {
+        "a": story.name(2),
+        "b": story.name(1),
+    }
+
+
+def test_a_pass_on_retry_says_why_the_first_attempt_failed(story: Story) -> None:
+    failed = check("a", good=False, reason="run 2 differs.", reason_to_paste="<log>.")
+    state = story.night(failed, check("a", attempt=2))["a"]
+    assert state.sentence == (
+        "NOT REPRODUCIBLE (backward): run 2 differs; passes on retry 1, which is no pass"
+    )
+    assert state.sentence_to_paste == (
+        "NOT REPRODUCIBLE (backward): <log>; passes on retry 1, which is no pass"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -177,3 +179,24 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(UsageError) as error:
         RayExecutor("auto")
     assert error.value.fix == 'pip install "reprocheck[ray]"'
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_what_is_no_ray_is_said_soon(answer: bytes) -> None:
+    """Ray itself would try for minutes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        speaks = threading.Thread(target=_answer, args=(server, answer))
+        speaks.start()
+        with pytest.raises(UsageError, match="no Ray"), RayExecutor(f"127.0.0.1:{port}"):
+            raise AssertionError("it is no cluster")
+        speaks.join()
+    with pytest.raises(UsageError, match="refused"), RayExecutor(f"127.0.0.1:{port}"):
+        raise AssertionError("nothing listens there")
+
+
+def _answer(server: socket.socket, answer: bytes) -> None:
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(64)
+        connection.sendall(answer)

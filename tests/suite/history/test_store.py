@@ -53,6 +53,7 @@ WHOLE_CHECK = TargetCheck(
     key=Key(facts={"torch": "2.13.0", HOSTILE: HOSTILE}),
     beside={"hostname": HOSTILE},
     commit="def",
+    files="0123456789abcdef",
     rtol=1e-5,
     atol=math.ulp(0.0),
     folder="nights/2026/c/attempt-2",

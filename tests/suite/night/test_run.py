@@ -170,11 +170,37 @@ def test_only_what_failed_is_checked_again(
     night(suite, history, reports, b=["bad"])
     outcome, executor = night(suite, history, reports, options=Options(only_failed=True))
     assert executor.started == [("b", 1)]
+    assert [one.target for one in outcome.states] == ["b"]
     assert state(outcome, "b")[0] == "fixed"
-    assert state(outcome, "a") == ("not run", False)
     assert outcome.exit_code == 0
     with pytest.raises(UsageError, match="No target failed"):
         night(suite, history, reports, options=Options(only_failed=True))
+
+
+def test_what_failed_is_checked_again_after_a_night_of_others(
+    suite: Suite, history: History, reports: dict[str, Performed]
+) -> None:
+    night(suite, history, reports, b=["bad"], c=["bad"])
+    night(suite, history, reports, options=Options(names=("a", "c")))
+    _, executor = night(suite, history, reports, options=Options(only_failed=True))
+    assert executor.started == [("b", 1)]
+
+
+def test_what_failed_the_time_before_has_no_retry(
+    suite: Suite, history: History, reports: dict[str, Performed]
+) -> None:
+    retries = Options(retries=1)
+    _, first = night(suite, history, reports, options=retries, b=["bad"])
+    _, second = night(suite, history, reports, options=retries, b=["bad"], c=["bad"])
+    assert ("b", 2) in first.started
+    assert ("b", 2) not in second.started
+    assert ("c", 2) in second.started
+    told = Told()
+    with pytest.raises(KeyboardInterrupt):
+        night(suite, history, reports, told, retries, a=["interrupt"], b=["bad"])
+    again = replace(retries, resume=told.night)
+    _, third = night(suite, history, reports, options=again, b=["bad"])
+    assert ("b", 2) not in third.started
 
 
 def test_what_took_longest_begins_first(

@@ -14,6 +14,7 @@ from reprocheck.suite.model import (
     Baseline,
     Difference,
     Key,
+    KnownIssue,
     Night,
     NightReport,
     RankSeries,
@@ -33,6 +34,7 @@ FIRST = 1_795_399_200.0
 KEY = Key(facts={"torch": "2.13.0", "device": "Example CPU", "ranks": "1", "threads": "2"})
 LATER_KEY = Key(facts={**KEY.facts, "torch": "2.14.0"})
 WORKDIR = Path("/data/nightly/examples")
+KNOWN = KnownIssue(why="PyTorch 1234", until="2026-12-31", link="https://example.org/1234")
 DRIFT = Difference(
     series="loss", first_bit=3, step=3.0, ulp=1, relative=1.2e-7, value=0.50000006, other=0.5
 )
@@ -64,6 +66,13 @@ def target(name: str, *tags: str) -> Target:
         tags=tags,
         file=WORKDIR / "reprocheck.toml",
     )
+
+
+def settings(name: str) -> Target:
+    """A target of `one_of_each` as its settings file has it."""
+    if name == "known-issue":
+        return replace(target(name, "fast"), owner="@ada", known_issue=KNOWN)
+    return target(name, "fast")
 
 
 def curve(values: Iterable[float], name: str = "loss") -> RankSeries:
@@ -139,7 +148,9 @@ SENTENCES: dict[State, str] = {
     "intermittent": "It failed in 7 of the last 30 nights, without a change.",
     "drift": "`loss` differs from the accepted curve from step 3 on, by 1 ULP.",
     "expected drift": "The curves differ from those of another environment: torch 2.13.0 → 2.14.0.",
+    "moved": "`loss` differs from the last good night from step 3 on, by 1 ULP.",
     "slower": "It takes 31 s, and took 12 s before.",
+    "known issue": "It fails, as is known until 2026-12-31.",
     "new target": "It is checked for the first time.",
     "gone": "The suite has it no more.",
     "not run": "The night ended before its turn.",
@@ -163,7 +174,7 @@ def one_of_each() -> NightReport:
     for word, name in names.items():
         found = state(now, name, word, failed=word in FAILS, sentence=SENTENCES[word])
         attempts = (good(now, name),)
-        if word in ("new failure", "still failing"):
+        if word in ("new failure", "still failing", "known issue"):
             attempts = (bad(now, name),)
         if word in ("gone", "not run"):
             attempts = ()
@@ -181,10 +192,11 @@ def one_of_each() -> NightReport:
         made.append(
             TargetReport(
                 name=name,
-                target=None if word == "gone" else shown(target(name, "fast")),
+                target=None if word == "gone" else shown(settings(name)),
                 state=found,
                 attempts=attempts,
                 baseline=kept if word == "drift" else None,
+                accepted=word == "drift",
             )
         )
     return NightReport(night=now, targets=ordered(made))

@@ -32,6 +32,7 @@ from tests.suite.pages.samples import (
     night,
     one_of_each,
     script_fails,
+    settings,
     state,
     suite_of,
     target,
@@ -87,17 +88,19 @@ def test_a_target_is_a_test_case_with_the_word_of_its_state() -> None:
         "drift": ["failure"],
         "still-failing": ["failure"],
         "intermittent": ["system-out", "flakyFailure"],
+        "moved": ["system-out"],
         "slower": ["system-out"],
         "gone": ["skipped"],
         "not-run": ["skipped"],
         "fixed": ["system-out"],
+        "known-issue": ["skipped"],
         "expected-drift": ["system-out"],
         "new-target": ["system-out"],
         "unchanged": ["system-out"],
     }
     suite = ElementTree.fromstring(rendered("junit", one_of_each())).find("testsuite")
     assert suite is not None
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("11", "3", "2")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("13", "3", "3")
     failure = suite.find("testcase/failure")
     assert failure is not None and failure.get("type") == "new failure"
     assert "encoder.blocks.0.dropout" in (failure.text or "")
@@ -170,13 +173,14 @@ def test_the_summary_has_the_words_of_every_state_those_that_fail_first() -> Non
     places = [text.index(f"| {word.replace(' ', '-')} |") for word in ORDER]
     assert places == sorted(places)
     assert all(f"| **{word}** |" in text for word in FAILS)
-    assert "3 of 11 targets fail" in text
+    assert "3 of 13 targets fail" in text
+    assert "- 11 of 13 targets have no baseline" in text
     drift = text[text.index("### drift: drift") :]
     for said in (
         "differs from step 3 on: 0.50000006 against 0.5 (1 ULP)",
         "operation: aten.addmm in encoder.blocks.0",
         "by Ada Example",
-        'reprocheck suite baseline accept drift --why "REASON"',
+        f'reprocheck suite baseline accept drift --night {night(20, ()).id} --why "REASON"',
     ):
         assert said in drift
 
@@ -253,7 +257,7 @@ def test_no_more_annotations_than_github_shows() -> None:
     assert len(lines) == github.MOST
     assert lines[-1].startswith("::error title=991 more targets::991 more, among them model-0009")
     warned = rendered("github", one_of_each()).splitlines()
-    assert [line.split(" ", 1)[0] for line in warned] == ["::error"] * 3 + ["::warning"] * 5
+    assert [line.split(" ", 1)[0] for line in warned] == ["::error"] * 3 + ["::warning"] * 6
 
 
 # ------------------------------------------------------------------------------ reading and writing
@@ -261,7 +265,7 @@ def test_no_more_annotations_than_github_shows() -> None:
 
 def test_a_night_is_read_from_a_history_with_retries_states_and_baselines(tmp_path: Path) -> None:
     report = one_of_each()
-    suite = suite_of(tmp_path, *(target(one.name, "fast") for one in report.targets if one.target))
+    suite = suite_of(tmp_path, *(settings(one.name) for one in report.targets if one.target))
     with open_history(suite.history) as history:
         history.begin_night(report.night)
         history.end_night(report.night.id, report.night.ended or 0.0)

@@ -79,6 +79,7 @@ def test_what_changed_is_posted_once_as_json() -> None:
         ("new-failure", "new failure"),
         ("drift", "drift"),
         ("intermittent", "intermittent"),
+        ("moved", "moved"),
         ("slower", "slower"),
         ("gone", "gone"),
         ("not-run", "not run"),
@@ -86,7 +87,7 @@ def test_what_changed_is_posted_once_as_json() -> None:
     ], "what still fails and what is expected wakes nobody"
     assert body["failed"] == 3 and body["states"]["unchanged"] == 1 and body["more"] == 0
     assert body["changes"][1]["operation"] == "aten.addmm in encoder.blocks.0, iteration 3"
-    assert body["text"].startswith("reprocheck suite: 3 of 11 targets fail in night 2026-")
+    assert body["text"].startswith("reprocheck suite: 3 of 13 targets fail in night 2026-")
     assert "\n- drift: drift. " in body["text"]
 
 
@@ -190,6 +191,7 @@ def test_the_name_of_a_target_stays_where_it_holds_a_value_of_an_argument() -> N
     shown = ShownTarget(explain="reprocheck explain train.py --run tenant-17 --user klaus-w1")
     failed = state(now, now.targets[0], "new failure", sentence_to_paste="klaus-w1: tenant-17")
     one = TargetReport(name=now.targets[0], target=shown, state=failed)
-    (change,) = notices.payload(to_paste(NightReport(night=now, targets=(one,)), one))["changes"]  # type: ignore[misc]
+    report = to_paste(NightReport(night=now, targets=(one,)), one)
+    (change,) = notices.payload(report, report.targets, {})["changes"]  # type: ignore[misc]
     assert change["target"] == "lm[r=tenant-17]"
     assert change["sentence"] == "<argument>: tenant-17"

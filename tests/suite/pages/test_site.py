@@ -32,6 +32,7 @@ from tests.suite.pages.samples import (
     good,
     known_targets,
     night,
+    night_id,
     state,
     suite_of,
     target,
@@ -93,7 +94,7 @@ def test_a_target_has_its_history_baseline_and_changes_of_the_environment(drawn:
         "4 checks, the last 2026-12-16",
         "20 checks, the last 2026-12-12",
         "loss: relative difference from the baseline",
-        'reprocheck suite baseline accept transformer --why "REASON"',
+        f'baseline accept transformer --night {night_id(23)} --why "REASON"',
     ):
         assert words in said
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.errors import SettingsError
-from reprocheck.suite.model import Resources
+from reprocheck.suite.model import KnownIssue, Resources
 from reprocheck.suite.targets import load
 
 FULL = """
@@ -69,6 +69,24 @@ def test_every_key_reaches_its_target(tmp_path: Path) -> None:
     assert ddp.workdir == tmp_path
     assert ddp.options["steps"] == 20
     assert (ddp.expect, ddp.allow, ddp.resources) == ("reproducible", None, Resources())
+
+
+@pytest.mark.parametrize("day", ["2026-12-31", '"2026-12-31"'])
+def test_people_are_named_in_the_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, day: str
+) -> None:
+    monkeypatch.setenv("ADA_WEBHOOK", "https://example.org/a")
+    suite = suite_of(
+        '[suite]\nowners = { "@ada" = "$ADA_WEBHOOK" }\n[suite.defaults]\nowner = "@ada"\n'
+        f'[[target]]\nname = "a"\nrun = "a.py"\nresume = true\nquarantine = "the disk"\n'
+        f'known_issue = {{ why = "PyTorch 1234", until = {day} }}\n',
+        tmp_path,
+    )
+    assert suite.owners == {"@ada": ("https://example.org/a",)}
+    training, resume = suite.targets
+    assert training.known_issue == KnownIssue(why="PyTorch 1234", until="2026-12-31")
+    assert (training.owner, training.quarantine) == ("@ada", "the disk")
+    assert (resume.owner, resume.known_issue, resume.quarantine) == ("@ada", None, "")
 
 
 def test_a_resume_makes_another_target_behind_each(tmp_path: Path) -> None:
@@ -248,6 +266,26 @@ MISTAKES = {
         target('tags = ["fast", "ann@acme.com"]'),
         "target 'a': its tag 'ann@acme.com' holds",
         "another tag",
+    ),
+    "an e-mail address as an owner": (
+        target('owner = "ann@acme.com"'),
+        "target 'a': its owner 'ann@acme.com' holds",
+        "[suite.owners]",
+    ),
+    "a known issue without an end": (
+        target('known_issue = { why = "PyTorch 1234" }'),
+        "it takes why and until, and link",
+        "until = 2026-12-31",
+    ),
+    "a known issue until no day": (
+        target('known_issue = { why = "PyTorch 1234", until = "soon" }'),
+        "is not allowed: until is a day, such as 2026-12-31.",
+        "until = 2026-12-31",
+    ),
+    "a known issue of all": (
+        '[suite.defaults]\nknown_issue = { why = "x", until = 2026-12-31 }\n',
+        "known_issue cannot be a default",
+        "each",
     ),
     "nothing to run": ('[[target]]\nname = "a"\n', "nothing to run", "train.py"),
     "an open quote": ('[[target]]\nname = "a"\nrun = "a.py \'x"\n', "No closing", "run takes"),
