@@ -266,13 +266,17 @@ def _as_check(check: Check, folder: Path, judged: Judged) -> Check | None:
     runs = judged.runs[:PAIR]
     if judged.agrees is not False or len(runs) < PAIR:
         return None
-    iterations = min(min(map(attrgetter("deep"), run.traces), default=0) for run in runs)
+    iterations = min(min((trace.deep for trace in run.traces), default=0) for run in runs)
     if not iterations:
         return None
     records = tuple(run.record for run in runs)
-    pair = DeeperPair(level="module", iterations=iterations, runs=records, of_check=True)
-    controls = (*check.record.controls, *judged.names)
-    record = replace(check.record, runs=records, controls=controls, arms=(), deeper=(pair,))
+    record = replace(
+        check.record,
+        runs=records,
+        controls=(*check.record.controls, *judged.names),
+        arms=(),
+        deeper=(DeeperPair(level="module", iterations=iterations, runs=records, of_check=True),),
+    )
     under = replace(check, record=record, runs=runs, verdict=judged.verdict, causes=(), scan=None)
     if FRESH in judged.names:
         under = replace(under, state_left=(), state_alike=())

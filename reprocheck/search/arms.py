@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, filterfalse
@@ -73,22 +73,25 @@ class Book:
             groups[self._beside(arm), arm.patched, arm.spared, arm.value].append(arm)
         known: dict[frozenset[str], Judged] = {}
         judged = []
-        for (names, patched, spared, value), arms in groups.items():
-            # one run says nothing beside runs that do not agree, or where a run leaves what only
-            # the second one of an arm finds
-            reference = arms[0].reference
-            whole = known.get(frozenset(reference)) if reference else None
-            if whole is not None and (
-                self.check.state_left or not whole.agrees_exactly or whole.value != value
-            ):
-                whole = None
-            one = self._judged(names, patched, arms, whole)
-            if one is None:
+        for (names, patched, spared, _), arms in groups.items():
+            runs = self._judged(names, arms, self._reference(arms[0], known))
+            if runs is None:
                 continue
-            judged.append(one)
+            judged.append(runs)
             if not patched and not spared:
-                known[frozenset(names)] = one
+                known[frozenset(names)] = runs
         return tuple(judged)
+
+    def _reference(self, arm: Arm, known: Mapping[frozenset[str], Judged]) -> Judged | None:
+        """Return the runs under more controls that one run of an arm can be compared with.
+
+        One run says nothing beside runs that do not agree, or if a run leaves what only the second
+        run of an arm finds.
+        """
+        reference = known.get(frozenset(arm.reference)) if arm.reference else None
+        if reference is None or self.check.state_left or reference.value != arm.value:
+            return None
+        return reference if reference.agrees_exactly else None
 
     def of(
         self, names: Iterable[str], *, patched: bool = False, spared: tuple[str, ...] = ()
@@ -322,7 +325,7 @@ class Book:
         return (*controls, *arm.fixes)
 
     def _judged(
-        self, names: tuple[str, ...], patched: bool, arms: list[Arm], whole: Judged | None
+        self, names: tuple[str, ...], arms: list[Arm], whole: Judged | None
     ) -> Judged | None:
         """Return what the runs of some arms say; None if the arms were interrupted before a pair
         was made.
@@ -343,12 +346,8 @@ class Book:
         runs = paired([*first, *map(self._read, numbered)], self.record.tolerance)
         verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
         own = runs[len(first) :]
-        # at the same place behind the checks, with the same bits so far
-        ends = {(run.failed_at, run.last_words, _outcome(run, _iterations(run))) for run in own}
-        fails_alike = len(ends) == 1 and all(
-            run.record.ended == "failed" and _iterations(run) >= self._until for run in own
-        )
-        agrees = self._agree(verdict, runs, self._until)
+        fails_alike = self._fail_alike(own)
+        agrees = self._agree(verdict, runs)
         if fails_alike:
             agrees = len(own) >= PAIR or None
         if whole is not None and not self._says_enough(names, arms[0], whole, agrees, verdict):
@@ -356,7 +355,7 @@ class Book:
         in_place = any(map(attrgetter("in_place"), arms))
         return Judged(
             names=names,
-            patched=patched,
+            patched=arms[0].patched,
             why=arms[0].reason or arms[0].why,
             runs=own,
             verdict=verdict,
@@ -368,6 +367,15 @@ class Book:
             spared=arms[0].spared,
             untried=in_place and not all(map(attrgetter("controls.patched"), own)),
             fails_alike=fails_alike,
+        )
+
+    def _fail_alike(self, runs: Sequence[Run]) -> bool:
+        """Return whether runs fail at the same place behind the checks, with the same bits so
+        far.
+        """
+        ends = {(run.failed_at, run.last_words, _outcome(run, _iterations(run))) for run in runs}
+        return len(ends) == 1 and all(
+            run.record.ended == "failed" and _iterations(run) >= self._until for run in runs
         )
 
     def _says_enough(
@@ -396,16 +404,16 @@ class Book:
         """The iteration of the last check, or that of the first difference, whichever is later."""
         return max(*self._checked, self._first, 0)
 
-    def _agree(self, verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
+    def _agree(self, verdict: Verdict, runs: Sequence[Run]) -> bool | None:
         """Return whether runs agree in the searched losses or series; None if that could not be
         decided.
         """
         if self._target is not None:
-            return self._target.agree(verdict, until)
+            return self._target.agree(verdict, self._until)
         if self.check.verdict.passed and verdict.passed:
             # What is searched is within the tolerance, and may be no more than rounding.
-            return verdict.bitwise.equal_until(until)
-        return agree(verdict, runs, until)
+            return verdict.bitwise.equal_until(self._until)
+        return agree(verdict, runs, self._until)
 
 
 def _iterations(run: Run) -> int:

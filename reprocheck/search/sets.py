@@ -222,7 +222,7 @@ def narrowed(arms: Experiments, suffices: Together) -> tuple[str, ...]:
     """
     if not suffices.agree:
         return ()
-    acting = list(filter(suffices.acted.__contains__, suffices.names))
+    acting = [name for name in suffices.names if name in suffices.acted]
     silent = [name for name in arms.silent(suffices.names) if name not in acting]
     if arms.acts_unseen(silent, acting):
         needed = minimal(arms, acting, silent, known=True)
@@ -234,15 +234,21 @@ def narrowed(arms: Experiments, suffices: Together) -> tuple[str, ...]:
     suspects = (*arms.candidates.suspects, *arms.candidates.fixes)
     named = [name for name in acting if name in suspects]
     others = [name for name in acting if name not in named]
-    patched = any(map(is_fix, named))
-    if patched and arms.agrees(named, _without(others)):
+    if any(map(is_fix, named)) and arms.agrees(named, _without(others)):
         return without_needless(arms, _all(named))
     if named and arms.differ_under(named):
         # What is named removes a part at least: what is missing beside it is looked for.
         missing = minimal(arms, named, others, known=True)
         return without_needless(arms, _all(arms.candidates.ordered([*named, *missing])))
+    return one_or_halves(arms, acting)
+
+
+def one_or_halves(arms: Experiments, acting: Sequence[str]) -> tuple[str, ...]:
+    """Return a single control of a sufficient set if one suffices, else a minimal part found by
+    halving.
+    """
     tried = [name for name in acting if arms.differ_under([name])]
-    fresh = list(filterfalse(tried.__contains__, acting))
+    fresh = [name for name in acting if name not in tried]
     alone = arms.first_alone(fresh[:ALONE], _alone)
     if alone:
         return alone
