@@ -125,29 +125,27 @@ def ladder_of(check: Check, folder: Path) -> Ladder | None:
     says_it = shown.first is not None or not shown.ranks or _beyond(check, main)
     came_back = says_it or check.verdict.bitwise.equal is True
     first = _first(check, rungs, shown, came_back=came_back)
+    unrecorded = _unrecorded(shown.ranks, pairs.alone)
     replay: Replay | NoReplay | None = None
     # the operation that makes the difference, where that is the first of the ladder
-    is_first = first is not None and shown.first is not None and first.rung == shown.first.rung
-    if is_first and shown.lead is not None and shown.first is not None:
+    if shown.first is not None and first is not None and first.rung == shown.first.rung:
+        assert shown.lead is not None
         replay = replay_of(check, shown.lead, shown.first)
-    level = main.level
-    if any(pair.level == "op" for pair in deeper):
-        level = "op"
-    unrecorded = _unrecorded(shown.ranks, pairs.alone)
     if isinstance(replay, NoReplay):
         unrecorded.append(replay)
+        replay = None
     sources = Sources(check, folder)
     with_texts = [replace(rung, source=sources.with_text(rung.source)) for rung in rungs.values()]
     sources.keep()
     return Ladder(
         rungs=tuple(with_texts),
-        first=first.rung if first is not None else None,
-        level=level,
+        first=None if first is None else first.rung,
+        level="op" if any(pair.level == "op" for pair in deeper) else main.level,
         independent=shown.independent,
         came_back=came_back,
         statement=_statement(check, shown, first, came_back=came_back),
         unrecorded=tuple(unrecorded),
-        replay=replay if isinstance(replay, Replay) else None,
+        replay=replay,
     )
 
 
