@@ -165,24 +165,30 @@ def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]])
     weights: list[tuple[str, str]] = []
     sums: list[tuple[str, str]] = []
     for pair in of_place(first.place, first.iteration):
+        gradients = pair.at(first.place, "reduced")
+        of_iteration = [step for step in gradients if step.seen.iteration == first.iteration]
         weights.append(_hashes(pair.at(first.place, "weights")))
-        of_iteration = pair.at(first.place, "reduced")
-        sums.append(_hashes(s for s in of_iteration if s.seen.iteration == first.iteration))
-    replicas = bool(weights) and all(len(set(run)) == 1 for run in zip(*weights, strict=True))
-    recorded = "" not in chain(*weights, *sums)
-    if not replicas or not recorded:
+        sums.append(_hashes(of_iteration))
+    are_replicas = bool(weights) and all(_alike(weights))
+    if not are_replicas or "" in chain(*weights, *sums):
         return first
-    one_sum, other_sum = (len(set(run)) == 1 for run in zip(*sums, strict=True))
-    evidence = replace(first.evidence, one_sum=(one_sum, other_sum))
+    evidence = replace(first.evidence, one_sum=_alike(sums))
     statement = BehindBackward(evidence=evidence, place=first.place, iteration=first.iteration)
     return replace(first, statement=statement, evidence=evidence)
 
 
-def _hashes(steps: Iterable[Step]) -> tuple[str, str]:
+def _hashes(steps: Sequence[Step]) -> tuple[str, str]:
     """Return the hashes of the first of several facts in run 1 and run 2; "" if a run has none."""
-    for step in steps:
-        return compare.first_output(step.first).hash, compare.first_output(step.second).hash
-    return "", ""
+    if not steps:
+        return "", ""
+    step = steps[0]
+    return compare.first_output(step.first).hash, compare.first_output(step.second).hash
+
+
+def _alike(hashes: Sequence[tuple[str, str]]) -> tuple[bool, bool]:
+    """Return whether all ranks have the same hash in run 1, and in run 2."""
+    first, second = (set(run) for run in zip(*hashes, strict=True))
+    return len(first) == 1, len(second) == 1
 
 
 def update(pair: Pair, differences: Sequence[Difference]) -> Finding:

@@ -260,9 +260,8 @@ def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: boo
     """Return the statement on where the runs diverge; `rung` is the one to look at first."""
     if not shown.ranks:
         return NotDiverged(why="nothing recorded")
-    verdict = check.verdict
-    failing = verdict.failing_series(check.record.fail_on)
-    series = next(filter(None, (failing, *verdict.unequal_series)), None)
+    failing = check.verdict.failing_series(check.record.fail_on)
+    series = next(filter(None, (failing, *check.verdict.unequal_series)), None)
     if series is not None and rung is None:
         return NotDiverged(why="hidden", series=series.name)
     first = shown.first if came_back else None
@@ -275,12 +274,12 @@ def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: boo
         return NotDiverged(why="intermittent", iterations=iterations, although=statement)
     if first is not None:
         firsts = [rank.first for rank in shown.ranks if rank.first is not None]
-        same = [one.rank for one in firsts if one.when == first.when]
+        same = [finding.rank for finding in firsts if finding.when == first.when]
         ranks = tuple(same or [first.rank])
         return Diverged(difference=first.statement, ranks=ranks, of=len(shown.ranks))
-    if statement is not None:
-        return Diverged(difference=statement)
-    return NotDiverged(why="equal")
+    if statement is None:
+        return NotDiverged(why="equal")
+    return Diverged(difference=statement)
 
 
 def _unrecorded(ranks: Sequence[Rank], alone: Sequence[int]) -> list[Statement]:
