@@ -13,26 +13,35 @@ def lead_of(check: Check) -> Lead | None:
     """Return the rung, the cause, the line and the statement that reports tell first; None without
     a ladder.
     """
-    ladder, rung = check.ladder, check.first_rung
+    ladder = check.ladder
     if ladder is None:
         return None
     cause = next(iter(check.causes), None)
     code = "" if cause is None else cause.code
     line = None if cause is None else cause.source
+    is_confirmed = cause is not None and cause.confidence == "confirmed"
+    rung = check.first_rung
     if rung is None:
         return Lead(rung=None, cause=code, source=line, statement=ladder.statement)
     # what run 1 left is not it where runs that find the same agree under another control
-    is_confirmed = cause is not None and cause.confidence == "confirmed"
     if is_confirmed and isinstance(rung.evidence, LeftBehind) and code != entry("state-left").code:
         rung = check.training_rung or rung
-    statement: Statement | None = ladder.statement
-    if rung.statement is not None:
-        is_later = rung.rung != ladder.first
-        if is_later or (is_confirmed and _blames_unseeded(check, rung)):
-            statement = rung.statement
-        if is_later and rung.iteration:
-            statement = InIteration(iteration=rung.iteration, difference=rung.statement)
-    return Lead(rung=rung.rung, cause=code, source=line or rung.source, statement=statement)
+    statement = _of_rung(rung) if rung.rung != ladder.first else None
+    if is_confirmed and _blames_unseeded(check, rung):
+        statement = statement or rung.statement
+    return Lead(
+        rung=rung.rung,
+        cause=code,
+        source=line or rung.source,
+        statement=statement or ladder.statement,
+    )
+
+
+def _of_rung(rung: Rung) -> Statement | None:
+    """Return the statement of a rung, with the iteration if it is in one."""
+    if rung.statement is None or not rung.iteration:
+        return rung.statement
+    return InIteration(iteration=rung.iteration, difference=rung.statement)
 
 
 def _blames_unseeded(check: Check, rung: Rung) -> bool:
