@@ -222,24 +222,31 @@ def _of_hydra(tree: ast.Module) -> Iterator[_Candidate]:
 
     Only if Hydra or OmegaConf reads the command line into the configuration.
     """
-    holders: set[str] = set()
-    for function in within([tree], ast.FunctionDef):
-        if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list)):
-            holders |= {one.arg for one in function.args.args[:1]}
-    for assignment in within([tree], ast.Assign):
-        value = ast.unparse(assignment.value)
-        if "OmegaConf.merge(" in value or "OmegaConf.from_cli(" in value:
-            holders.add(ast.unparse(assignment.targets[0]))
+    holders = _configurations(tree)
     if not holders:
         return
     tests = [ast.unparse(one.test) for one in within([tree], ast.If)]
     attributes = [(one.lineno, ast.unparse(one)) for one in within([tree], ast.Attribute)]
-    texts = Counter(text for _, text in attributes)
+    uses = Counter(text for _, text in attributes)
     for line, text in attributes:
         root, _, path = text.partition(".")
-        if root in holders and path.replace(".", "").isidentifier():
-            is_tested = sum(text in test for test in tests) >= texts[text]
-            yield _Candidate(f"{path}=", _TRUE if is_tested else _VALUE, line)
+        if root not in holders or not path.replace(".", "").isidentifier():
+            continue
+        is_only_tested = sum(text in test for test in tests) >= uses[text]
+        yield _Candidate(f"{path}=", _TRUE if is_only_tested else _VALUE, line)
+
+
+def _configurations(tree: ast.Module) -> set[str]:
+    """Return the variables that hold a configuration made by Hydra or OmegaConf."""
+    names: set[str] = set()
+    for function in within([tree], ast.FunctionDef):
+        if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list)):
+            names.update(one.arg for one in function.args.args[:1])
+    for assignment in within([tree], ast.Assign):
+        value = ast.unparse(assignment.value)
+        if "OmegaConf.merge(" in value or "OmegaConf.from_cli(" in value:
+            names.add(ast.unparse(assignment.targets[0]))
+    return names
 
 
 def _of_argv(tree: ast.Module, source: str) -> Iterator[_Candidate]:

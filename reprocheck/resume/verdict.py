@@ -212,19 +212,19 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
     bitwise, _ = divergence.equal_in_bits(runs)
     if continued.longest and not resumed.longest:
         bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
-    mine, others = continued.by_rank, resumed.by_rank
-    # the ranks whose losses are not equal in the first iteration in which any are not
-    unequal: list[tuple[int, int]] = []
-    for rank in mine.keys() & others.keys():
-        first = first_unequal(others[rank].losses, mine[rank].losses)
+    # rank -> the first iteration in which its losses are not equal
+    unequal: dict[int, int] = {}
+    for rank in continued.by_rank.keys() & resumed.by_rank.keys():
+        sides = (run.by_rank[rank].losses for run in reversed(runs))
+        first = first_unequal(*sides)
         if first is not None:
-            unequal.append((first.iteration, rank))
-    first_iteration = min((iteration for iteration, _ in unequal), default=0)
-    ranks = sorted(rank for iteration, rank in unequal if iteration == first_iteration)
+            unequal[rank] = first.iteration
+    earliest = min(unequal.values(), default=0)
+    ranks = sorted(rank for rank, iteration in unequal.items() if iteration == earliest)
     pair: tuple[float | None, float | None] = (None, None)
-    if ranks and bitwise.first_iteration is not None:
+    at = bitwise.first_iteration
+    if ranks and at is not None:
         sides = (run.by_rank[ranks[0]].losses for run in runs)
-        at = bitwise.first_iteration
         one, other = (side.losses(at) if at <= len(side) else array("d") for side in sides)
         pairs = zip_longest(one, other)
         # a NaN equals a NaN

@@ -125,19 +125,21 @@ def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
 def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> None:
     """Nothing is loaded at first. Functions that share a name of the module say so."""
     source, script = draft.source, draft.source.loading.script
-    loads, trains = script.scope(source.behind), script.scope(place.loop)
     draft.load(f"{names.pending} = {source.loaded}")
-    whole: Scope = loads
-    saves = script.scope(source.saved) if source.is_single and noted else loads
-    if len({loads, trains, saves}) > 1:
-        whole = script.tree
+    loads, trains = script.scope(source.behind), script.scope(place.loop)
+    scopes: set[Scope] = {loads, trains}
+    if source.is_single and noted:
+        scopes.add(script.scope(source.saved))
+    common: Scope = loads
+    if len(scopes) > 1:
+        common = script.tree
         shared = {loads: [names.pending], trains: [names.pending, *noted]}
         for scope, own in shared.items():
-            if scope is not whole:
+            if scope is not common:
                 below_text = int(ast.get_docstring(scope) is not None)
                 draft.above(scope.body[below_text], [f"global {', '.join(own)}"])
     around = {place.loop, source.behind, *script.around(place.loop), *script.around(source.behind)}
-    first = next(one for one in whole.body if one in around)
+    first = next(one for one in common.body if one in around)
     # a definition stands two lines below
     blank = 2 * isinstance(first, ast.FunctionDef | ast.ClassDef)
     draft.above(first, [f"{names.pending} = None", *[""] * blank])

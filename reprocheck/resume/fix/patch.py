@@ -108,12 +108,12 @@ def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
     """
     source = draft.source
     place = pass_of(source) if source.is_single else None
+    position = _POSITION in lost.codes
+    if place is not None and has_own_position(source, place):
+        position = False
     drawn = list(generators(source, lost.generators))
-    has_own = place is not None and has_own_position(source, place)
-    position = _POSITION in lost.codes and not has_own
-    has_order = lost.other_data and source.is_single and (place is not None or not position)
     order: list[State] = []
-    if has_order:
+    if lost.other_data and source.is_single and (place is not None or not position):
         # known at all places that save it and put it back
         places = [source.saved, source.behind]
         if place is not None and place.saves_within:

@@ -43,14 +43,15 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
     first, archive = explained.mechanism, explained.archive
     if first is None or outcome.verdict not in LOOKED_INTO:
         return outcome
-    known = filter(code.sources.has, archive.files)
-    texts = {file: code.sources.text(file) or "" for file in known}
-    changed = patched(texts, archive, lost_of(outcome)) if drafts else {}
-    differences = (unified(name, texts[name], changed[name], context=1) for name in changed)
-    draft = "".join(differences)
+    files = filter(code.sources.has, archive.files)
+    texts = {file: code.sources.text(file) or "" for file in files}
+    draft = lines = ""
+    if drafts:
+        changed = patched(texts, archive, lost_of(outcome))
+        draft = "".join(unified(name, texts[name], changed[name], context=1) for name in changed)
     checkpoint = outcome.place.checkpoint
-    is_own = checkpoint is not None and checkpoint.by in OF_SCRIPTS[1:]
-    lines = "\n".join(_lines(explained)) if is_own else ""
+    if checkpoint is not None and checkpoint.by in OF_SCRIPTS[1:]:
+        lines = "\n".join(_lines(explained))
 
     def told(mechanism: Mechanism) -> Mechanism:
         if draft and mechanism.code == first.code:

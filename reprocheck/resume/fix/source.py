@@ -116,42 +116,49 @@ def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
         scripts = {file: Script(text) for file, text in texts.items()}
     except (SyntaxError, ValueError, RecursionError):
         return None
-    saving, loading, training = (
-        _spots(frames, scripts) for frames in (archive.saving, archive.reading, archive.training)
-    )
-    saved = _saved(saving)
-    # what is loaded is assigned by the loader itself, or by what calls it
-    assignments = (
-        (spot, made)
-        for spot in loading
-        for made in spot.script.made
-        if made.statement.lineno <= spot.line <= last_line(made.statement)
-    )
-    load = next(assignments, None)
-    if saved is None or load is None:
+    saving = _saved(_spots(archive.saving, scripts))
+    loading = _load(_spots(archive.reading, scripts))
+    if saving is None or loading is None:
         return None
+    (saver, saved, handed), (loader, load) = saving, loading
     held: dict[str, ast.expr] = {}
-    if isinstance(saved[1], ast.Dict):
-        names = [str(getattr(key, "value", "")) for key in saved[1].keys]
-        held = dict(zip(names, saved[1].values, strict=True))
+    if isinstance(saved, ast.Dict):
+        names = [str(getattr(key, "value", "")) for key in saved.keys]
+        held = dict(zip(names, saved.values, strict=True))
     keys = frozenset(words_of(entry.key)[0] for entry in archive.entries)
     if not held and not keys - {""}:  # weights alone, which have no room for anything else
         return None
-    makers = [one for one in saved[0].script.index.functions if one.name == word(saved[1])]
-    returns = [one.value for maker in makers for one in within(maker, ast.Return)]
-    found = [one for one in returns if isinstance(one, ast.Dict) and one.values]
     return Source(
-        saved=saved[1],
-        inner=found[0] if len(found) == len(returns) == 1 else None,
+        saved=saved,
+        inner=_returned_dict(saver.script, word(saved)),
         keys=keys | held.keys(),
-        handed=saved[2],
+        handed=handed,
         held=held,
-        load=load[1],
-        behind=_behind(load[0].script, load[1]),
-        saving=saved[0],
-        loading=load[0],
-        training=training,
+        load=load,
+        behind=_behind(loader.script, load),
+        saving=saver,
+        loading=loader,
+        training=_spots(archive.training, scripts),
     )
+
+
+def _load(spots: Sequence[Spot]) -> tuple[Spot, Made] | None:
+    """Return the assignment of the loaded checkpoint: by the loader itself, or by what calls it."""
+    for spot in spots:
+        for made in spot.script.made:
+            if made.statement.lineno <= spot.line <= last_line(made.statement):
+                return spot, made
+    return None
+
+
+def _returned_dict(script: Script, function: str) -> ast.Dict | None:
+    """Return the dict that a function returns; None unless it returns at one place, and a dict."""
+    makers = [one for one in script.index.functions if one.name == function]
+    returns = [one.value for maker in makers for one in within(maker, ast.Return)]
+    match returns:
+        case [ast.Dict(values=[_, *_]) as only]:
+            return only
+    return None
 
 
 def _spots(frames: Sequence[Frame], scripts: Mapping[str, Script]) -> list[Spot]:

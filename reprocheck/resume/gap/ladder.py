@@ -137,15 +137,8 @@ def gaps_of(
     gaps.update(training_state.attributes(held, gaps))
     if not any(name != "update" and iterations.get(name, 1) == 1 for name in gaps):
         gaps.update(training_state.lost_copies(held))
-    undecided: dict[model.StateRungName, Gap] = {}
-    batch = gaps.get("batch")
-    if isinstance(batch, BatchGap) and not batch.ended and "RNG state" not in gaps:
-        # what made a batch that is another one may have moved the generator beside it
-        beside = batch.made_from or generators.beside_a_batch(batch.iteration)
-        if beside is not None:
-            undecided["RNG state"] = beside
-    if batch is not None and "step counter" in gaps:  # it may count what was taken of the data
-        undecided["step counter"] = gaps.pop("step counter")
+    undecided = _following_a_batch(gaps, generators)
+    gaps = {name: gap for name, gap in gaps.items() if name not in undecided}
     if equal:
         gaps, undecided = {name: gap for name, gap in gaps.items() if name in HELD}, {}
     return RankGaps(
@@ -161,6 +154,22 @@ def gaps_of(
         moving=generators.moving(),
         archive=archive_of(continued, resumed, files),
     )
+
+
+def _following_a_batch(
+    gaps: Mapping[model.StateRungName, Gap], generators: GeneratorPair
+) -> dict[model.StateRungName, Gap]:
+    """Return the gaps that may follow from a batch that is another one."""
+    batch = gaps.get("batch")
+    following: dict[model.StateRungName, Gap] = {}
+    if isinstance(batch, BatchGap) and not batch.ended and "RNG state" not in gaps:
+        # what made a batch that is another one may have moved the generator beside it
+        beside = batch.made_from or generators.beside_a_batch(batch.iteration)
+        if beside is not None:
+            following["RNG state"] = beside
+    if batch is not None and "step counter" in gaps:  # it may count what was taken of the data
+        following["step counter"] = gaps["step counter"]
+    return following
 
 
 def _gaps(held: StatePair, generators: GeneratorPair, data: Data, pair: Pair) -> Iterator[RungGap]:
