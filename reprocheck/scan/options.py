@@ -82,6 +82,20 @@ class Options:
     folder: Path = Path()
     baseline: Path | None = None
 
+    def with_words(
+        self,
+        select: Sequence[str] | None,
+        ignore: Sequence[str] | None,
+        exclude: Sequence[str] | None,
+    ) -> Options:
+        """Return the options together with those of a command line."""
+        return replace(
+            self,
+            select=tuple(select or self.select),
+            ignore=(*(ignore or ()), *self.ignore),
+            exclude=(*(exclude or ()), *self.exclude),
+        )
+
 
 def load(folder: Path) -> Options:
     """Return the options of the project that a folder belongs to. Raises SettingsError."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reprocheck.fixes.edits.tree import UNREADABLE
+from reprocheck.resume.checkpoint_contents import Archive
 from reprocheck.resume.fix.draft import Draft, UnfitError
 from reprocheck.resume.fix.loop_patch import before_the_loop, pass_over, within_the_loop
 from reprocheck.resume.fix.passes import Pass, has_own_position, loop_around, pass_of
@@ -14,7 +15,6 @@ from reprocheck.resume.fix.source import read
 from reprocheck.resume.fix.states import State, generators, of_the_order, parts, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.source import keys_of
-from reprocheck.resume.model import Archive
 
 _POSITION = "RC113"
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.edits.difference import unified
 from reprocheck.fixes.seeds import BY_NAME, STATES
+from reprocheck.resume.checkpoint_contents import Archive
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import patched
 from reprocheck.resume.fix.patch_trial import lost_of
@@ -18,7 +19,7 @@ from reprocheck.resume.fix.states import KEYS, key_of, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.counters import OF_SCRIPTS
 from reprocheck.resume.gap.mersenne_twister import class_of
-from reprocheck.resume.model import Archive, Explained, Mechanism, Outcome
+from reprocheck.resume.model import Explained, Mechanism, Outcome
 
 COUNT = "On {line}, begin to count at the number that the file holds under `{key}`."
 _WORDS = (

@@ -11,10 +11,10 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from reprocheck.resume.checkpoint_contents import Archive, Frame
 from reprocheck.resume.fix.script import Made, Scope, Script
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.source import place_of
-from reprocheck.resume.model import Archive, Frame
 from reprocheck.scan.index import last_line, within
 from reprocheck.scan.syntax import word
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from reprocheck.resume.checkpoint_contents import OF_WEIGHTS, Archive, Entry, Frame, Load
 from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.resume.gap.sides import Side, saved_last
-from reprocheck.resume.model import OF_WEIGHTS, Archive, Entry, Frame, Load
 from reprocheck.trace.deep import Seen
 
 Custody = Literal["not saved", "not loaded", "loaded", "unknown"]

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
 from reprocheck.resume import model
+from reprocheck.resume.checkpoint_contents import Archive
 from reprocheck.resume.gap import batches, counters, training_state
 from reprocheck.resume.gap.archive import archive_of
 from reprocheck.resume.gap.batches import Data
@@ -30,7 +31,7 @@ from reprocheck.resume.gap.training_state import StatePair, states_of
 from reprocheck.trace.deep import DeepTrace
 
 RUNGS: tuple[model.StateRungName, ...] = get_args(model.StateRungName)
-NO_ARCHIVE = model.Archive()
+NO_ARCHIVE = Archive()
 RungGap = tuple[model.StateRungName, Gap | None, int]
 """A rung, what differs on it, and the iteration of the resumed run."""
 _Step = Literal["forward", "loss", "gradient", "reduced gradient", "update"]
@@ -62,7 +63,7 @@ class RankGaps:
     frameworks: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     moving: tuple[GeneratorGap, ...] = ()
-    archive: model.Archive = NO_ARCHIVE
+    archive: Archive = NO_ARCHIVE
     saved_at: str = ""
     trees: Trees = field(default_factory=dict)
 

@@ -8,9 +8,10 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from reprocheck.resume.checkpoint_contents import Archive, Frame
 from reprocheck.resume.gap.archive import Provenance, words_of
 from reprocheck.resume.gap.evidence import BatchGap, CounterGap, Gap, GeneratorGap
-from reprocheck.resume.model import Archive, Frame, Role
+from reprocheck.resume.model import Role
 from reprocheck.scan.index import within
 from reprocheck.scan.syntax import targets
 
