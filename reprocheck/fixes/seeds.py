@@ -132,6 +132,7 @@ class Advice:
 
 
 NO_ADVICE = Advice()
+_SEED_EACH_TIME = Advice(hint=SeedCall(kind="each time"))
 
 
 def keep_order(argument: str) -> Advice:
@@ -154,10 +155,9 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
     # `default_rng` of `np.random.default_rng`
     by_name = {ast.unparse(call.func).rpartition(".")[2]: call for call in reversed(calls)}
     seen = by_name.get(called.partition(".")[0])
-    each_time = Advice(hint=SeedCall(kind="each time"))
     if seen is not None and word:
         if _runs_often(tree, line.line):
-            return each_time
+            return _SEED_EACH_TIME
         others = [keyword for keyword in seen.keywords if keyword.arg != word]
         seed = ast.keyword(arg=word, value=ast.Constant(0))
         seeded = ast.Call(func=seen.func, args=seen.args, keywords=[*others, seed])
@@ -166,15 +166,14 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
         owner = ast.unparse(seen.func.value)
         return Advice(fix=f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()")
     # the method of an object, which got its generator where it was made
-    attributes = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
-    roots = {one: ast.unparse(one).partition(".")[0] for one in attributes}
-    methods = [one for one in attributes if roots[one].isidentifier() and roots[one] not in modules]
-    if methods:
-        method = methods[-1]
-        owner, call = ast.unparse(method.value), ast.unparse(method)
-        return Advice(hint=SeedCall(kind="where its owner is made", call=call, owner=owner))
+    for call in reversed(calls):
+        method = ast.unparse(call.func)
+        root = method.partition(".")[0]
+        if isinstance(call.func, ast.Attribute) and root.isidentifier() and root not in modules:
+            owner = ast.unparse(call.func.value)
+            return Advice(hint=SeedCall(kind="where its owner is made", call=method, owner=owner))
     if _runs_often(tree, line.line):
-        return each_time
+        return _SEED_EACH_TIME
     return Advice(hint=SeedCall(kind="by an argument", call=ast.unparse(calls[0].func)))
 
 

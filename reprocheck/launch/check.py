@@ -25,7 +25,7 @@ from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.further_runs import made_elsewhere
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.operation import operation
-from reprocheck.launch.plan import Plan, plan
+from reprocheck.launch.plan import Plan, Request, plan
 from reprocheck.launch.runs import Enough, record_runs
 from reprocheck.launch.tail import Output
 from reprocheck.launch.tree import refuse_wide_folder
@@ -136,17 +136,13 @@ def check(
         refuse_wide_folder(Path.cwd(), entry)
         with operation("preparing the runs"):
             folder.mkdir(parents=True, exist_ok=True)
-            made = plan(
-                entry,
-                settings,
-                folder,
-                observer,
-                output,
+            request = Request(
                 runs=settings.runs,
                 steps=settings.steps,
                 level=settings.level_of_runs,
                 portable=portable,
             )
+            made = plan(entry, settings, folder, observer, output, request)
             try:
                 empty = record_of(made)
             except BaseException:

@@ -12,11 +12,11 @@ from typing import Literal
 from reprocheck.child.reprocheck_child.shared.tensor_types import FILE
 from reprocheck.errors import ReprocheckError
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.plan import plan
+from reprocheck.launch.plan import Request, plan
 from reprocheck.launch.runs import Enough, record_runs
 from reprocheck.launch.tail import Output
+from reprocheck.launch.variables import under_controls, users_environment
 from reprocheck.model import Arm, DeeperPair, EntryPoint, RunRecord
-from reprocheck.model.reason import Reason
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 
@@ -54,22 +54,17 @@ def record_deeper(
         if made:
             record.write(folder, replace(before, deeper=(*before.deeper, replace(pair, runs=made))))
 
-    created = paths_created(before.runs)
-    made = plan(
-        entry,
-        settings,
-        folder,
-        observer,
-        output,
+    request = Request(
         runs=runs,
         steps=iterations,
         level=level,
         inside=inside,
         begin=begin,
-        created=created,
+        created=paths_created(before.runs),
         elsewhere=made_elsewhere(before.runs),
         portable=runs == 1,
     )
+    made = plan(entry, settings, folder, observer, output, request)
     return replace(pair, runs=record_runs(made, keep))
 
 
@@ -105,62 +100,50 @@ def record_arm(
     settings: Settings,
     folder: Path,
     observer: Observer,
+    arm: Arm,
     *,
-    name: str,
-    controls: Sequence[str],
     seed: int,
     runs: int,
     steps: int | None,
-    reason: Reason | None = None,
-    value: int = 0,
-    reference: tuple[str, ...] = (),
-    spared: tuple[str, ...] = (),
     patched: Mapping[Path, Path] | None = None,
-    fixes: tuple[str, ...] = (),
     deep: bool = False,
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> Arm:
-    """Run `entry` under `controls`, which win over what the user set, and adds the arm to the
-    record in `folder` after every run.
+    """Run `entry` under the controls of an arm, which win over what the user set, and adds the arm
+    to the record in `folder` after every run.
 
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
     as they are. Afterwards the working directory is as it was before this call, whatever happens.
-    `value`, `reference`, `spared`, `fixes`: see `Arm`. `deep`: more than losses is recorded.
-    `enough`, asked after each run that was kept, says whether the rest is not needed. Raises what
-    `check` raises; what was recorded until then is kept.
+    `deep`: more than losses is recorded. `enough`, asked after each run that was kept, says whether
+    the rest is not needed. Raises what `check` raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
-    if any(arm.name == name for arm in before.arms):
-        raise ReprocheckError(f"The arm {name} has been recorded already.", "Give it another name.")
-    made = plan(
-        *(entry, settings, folder, observer, output),
+    if any(other.name == arm.name for other in before.arms):
+        raise ReprocheckError(
+            f"The arm {arm.name} has been recorded already.", "Give it another name."
+        )
+    request = Request(
         runs=runs,
         steps=steps,
         created=paths_created(before.runs),
         elsewhere=made_elsewhere(before.runs),
-        controls=controls,
-        seed=seed + value,
-        override=True,
-        spared=spared,
-        arm=name,
-        patched=patched,
+        arm=arm.name,
+        patched=patched or {},
         level="auto" if deep else "loss",
     )
-    arm = Arm(
-        name=name,
-        controls=made.under.names,
-        runs=(),
-        patched=bool(patched) and not fixes,
-        fixes=fixes,
+    user = users_environment()
+    seed += arm.value
+    under = under_controls(arm.controls, seed, override=True, user=user, spared=arm.spared)
+    made = plan(entry, settings, folder, observer, output, request, under)
+    arm = replace(
+        arm,
+        controls=under.names,
+        patched=bool(patched) and not arm.fixes,
         in_place=patched is not None,
         renewed=made.renewed,
-        reason=reason,
-        value=value,
-        reference=reference,
-        spared=spared,
     )
 
     def keep(done: tuple[RunRecord, ...]) -> None:
@@ -195,12 +178,7 @@ def record_operands(
     """
     folder = folder.absolute()
     before = record.read(folder)
-    made = plan(
-        entry,
-        settings,
-        folder,
-        observer,
-        output,
+    request = Request(
         runs=1,
         steps=like.iterations,
         level="op",
@@ -211,6 +189,7 @@ def record_operands(
         arm=ARM,
         told={"values": wanted},
     )
+    made = plan(entry, settings, folder, observer, output, request)
     try:
         # the record names no run that was made for its values
         record_runs(made, lambda _: None)

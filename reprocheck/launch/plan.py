@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,28 +31,48 @@ from reprocheck.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
-    """The settings that all runs of a pair share.
+class Request:
+    """Some runs to make.
 
-    real_folder    `folder` without links, as it was before the runs
-    scratch        the folder that holds the TMPDIR of each run
-    hidden         the folder in which reprocheck itself writes
     runs, steps    how many runs, and how many iterations each
-    level, inside  the level of recording, from iteration `begin` on, and the module to record;
-                   `portable`: with hashes that any interpreter can make
+    level, inside  the level of recording, from iteration `begin` on, and the module to record
+    portable       whether what is recorded has hashes that any interpreter can make
     elsewhere      files outside of the working directory that earlier runs made and later ones
                    read, masked
     created        paths in the working directory that earlier runs created, nearest to the root
                    first; None for the first runs
-    under          the controls that are on
-    since          when the first of the runs was planned, in Unix seconds
     arm            name of the arm of the search that the runs belong to, empty for those of the
                    check and of its deeper pairs
     numbered       whether the runs lie in `run-N`, whatever level is recorded
     told           settings for the recorder beyond those of any check
+    patched        files (absolute paths), each with the file that Python is given instead
+    """
+
+    runs: int
+    steps: int | None
+    level: str = "loss"
+    inside: str = ""
+    begin: int = 1
+    portable: bool = False
+    created: Sequence[str] | None = None
+    elsewhere: Sequence[str] = ()
+    arm: str = ""
+    numbered: bool = False
+    told: Mapping[str, object] = field(default_factory=dict)
+    patched: Mapping[Path, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan(Request):
+    """The runs of a request, with the settings that all of them share.
+
+    real_folder    `folder` without links, as it was before the runs
+    scratch        the folder that holds the TMPDIR of each run
+    hidden         the folder in which reprocheck itself writes
+    under          the controls that are on
+    since          when the first of the runs was planned, in Unix seconds
     renewed        whether no copy of the working directory can be made, so that it is restored
                    after each run instead
-    patched        files (absolute paths), each with the file that Python is given instead
     """
 
     entry: EntryPoint
@@ -66,21 +86,9 @@ class Plan:
     output: Output | None
     names: tuple[str, str, str]
     lock: Any
-    runs: int
-    steps: int | None
-    level: str
-    inside: str
-    created: Sequence[str] | None
     since: float
-    elsewhere: Sequence[str] = ()
-    begin: int = 1
-    portable: bool = False
     under: Under = field(default_factory=Under)
-    arm: str = ""
-    numbered: bool = False
-    told: Mapping[str, object] = field(default_factory=dict)
     renewed: bool = False
-    patched: Mapping[Path, Path] = field(default_factory=dict)
 
     @property
     def copies(self) -> bool:
@@ -224,42 +232,23 @@ def plan(
     folder: Path,
     observer: Observer,
     output: Output | None,
-    *,
-    runs: int,
-    steps: int | None,
-    level: str = "loss",
-    inside: str = "",
-    created: Sequence[str] | None = None,
-    elsewhere: Sequence[str] = (),
-    controls: Sequence[str] | None = None,
-    seed: int | None = None,
-    override: bool = False,
-    spared: Sequence[str] = (),
-    arm: str = "",
-    patched: Mapping[Path, Path] | None = None,
-    begin: int = 1,
-    portable: bool = False,
-    told: Mapping[str, object] | None = None,
-    numbered: bool = False,
+    request: Request,
+    under: Under | None = None,
 ) -> Plan:
     """Return the plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
     removed after them.
 
-    `controls` and `seed` are those of the settings where they are not given; with `override` they
-    win over what the user set. Raises ControlError where the user's environment stands against a
-    control.
+    `under` are the controls; without them those of the settings. Raises ControlError where the
+    user's environment stands against a control.
     """
     cwd = Path.cwd()
-    under = under_controls(
-        settings.controls if controls is None else controls,
-        settings.seed if seed is None else seed,
-        override=override,
-        user=users_environment(),
-        spared=spared,
-    )
+    if under is None:
+        user = users_environment()
+        under = under_controls(settings.controls, settings.seed, override=False, user=user)
     with interrupts.waiting():  # what is made is known to the next command
         scratch = make_scratch(folder, cwd)
     made = Plan(
+        **{name.name: getattr(request, name.name) for name in fields(request)},
         entry=entry,
         settings=settings,
         folder=folder,
@@ -271,22 +260,10 @@ def plan(
         output=_output(settings, output),
         names=identity(),
         lock=threading.RLock(),
-        runs=runs,
-        steps=steps,
-        level=level,
-        inside=inside,
-        created=created,
-        elsewhere=elsewhere,
         since=time.time(),
         under=under,
-        arm=arm,
-        patched=patched or {},
-        begin=begin,
-        portable=portable,
-        told=told or {},
-        numbered=numbered,
     )
-    again = created is not None and settings.workdir != "copy"
+    again = request.created is not None and settings.workdir != "copy"
     return replace(
         made, renewed=again and under.copies and not has_room(cwd, made.not_copied(), folder)
     )

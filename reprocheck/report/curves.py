@@ -140,21 +140,23 @@ def gaps(
     """
     import numpy as np
 
-    b, counts = _window(reference.losses, first, last)
-    a, others = _window(other.losses, first, last)
+    expected, counts = _window(reference.losses, first, last)
+    values, others = _window(other.losses, first, last)
     size = min(len(counts), len(others))
-    usable = (counts[:size] == others[:size]) & (counts[:size] > 0)
-    b = b[: int(counts[:size].sum())][np.repeat(usable, counts[:size])]
-    a = a[: int(others[:size].sum())][np.repeat(usable, others[:size])]
+    counts, others = counts[:size], others[:size]
+    usable = (counts == others) & (counts > 0)
+    expected = expected[: int(counts.sum())][np.repeat(usable, counts)]
+    values = values[: int(others.sum())][np.repeat(usable, others)]
     where = np.flatnonzero(usable)
-    a, b = _ordered(
-        a, b, np.repeat(where + first, counts[where]), {*reference.unordered, *other.unordered}
-    )
+    iteration_of = np.repeat(where + first, counts[where])
+    unordered = {*reference.unordered, *other.unordered}
+    values, expected = _ordered(values, expected, iteration_of, unordered)
     difference, allowed = np.full(last - first + 1, np.nan), np.full(last - first + 1, np.nan)
     with np.errstate(all="ignore"):
-        d, most = np.abs(a - b), tolerance.atol + tolerance.rtol * np.abs(b)
-        worst = _worst(d - most, counts[where])
-    difference[where], allowed[where] = d[worst], most[worst]
+        apart = np.abs(values - expected)
+        most = tolerance.atol + tolerance.rtol * np.abs(expected)
+        worst = _worst(apart - most, counts[where])
+    difference[where], allowed[where] = apart[worst], most[worst]
     return _finite(difference), _finite(allowed)
 
 

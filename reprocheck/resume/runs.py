@@ -21,7 +21,7 @@ from reprocheck.launch import cleanup, discard, publish
 from reprocheck.launch.check import record_of
 from reprocheck.launch.observer import Teller
 from reprocheck.launch.operation import operation
-from reprocheck.launch.plan import Plan, plan
+from reprocheck.launch.plan import Plan, Request, plan
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.runs import one_run
 from reprocheck.launch.tree import refuse_wide_folder
@@ -113,18 +113,14 @@ def recorded(
         refuse_wide_folder(Path.cwd(), entry)
         elsewhere = Elsewhere(asked.pattern)
         elsewhere.refuse()
-        continued = plan(
-            entry,
-            settings,
-            folder.absolute(),
-            teller,
-            teller.output,
+        request = Request(
             runs=0,  # how many there are is known at the end
             steps=asked.within,
             level="module",
             numbered=True,
             told={**asked.told(), **_keeping(folder, asked, model.CONTINUED)},
         )
+        continued = plan(entry, settings, folder.absolute(), teller, teller.output, request)
         try:
             runs = Runs(continued, asked, elsewhere, record_of(continued), _empty(asked))
             with operation("keeping what was recorded"), interrupts.interrupting():

@@ -41,6 +41,7 @@ def repair(
     from reprocheck import launch
     from reprocheck.fixes.edits.difference import difference
     from reprocheck.fixes.patched_files import PATCH, SOURCES, written
+    from reprocheck.model import Arm
     from reprocheck.wording import progress
 
     if not _confirmed(check) or _decided(check, folder):
@@ -59,14 +60,13 @@ def repair(
     if missing > 0:
         reason = Reason(key="patch")
         teller.arm(ARM, progress.patched(reason, sorted(map(str, changed))), missing)
+        name = f"{len(check.record.arms) + 1}-{ARM}"
+        arm = Arm(name=name, controls=check.record.controls, runs=(), reason=reason)
         launch.record_arm(
-            *(entry, settings, folder, teller),
-            name=f"{len(check.record.arms) + 1}-{ARM}",
-            controls=check.record.controls,
+            *(entry, settings, folder, teller, arm),
             seed=settings.seed,
             runs=missing,
             steps=settings.steps,
-            reason=reason,
             patched=written(changed, folder / "arms" / SOURCES),
             output=teller.output,
             enough=partial(_decided, check, folder),

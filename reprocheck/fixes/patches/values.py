@@ -66,15 +66,7 @@ def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit
     """Return a constant for the part of a seed that is another in each run; none for the whole of
     one that several ranks are given.
     """
-    value: cst.BaseExpression | None = given
-    if isinstance(given, cst.Name):
-        # what the text gives the variable once, else on the line where the finding saw it change
-        value = tree.value_of(given)
-        line = finding.evidence.get("drawn_in", "")
-        if value is None:
-            assignments = filter(None, map(tree.assignment_to, tree.binds(given.value)))
-            values = (one.value for one in assignments if str(tree.line(one)) == line)
-            value = next(values, None)
+    value = _given_value(tree, finding, given)
     bound = [one.target for one in of_kind(inside(given), cst.NamedExpr)]
     holders = [one.value for one in of_kind([given, *bound], cst.Name)]
     if value is None or not _are_seeds_alone(tree, holders):
@@ -89,6 +81,23 @@ def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit
     if number is value and "ranks" in finding.evidence:
         return None
     return _zero(tree, number)
+
+
+def _given_value(
+    tree: Tree, finding: Finding, given: cst.BaseExpression
+) -> cst.BaseExpression | None:
+    """Return the expression of a seed; of a variable what the text gives it once, else on the line
+    where the finding saw it change.
+    """
+    if not isinstance(given, cst.Name):
+        return given
+    value = tree.value_of(given)
+    if value is not None:
+        return value
+    line = finding.evidence.get("drawn_in", "")
+    assignments = filter(None, map(tree.assignment_to, tree.binds(given.value)))
+    values = (one.value for one in assignments if str(tree.line(one)) == line)
+    return next(values, None)
 
 
 def _zero(tree: Tree, number: cst.CSTNode, line: int = 0) -> Edit | None:

@@ -20,7 +20,7 @@ from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
-from reprocheck.scan.steps import Call, Condition, Step
+from reprocheck.scan.steps import Call, Condition, Step, Store
 from reprocheck.scan.values import Either, Instance, Items, Made, Part, Value, literal, reached
 from reprocheck.scan.vocabulary import names, pattern, words
 
@@ -303,22 +303,10 @@ def are_replaced(order: Order, layer: Call) -> bool:
     if not asked.isdisjoint({"resume", "resume_training"}):
         return True
     comes_later = partial(order.is_before, layer)
-    # A checkpoint is loaded where the weights are drawn: under no other conditions, or in the two
-    # branches of one question.
-    loads = filter(comes_later, order.methods(*_LOADS))
-    others = [set(load.conditions) - own for load in loads]
-    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
-    opposites = (replace(branch, taken=not branch.taken) for branch in branches)
-    if set() in others or not branches.isdisjoint(opposites):
+    if _are_loaded(own, filter(comes_later, order.methods(*_LOADS))):
         return True
-    for store in order.stores():
-        # `layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own
-        filled = store.target
-        if isinstance(filled, Part) and store.name.endswith(".weight.data"):
-            filled = filled.whole
-        is_of_weight = store.name.endswith((".weight", ".weight.data"))
-        if is_of_weight and filled is layer.result and comes_later(store):
-            return True
+    if any(_stores_weight(store, layer) and comes_later(store) for store in order.stores()):
+        return True
     later = list(filter(comes_later, order.flow(layer.result)))
     for step in later:
         if step.method in _FILLERS and own.issuperset(step.conditions):
@@ -326,6 +314,26 @@ def are_replaced(order: Order, layer: Call) -> bool:
             if tensor is not None and _OVERRIDDEN.isdisjoint(keys(tensor.origin())):
                 return True
     return _are_drawn_again(order, layer, later)
+
+
+def _are_loaded(own: set[Condition], loads: Iterable[Step]) -> bool:
+    """Return whether a checkpoint is loaded wherever the weights are drawn: under no other
+    conditions, or in the two branches of one question.
+    """
+    others = [set(load.conditions) - own for load in loads]
+    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
+    opposites = (replace(branch, taken=not branch.taken) for branch in branches)
+    return set() in others or not branches.isdisjoint(opposites)
+
+
+def _stores_weight(store: Store, layer: Call) -> bool:
+    """Return whether an assignment gives a layer another weight, as `layer.weight =
+    nn.Parameter(...)`: where that is drawn, it is a draw of its own.
+    """
+    target = store.target
+    if isinstance(target, Part) and store.name.endswith(".weight.data"):
+        target = target.whole
+    return store.name.endswith((".weight", ".weight.data")) and target is layer.result
 
 
 def keys(values: Iterable[Value]) -> set[str | None]:

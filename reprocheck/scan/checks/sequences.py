@@ -288,25 +288,32 @@ def is_kept(body: _Body) -> Use | None:
     for part in body.parts:
         match part:
             case ast.Yield() | ast.YieldFrom():
-                # What a generator function gives is used where the program goes over it; a library
-                # that does so keeps the order
-                place = consumer(body.order, body.loop)
-                if body.depth > _DEEPEST or place is None:
-                    return Use(body.loop, False, HANDED_ON)
-                if isinstance(place, Loop):
-                    return _of_loop(body.order, place, body.depth + 1)
-                return decided(body.order, cast(Call, place).result, body.depth + 1)
+                return _yielded(body)
             case ast.Call(func=ast.Attribute(attr="put"), args=[_, _, *_]):
                 continue  # of a database: under a key
             case ast.Call(func=ast.Attribute(attr=method)) if _FILLS.match(method):
                 return Use(body.loop, False, "its elements are put somewhere in that order")
             case ast.Call(func=ast.Attribute(attr=method, value=grown)) if method in _GROWS:
-                if _is_collected(body.order, body.loop, body.node, grown):
-                    return Use(body.loop, False, "its elements are collected in that order")
+                pass
             case ast.AugAssign(target=grown, op=ast.Add(), value=ast.List() | ast.ListComp()):
-                if _is_collected(body.order, body.loop, body.node, grown):
-                    return Use(body.loop, False, "its elements are collected in that order")
+                pass
+            case _:
+                continue
+        if _is_collected(body.order, body.loop, body.node, grown):
+            return Use(body.loop, False, "its elements are collected in that order")
     return None
+
+
+def _yielded(body: _Body) -> Use | None:
+    """Return the use of what a generator function gives: it is used where the program goes over it;
+    a library that does so keeps the order.
+    """
+    place = consumer(body.order, body.loop)
+    if body.depth > _DEEPEST or place is None:
+        return Use(body.loop, False, HANDED_ON)
+    if isinstance(place, Loop):
+        return _of_loop(body.order, place, body.depth + 1)
+    return decided(body.order, cast(Call, place).result, body.depth + 1)
 
 
 def _is_collected(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, grown: ast.expr) -> bool:
