@@ -47,8 +47,9 @@ AROUND = 5
 
 
 def kept(check: Check, most: int) -> Sequence[int] | None:
-    """Return the iterations (from 1) that are kept so that at most about `most` values are; None
-    for all.
+    """Return the iterations (from 1) that are kept so that at most about `most` values are.
+
+    None for all.
     """
     longest = max((run.longest for run in check.runs), default=0)
     values = sum(run.recorded_losses for run in check.runs)

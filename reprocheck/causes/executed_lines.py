@@ -171,8 +171,9 @@ def _holding(body: Sequence[ast.stmt], line: int) -> ast.stmt | None:
 
 
 def _holding_one(blocks: Sequence[list[ast.stmt]], line: int) -> list[ast.stmt]:
-    """Return the block that holds a line; empty if no block does, as for the condition of an
-    `if`.
+    """Return the block that holds a line.
+
+    Empty if no block does, as for the condition of an `if`.
     """
     return next((block for block in blocks if _holding(block, line)), [])
 

@@ -75,8 +75,9 @@ def _ran(check: Check, folder: Path, rung: Rung | None) -> Sequence[Ran]:
 
 
 def _before(rung: Rung | None, ran: Sequence[Ran]) -> int | None:
-    """Return the offset in the trace at which the first difference was recorded; None if it is not
-    known.
+    """Return the offset in the trace at which the first difference was recorded.
+
+    None if it is not known.
     """
     if rung is None:
         return None

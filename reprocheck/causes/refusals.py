@@ -101,8 +101,9 @@ def of_run(run: Run) -> Refusal | None:
 
 
 def parse(text: str) -> Refusal | None:
-    """Return the error of deterministic mode in the last lines of stderr; None for any other
-    error.
+    """Return the error of deterministic mode in the last lines of stderr.
+
+    None for any other error.
     """
     for pattern, name, framework in _PATTERNS:
         errors = list(pattern.finditer(text))

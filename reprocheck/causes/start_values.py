@@ -66,8 +66,9 @@ def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
 
 
 def _first(check: Check) -> Given | None:
-    """Return the differing argument or variable on the first rung; None for two separate
-    recordings.
+    """Return the differing argument or variable on the first rung.
+
+    None for two separate recordings.
     """
     rung = check.first_rung
     if rung is None or check.record.compared:

@@ -126,8 +126,9 @@ class UserCode:
         return next(map(self._of_call, made), line)
 
     def seed_made_of(self, line: SourceLine) -> SourceLine | None:
-        """Return the line that makes a seed from what is called on a line; None if there is
-        none.
+        """Return the line that makes a seed from what is called on a line.
+
+        None if there is none.
         """
         for one in seeds(self.program):
             if any(is_at(self._of_call(call), line) for call in one.of):

@@ -15,8 +15,9 @@ MORE_MEMORY = (
 
 
 class Interrupted(Exception):  # noqa: N818 - an event, not an error
-    """Report that the user or the system (SIGTERM) ended the check. `kept`: says what was kept of
-    it.
+    """Report that the user or the system (SIGTERM) ended the check.
+
+    `kept`: says what was kept of it.
 
     This is no KeyboardInterrupt, because typer handles that one itself.
     """

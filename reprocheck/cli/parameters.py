@@ -163,8 +163,9 @@ def _with_default(text: str) -> str:
 
 
 class RunCommand(OneCommand):
-    """Parse a command whose own options end at the user's command: at a script, `-m` or `--`. Later
-    words are not parsed.
+    """Parse a command whose own options end at the user's command: at a script, `-m` or `--`.
+
+    Later words are not parsed.
     """
 
     usage: tuple[str, ...] = (

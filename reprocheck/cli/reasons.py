@@ -83,8 +83,9 @@ def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
 
 
 def print_search(check: Check, out: Stream, *, every: bool) -> None:
-    """Print what the search over controls found, how sure the result is, and what was tried; all
-    overrides if `every`.
+    """Print what the search over controls found, how sure the result is, and what was tried.
+
+    All overrides if `every`.
     """
     search = check.search
     if search is None:

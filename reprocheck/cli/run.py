@@ -177,8 +177,9 @@ def _behind_script(words: Mapping[str, object]) -> Iterator[str]:
 
 
 def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
-    """Return the setting `python` for these words. If a command names its own interpreter, only the
-    flag `--python` counts, and is refused.
+    """Return the setting `python` for these words.
+
+    If a command names its own interpreter, only the flag `--python` counts, and is refused.
     """
     typed = any(
         setting.name == "python" and setting.origin.startswith("--") for setting in held.provenance
@@ -209,8 +210,10 @@ def _record(
     search: bool,
     values: bool,
 ) -> Check:
-    """Run and explain the check, and return it. What only the verdict and the report need is loaded
-    while the first run is under way, and what draws pictures while a difference is explained.
+    """Run and explain the check, and return it.
+
+    What only the verdict and the report need is loaded while the first run is under way, and what
+    draws pictures while a difference is explained.
     """
     import threading
 

@@ -52,8 +52,9 @@ def state_said(check: Check) -> str:
 
 
 def environment_said(check: Check) -> list[str]:
-    """Return sentences on facts that differ between runs; none for two recordings, whose
-    differences are shown by class.
+    """Return sentences on facts that differ between runs.
+
+    None for two recordings, whose differences are shown by class.
     """
     if check.between is not None:
         return []

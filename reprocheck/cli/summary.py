@@ -44,6 +44,7 @@ def page(*, written: bool, draw: Draw) -> str | None:
 
 def print_place(check: Check, console: Console, folder: Path, written: str | None) -> None:
     """Print where the report is: the format `written`, or the traces if no report could be written.
+
     `folder`: relative to the working directory.
     """
     label, place = mark("recorded"), folder

@@ -404,8 +404,9 @@ def _columns(file: TextIO) -> int:
 
 
 def _asked_width() -> int:
-    """Return the width that the variable COLUMNS asks for; 0 if it is unset, no number, or too
-    small.
+    """Return the width that the variable COLUMNS asks for.
+
+    0 if it is unset, no number, or too small.
     """
     asked = os.environ.get("COLUMNS", "")
     return max(int(asked), NARROWEST) if asked.isdecimal() and int(asked) else 0

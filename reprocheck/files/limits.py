@@ -105,8 +105,9 @@ class Budget:
     """Of what there is too much; "" where nothing is."""
 
     def add(self, path: Path) -> None:
-        """Allow as many further bytes as the file `path` has. Raises OSError if the file does not
-        exist.
+        """Allow as many further bytes as the file `path` has.
+
+        Raises OSError if the file does not exist.
         """
         self.name = path.name
         self.left += path.stat().st_size

@@ -95,8 +95,9 @@ def fixed_number(line: SourceLine | None) -> str:
 
 
 def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> ControlFix | None:
-    """Return the change of the script that has the effect of a control; None if none is known for
-    these frameworks.
+    """Return the change of the script that has the effect of a control.
+
+    None if none is known for these frameworks.
     """
     fixes = controls.control(name).fix
     keys = _keys((*frameworks, PYTHON), device)

@@ -38,8 +38,9 @@ LONGEST = 120
 
 
 def of_found_state(check: Check) -> FoundState | None:
-    """Return the first log line of a later run on found state that run 1 lacks; None if there is
-    none.
+    """Return the first log line of a later run on found state that run 1 lacks.
+
+    None if there is none.
     """
     if check.folder is None or len(check.runs) < 2:
         return None

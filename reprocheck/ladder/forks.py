@@ -94,8 +94,9 @@ def _fork(work: Callable[[_Item], _Result], share: Sequence[_Item]) -> _Fork:
 
 
 def shown_by(pair: Pair) -> str:
-    """Return the option that shows a forward pass hidden in a compiled function; "" if nothing is
-    hidden.
+    """Return the option that shows a forward pass hidden in a compiled function.
+
+    "" if nothing is hidden.
     """
     # what the recorder names as the place of what it could not record inside a function that
     # TensorFlow compiled

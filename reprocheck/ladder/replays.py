@@ -70,8 +70,9 @@ class _UnknownError(Exception):
 
 
 def replay_of(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
-    """Return a replay of the operation that makes the first difference; None if no operation makes
-    it.
+    """Return a replay of the operation that makes the first difference.
+
+    None if no operation makes it.
     """
     if check.record.compared:
         # what differs between two places need not be noise at either of them

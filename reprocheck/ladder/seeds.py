@@ -173,8 +173,9 @@ def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Gen
 
 
 def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:
-    """Return the line that gave one of the generators another seed in each run; "" if there is
-    none.
+    """Return the line that gave one of the generators another seed in each run.
+
+    "" if there is none.
     """
     return next((one.line for one in _concerned(seeded, names) if not one.equal), "")
 

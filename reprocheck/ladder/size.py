@@ -118,8 +118,9 @@ def _elements(side: Sketched) -> list[float]:
 
 
 def _share(distance: float, scale: float) -> float:
-    """Return a distance divided by a scale; 0 if the scale is 0, because then only signs of zeros
-    differ.
+    """Return a distance divided by a scale.
+
+    0 if the scale is 0, because then only signs of zeros differ.
     """
     if not scale:
         return 0.0

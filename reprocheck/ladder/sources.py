@@ -191,8 +191,9 @@ class Sources:
 
 
 def _cells(path: Path) -> dict[str, str]:
-    """Return number -> text of the code cells of a notebook, in order; empty if it cannot be
-    read.
+    """Return number -> text of the code cells of a notebook, in order.
+
+    Empty if it cannot be read.
     """
     from reprocheck.files.source_text import UnreadableError, code_cells, split
 
@@ -209,8 +210,9 @@ def _cells(path: Path) -> dict[str, str]:
 
 
 def numbered(name: str) -> tuple[str, int]:
-    """Return the file and the cell number of a name such as `train.ipynb:cell 3`; 0 if it is no
-    cell.
+    """Return the file and the cell number of a name such as `train.ipynb:cell 3`.
+
+    0 if it is no cell.
     """
     file, _, number = name.partition(CELL)
     if not number.isdecimal():

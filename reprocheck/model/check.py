@@ -106,8 +106,9 @@ class Check:
 
     @property
     def first_rung(self) -> Rung | None:
-        """The first rung of the ladder that differs; None if none differs, or no ladder was
-        made.
+        """The first rung of the ladder that differs.
+
+        None if none differs, or no ladder was made.
         """
         return self.ladder.first_rung if self.ladder else None
 

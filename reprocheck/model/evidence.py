@@ -358,15 +358,17 @@ def generators_of(evidence: Evidence | None) -> Generators:
 
 
 def class_of(evidence: Evidence | None) -> str:
-    """Return the class of the module that draws random numbers or returns something else; "" if
-    none.
+    """Return the class of the module that draws random numbers or returns something else.
+
+    "" if none.
     """
     return evidence.class_ if isinstance(evidence, StateDiffers | CallDiffers) else ""
 
 
 def seed_line(evidence: Evidence | None) -> str:
-    """Return the line (`file:line`) that seeded the generator behind a difference; "" if none
-    did.
+    """Return the line (`file:line`) that seeded the generator behind a difference.
+
+    "" if none did.
     """
     if isinstance(evidence, BatchDiffers):
         return evidence.seed_line

@@ -89,8 +89,9 @@ class Series:
         return self.numbers.values[number - 1]
 
     def step(self, number: int) -> float | None:
-        """Return the position of value `number` (from 1) on the tracker's axis; None if none was
-        given.
+        """Return the position of value `number` (from 1) on the tracker's axis.
+
+        None if none was given.
         """
         step = self.steps[number - 1]
         if isnan(step):
@@ -360,8 +361,9 @@ class Run:
 
     @property
     def failed_at(self) -> str:
-        """The user's `file:line` at which an exception ended the first failed process; "" if
-        unknown.
+        """The user's `file:line` at which an exception ended the first failed process.
+
+        "" if unknown.
         """
         return next((one.failed_at for one in self.processes if one.failed_at), "")
 

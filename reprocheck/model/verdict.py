@@ -197,8 +197,9 @@ class SeriesComparison:
 
     @property
     def unequal_from(self) -> int:
-        """The iteration in which the first value was reported that is not equal in every bit; 0 if
-        all values are equal.
+        """The iteration in which the first value was reported that is not equal in every bit.
+
+        0 if all values are equal.
         """
         return self.first_unequal.iteration if self.first_unequal else 0
 

@@ -152,8 +152,9 @@ def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
 
 
 def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> T:
-    """Return the JSON `data` of the file `path` as an object of the class `kind`. Raises
-    ReportError.
+    """Return the JSON `data` of the file `path` as an object of the class `kind`.
+
+    Raises ReportError.
 
     strict  whether a value must have the declared type, so that "1" is no number
     """

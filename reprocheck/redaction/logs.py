@@ -203,8 +203,10 @@ _CREDENTIALS = re.compile(rf"://[^{re.escape(END_OF_AUTHORITY)}]{{1,{LONGEST_AUT
 
 
 def _standing_alone(name: str, as_path: bool) -> re.Pattern[str]:
-    """Return a name where it is a whole word; a path where it is no end of a longer one. What may
-    not stand before it is asked last: a pattern that begins with text is found much faster.
+    """Return a name where it is a whole word; a path where it is no end of a longer one.
+
+    What may not stand before it is asked last: a pattern that begins with text is found much
+    faster.
     """
     name = re.escape(name)
     behind, before = r"(?![^\W_]|_)", rf"(?<![^\W_]{name})"

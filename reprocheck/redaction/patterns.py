@@ -81,6 +81,7 @@ def is_card(found: str) -> bool:
 
 def is_address(found: str) -> bool:
     """Return whether numbers behind a name (`blocks.0.10.23.13.197`) can hold an IPv4 address.
+
     Nothing says which four of them it would be, so that all of them are taken for it; small ones
     alone are indices of nested modules (`stages.0.1.0.2`).
     """

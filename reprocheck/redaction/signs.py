@@ -42,8 +42,10 @@ _EIGHTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a search in a text. `places`: bytes of the lines that may hold one of the
-    words; `named`: whether the text holds one of the names.
+    """The result of a search in a text.
+
+    `places`: bytes of the lines that may hold one of the words; `named`: whether the text holds one
+    of the names.
     """
 
     places: Places

@@ -347,8 +347,9 @@ def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
 
 
 def _positive(series: Iterable[Array]) -> list[float]:
-    """Return the smallest and largest value above zero of several arrays; empty if there is
-    none.
+    """Return the smallest and largest value above zero of several arrays.
+
+    Empty if there is none.
     """
     import numpy as np
 

@@ -46,8 +46,9 @@ def compared_again(check: Check, options: str) -> str:
 
 
 def without_files(check: Check, files: Sequence[str], options: str) -> str:
-    """Return the command of `again` with each run starting after the removal of these files; "" if
-    a shell cannot start it, or the user started it already.
+    """Return the command of `again` with each run starting after the removal of these files.
+
+    "" if a shell cannot start it, or the user started it already.
 
     `files` are absolute masked paths, as in the record.
     """

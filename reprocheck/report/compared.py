@@ -142,8 +142,9 @@ def next_command(check: Check) -> tuple[str, str]:
 
 
 def what_was_compared(check: Check) -> Section | None:
-    """Return the section on two recordings and how their environments and sources differ; None if
-    this check made its runs itself.
+    """Return the section on two recordings and how their environments and sources differ.
+
+    None if this check made its runs itself.
     """
     if check.between is None:
         return None

@@ -31,8 +31,9 @@ def names(controls: Iterable[str]) -> str:
 
 
 def control_class(name: str) -> str:
-    """Return the class of a control: `same numbers`, `same training` or `alters the training`;
-    empty for a name that no longer exists.
+    """Return the class of a control: `same numbers`, `same training` or `alters the training`.
+
+    Empty for a name that no longer exists.
     """
     return next((entry.control_class for entry in _entries(name)), "")
 
@@ -231,7 +232,8 @@ def _tried_arms(search: Search) -> Table:
 
 
 def controls_in_runs(check: Check) -> Section | None:
-    """Return the section on the controls that were on, their actions, and those that could not act;
+    """Return the section on the controls that were on, their actions, and those that could not act.
+
     None if there is nothing to say.
     """
     if not any_shown(check):

@@ -83,8 +83,9 @@ class Format:
     picture: bool = False
 
     def render(self, check: Check) -> bytes:
-        """Return the whole file. No clock, no environment, no network: the same bytes for the same
-        check.
+        """Return the whole file.
+
+        No clock, no environment, no network: the same bytes for the same check.
         """
         return b"".join(self.chunks(Sheet(check)))
 

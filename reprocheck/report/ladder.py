@@ -69,8 +69,9 @@ def _blocks(check: Check, ladder: Ladder) -> Iterator[Block]:
 
 
 def rows_of(check: Check) -> tuple[RungRow, ...]:
-    """Return a row for each rung, with the cause in the row that it explains; none without a
-    ladder.
+    """Return a row for each rung, with the cause in the row that it explains.
+
+    None without a ladder.
     """
     if check.ladder is None:
         return ()

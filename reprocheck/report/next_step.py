@@ -37,8 +37,9 @@ def command(check: Check) -> str:
 
 
 def _allowed_difference(check: Check) -> Step | None:
-    """Return the next step if the checks pass but the runs differ later or in bits; None if the
-    cause is confirmed, or nothing is known of the difference.
+    """Return the next step if the checks pass but the runs differ later or in bits.
+
+    None if the cause is confirmed, or nothing is known of the difference.
     """
     verdict = check.verdict
     confirmed = any(cause.confidence == "confirmed" for cause in check.causes)

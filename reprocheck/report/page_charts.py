@@ -30,8 +30,9 @@ _SAMPLE, _BETWEEN, _ROW = 26, 14, 18
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """A curve: one value for each x, NaN where there is none. `label`: "" for no entry in the
-    legend.
+    """A curve: one value for each x, NaN where there is none.
+
+    `label`: "" for no entry in the legend.
     """
 
     label: str

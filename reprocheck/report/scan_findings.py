@@ -24,8 +24,9 @@ MEANS = "A finding can make runs differ; only the runs show whether it does."
 
 
 def what_the_source_shows(check: Check) -> Section | None:
-    """Return the section on the findings of the scan, a row for each place; None if nothing was
-    scanned.
+    """Return the section on the findings of the scan, a row for each place.
+
+    None if nothing was scanned.
     """
     scan = check.scan
     if scan is None:

@@ -113,8 +113,9 @@ def fact(value: object) -> str:
 
 
 def more(number: int, file: str, noun: str, nouns: str = "") -> str:
-    """Return a sentence on left out rows: `3 more rows in report.json.`; empty if none is left
-    out.
+    """Return a sentence on left out rows: `3 more rows in report.json.`.
+
+    Empty if none is left out.
     """
     if number <= 0:
         return ""

@@ -207,8 +207,9 @@ def _without_place(
 def checked(
     entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
 ) -> ResumeCheck:
-    """Record the continued and the resumed runs in `folder` and return the check. Raises what
-    `recorded` raises.
+    """Record the continued and the resumed runs in `folder` and return the check.
+
+    Raises what `recorded` raises.
     """
     then = partial(_with_cause, folder, teller) if asked.explain else None
     recorded(entry, settings, folder, teller, asked, then)

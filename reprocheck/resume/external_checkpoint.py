@@ -37,8 +37,9 @@ def absolute(pattern: str, cwd: Path) -> str:
 
 
 class Elsewhere:
-    """The files outside of the working directory that match a checkpoint pattern; none if the
-    pattern lies in the working directory.
+    """The files outside of the working directory that match a checkpoint pattern.
+
+    None if the pattern lies in the working directory.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -95,8 +96,9 @@ class Elsewhere:
 
 
 def _below(pattern: str) -> Iterator[Path]:
-    """Yield the paths that begin as a pattern does, and all below them; nothing for an empty
-    pattern.
+    """Yield the paths that begin as a pattern does, and all below them.
+
+    Nothing for an empty pattern.
     """
     if not pattern:
         return

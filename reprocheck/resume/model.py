@@ -371,8 +371,9 @@ class Repair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReportedPair:
-    """The values that both runs report after an iteration of the resumed run; None if a side
-    reports fewer values there.
+    """The values that both runs report after an iteration of the resumed run.
+
+    None if a side reports fewer values there.
     """
 
     iteration: int

@@ -135,8 +135,9 @@ def _texts(nodes: Sequence[ast.expr]) -> list[str]:
 
 
 def _taken(call: ast.Call, trees: Trees, name: str) -> str:
-    """Return the kind of value that an option of argparse, click or typer takes; "" for a
-    number.
+    """Return the kind of value that an option of argparse, click or typer takes.
+
+    "" for a number.
     """
     keywords = {str(one.arg): ast.unparse(one.value) for one in call.keywords}
     action, kind = keywords.get("action", ""), keywords.get("type", "")

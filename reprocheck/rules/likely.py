@@ -77,8 +77,9 @@ def is_vague(cause: Cause | StaticFinding) -> bool:
 
 
 def place_of(control: str, code: str) -> int | None:
-    """Return the rank of a control among those that can remove a cause, 0 for the nearest; None if
-    it cannot remove the cause.
+    """Return the rank of a control among those that can remove a cause, 0 for the nearest.
+
+    None if it cannot remove the cause.
     """
     names = table().causes.get(code, ())
     if control not in names:
@@ -116,8 +117,9 @@ def draws(code: str) -> bool:
 
 
 def shown_by(control: str) -> tuple[str, ...]:
-    """Return what shows that a control had an effect, see `acts` in `likely.toml`; empty if the
-    control itself reports it.
+    """Return what shows that a control had an effect, see `acts` in `likely.toml`.
+
+    Empty if the control itself reports it.
     """
     return table().acts.get(control, ())
 

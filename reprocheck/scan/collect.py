@@ -42,7 +42,8 @@ def module_name(path: Path) -> tuple[str, bool]:
 
 @cache
 def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None:
-    """Return the file of a module of the user's that `import name` means in a file of `folder`;
+    """Return the file of a module of the user's that `import name` means in a file of `folder`.
+
     None for a library's.
 
     roots    the folders from which the importing file was itself imported: those of the programs,
@@ -173,8 +174,9 @@ class Read:
         return Source(path=self.file.path, shown=self.shown, content=self._content)
 
     def _content(self) -> bytes:
-        """Return the content of the file. Raises UnreadableError if it has changed since it was
-        read.
+        """Return the content of the file.
+
+        Raises UnreadableError if it has changed since it was read.
         """
         data = _bytes(self.file)
         if _digest(self.file, data) != self.digest:
@@ -203,8 +205,9 @@ class Collection:
     left: int = MOST_IMPORTED
 
     def add(self, file: File) -> Read | None:
-        """Read a file and return it; None if it is already known, cannot be read or exceeds the
-        limit.
+        """Read a file and return it.
+
+        None if it is already known, cannot be read or exceeds the limit.
         """
         key = os.path.realpath(file.path)
         if key in self.known:

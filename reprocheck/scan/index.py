@@ -113,8 +113,9 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def within(around: ast.AST | Sequence[ast.AST] | None, *kinds: type[Node]) -> Iterator[Node]:
-    """Return the nodes of some types in a node, the node included, or in several nodes; none for
-    None.
+    """Return the nodes of some types in a node, the node included, or in several nodes.
+
+    None for None.
     """
     if isinstance(around, ast.AST):
         around = [around]

@@ -149,8 +149,9 @@ class Names:
                 yield holder, leaf.id
 
     def _agreed(self, bound: Bound) -> str | None:
-        """Return the dotted name that all meanings of a name share; None if they differ or one is
-        unknown.
+        """Return the dotted name that all meanings of a name share.
+
+        None if they differ or one is unknown.
 
         The constant `None` does not count, because it often stands for a failed `try: import`.
         """
@@ -257,7 +258,8 @@ def _holder(name: str, scope: Scope) -> Scope | None:
 
 
 def _chain(node: ast.AST) -> tuple[ast.Name | None, list[str]]:
-    """Return the first name of an expression and the parts after it, attributes and `()` for calls;
+    """Return the first name of an expression and the parts after it, attributes and `()` for calls.
+
     None if it begins with no name.
     """
     rest: list[str] = []
@@ -385,8 +387,9 @@ def _pairs(target: ast.expr, value: ast.expr | None) -> Assigned:
 
 
 def last_word(node: ast.AST) -> str:
-    """Return the last part of the name in an expression: `sort` of `rows.sort`; "" if it is no
-    name.
+    """Return the last part of the name in an expression: `sort` of `rows.sort`.
+
+    "" if it is no name.
     """
     if isinstance(node, ast.Attribute):
         return node.attr

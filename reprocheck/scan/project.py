@@ -302,8 +302,9 @@ class Project:
             module.let_go()
 
     def module(self, name: str, importer: Module) -> Module | None:
-        """Return the user's module that `import name` means in the module `importer`; None for a
-        library.
+        """Return the user's module that `import name` means in the module `importer`.
+
+        None for a library.
         """
         key = (name, str(importer.source.path.parent), importer.roots)
         if key not in self._found:

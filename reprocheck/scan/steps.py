@@ -110,8 +110,9 @@ class Step:
 
     @property
     def driver(self) -> str:
-        """Return the method of the library that calls the user's function around the step; empty if
-        none.
+        """Return the method of the library that calls the user's function around the step.
+
+        Empty if none.
         """
         return getattr(self.by, "method", "")
 

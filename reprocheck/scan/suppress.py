@@ -94,8 +94,9 @@ def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str 
 
 
 def complaint(ignore: Ignore) -> str:
-    """Return what is wrong with a comment: it names an unknown rule or suppresses nothing; empty if
-    nothing is wrong.
+    """Return what is wrong with a comment: it names an unknown rule or suppresses nothing.
+
+    Empty if nothing is wrong.
     """
     if ignore.unknown:
         said = f"there is no rule {ignore.unknown[0]}"

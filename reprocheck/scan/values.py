@@ -69,8 +69,9 @@ class Value:
 
     @property
     def name(self) -> str | None:
-        """Return the name of the value through imports and calls, as `torch.Generator()`; None if
-        unknown.
+        """Return the name of the value through imports and calls, as `torch.Generator()`.
+
+        None if unknown.
         """
         return None
 

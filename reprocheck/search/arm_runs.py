@@ -136,8 +136,9 @@ class Judged:
 
     @property
     def refusal(self) -> Refusal | None:
-        """The error of deterministic mode that ended the first failed run; None for any other
-        end.
+        """The error of deterministic mode that ended the first failed run.
+
+        None for any other end.
         """
         if self.failed is None:
             return None

@@ -120,8 +120,9 @@ class Book:
 
     @cached_property
     def _value(self) -> int:
-        """Return the highest number of a control value under which no run failed; 0 if there is
-        none.
+        """Return the highest number of a control value under which no run failed.
+
+        0 if there is none.
         """
         return max((one.value for one in self.judged if one.failed is None), default=0)
 
@@ -327,8 +328,9 @@ class Book:
     def _judged(
         self, names: tuple[str, ...], arms: list[Arm], whole: Judged | None
     ) -> Judged | None:
-        """Return what the runs of some arms say; None if the arms were interrupted before a pair
-        was made.
+        """Return what the runs of some arms say.
+
+        None if the arms were interrupted before a pair was made.
 
         A failed run needs no second run, nor does a run that is compared with the runs of `whole`.
         """
@@ -405,8 +407,9 @@ class Book:
         return max(*self._checked, self._first, 0)
 
     def _agree(self, verdict: Verdict, runs: Sequence[Run]) -> bool | None:
-        """Return whether runs agree in the searched losses or series; None if that could not be
-        decided.
+        """Return whether runs agree in the searched losses or series.
+
+        None if that could not be decided.
         """
         if self._target is not None:
             return self._target.agree(verdict, self._until)

@@ -194,8 +194,9 @@ class Experiments:
         return answer is not None and answer.agrees is False and not answer.acting([name])
 
     def first_alone(self, names: Iterable[str], why: Callable[[str], Reason]) -> tuple[str, ...]:
-        """Return the first of these controls under which alone the runs agree; empty if there is
-        none.
+        """Return the first of these controls under which alone the runs agree.
+
+        Empty if there is none.
         """
         for name in self.not_crashing(names):
             if self.agrees([name], why(name), deep=True):

@@ -42,8 +42,9 @@ class Answer:
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def acting(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the controls that acted on something; all of the given controls if that is not
-        known.
+        """Return the controls that acted on something.
+
+        All of the given controls if that is not known.
         """
         if self.acted is None:
             return frozenset(names)
@@ -236,8 +237,9 @@ class Target:
 
 
 def target_of(check: Check) -> Target | None:
-    """Return the series that is searched; None if losses differ, or no differing series makes the
-    check fail.
+    """Return the series that is searched.
+
+    None if losses differ, or no differing series makes the check fail.
     """
     row = check.verdict.failing_series(check.record.fail_on)
     if row is None or row.first_unequal is None:

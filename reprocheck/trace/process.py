@@ -253,8 +253,9 @@ def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
 
 
 def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Checked | None]:
-    """Return which losses the forward check and the backward check compare; None for a check
-    without.
+    """Return which losses the forward check and the backward check compare.
+
+    None for a check without.
 
     ends  for each iteration, the number of losses up to the end of the iteration
     """

@@ -202,8 +202,9 @@ def early(runs: Sequence[Run]) -> Iterator[RanksOfRun]:
 
 
 def _uneven(run: Run) -> UnevenRanks | None:
-    """Return the ranks by their number of recorded iterations; None if all ranks recorded the same
-    number.
+    """Return the ranks by their number of recorded iterations.
+
+    None if all ranks recorded the same number.
     """
     lengths = defaultdict(list)
     for trace in run.traces:

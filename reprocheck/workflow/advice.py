@@ -52,8 +52,9 @@ def note(check: Check, folder: Path) -> None:
 
 
 def advice(check: Check) -> Advice | None:
-    """Return advice on the first run that failed; None if no command line is known to fix the
-    failure.
+    """Return advice on the first run that failed.
+
+    None if no command line is known to fix the failure.
     """
     run = next((run for run in check.runs if run.record.ended == "failed"), None)
     if run is None:

@@ -122,8 +122,9 @@ def around(check: Check, held: Settings, first: int | None) -> int:
 
 
 def iteration_of(rung: Rung | None) -> int | None:
-    """Return the iteration of a rung at level `module`; None if the runs agree or differ only
-    later.
+    """Return the iteration of a rung at level `module`.
+
+    None if the runs agree or differ only later.
     """
     if rung is None or rung.rung == "later":
         return None

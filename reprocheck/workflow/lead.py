@@ -10,8 +10,9 @@ from reprocheck.rules import entry
 
 
 def lead_of(check: Check) -> Lead | None:
-    """Return the rung, the cause, the line and the statement that reports tell first; None without
-    a ladder.
+    """Return the rung, the cause, the line and the statement that reports tell first.
+
+    None without a ladder.
     """
     ladder = check.ladder
     if ladder is None:

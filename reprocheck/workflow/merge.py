@@ -58,8 +58,9 @@ class Node:
 
     @property
     def worlds(self) -> frozenset[int]:
-        """The numbers of ranks (world sizes) that the processes reported; 0 for one that reported
-        none.
+        """The numbers of ranks (world sizes) that the processes reported.
+
+        0 for one that reported none.
         """
         return frozenset(trace.process.world or 0 for trace in self.runs[0].traces)
 

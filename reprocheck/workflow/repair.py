@@ -95,8 +95,9 @@ def runs_made(check: Check) -> int:
 
 
 def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]:
-    """Return file -> new text for a patch of all confirmed causes; empty if there is nothing to
-    fix.
+    """Return file -> new text for a patch of all confirmed causes.
+
+    Empty if there is nothing to fix.
     """
     found = _found(check, entry, folder)
     proved = () if check.search is None or check.smallest else check.search.fixes

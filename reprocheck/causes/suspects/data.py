@@ -241,8 +241,9 @@ def origins(look: Look) -> Iterator[Suspect]:
 
 
 def _without_hash(found: Hint) -> str:
-    """Return the line with a sorted set, or with a checksum instead of a hash; "" if no replacement
-    is known.
+    """Return the line with a sorted set, or with a checksum instead of a hash.
+
+    "" if no replacement is known.
     """
     if not found.of:
         return ""

@@ -179,8 +179,9 @@ class Look:
         return next(self._drawing(generators), None)
 
     def draws_an_order(self, generators: Sequence[str]) -> bool:
-        """Return whether a line draws an order from one of these generators; True if no such line
-        is known.
+        """Return whether a line draws an order from one of these generators.
+
+        True if no such line is known.
         """
         drawing = list(self._drawing(generators))
         return not drawing or any(map(draws_order, drawing))

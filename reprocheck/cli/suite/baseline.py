@@ -97,8 +97,9 @@ class _Open:
     history: History
 
     def names(self, asked: Sequence[str] | None) -> list[str] | None:
-        """Return the named targets, including those that the suite no longer has; None if none was
-        named.
+        """Return the named targets, including those that the suite no longer has.
+
+        None if none was named.
         """
         if not asked:
             return None
@@ -111,8 +112,9 @@ class _Open:
         return list(dict.fromkeys(found))
 
     def allow(self, target: str) -> Allow | None:
-        """Return how far from its baseline the target's settings allow it to be; None if they say
-        nothing.
+        """Return how far from its baseline the target's settings allow it to be.
+
+        None if they say nothing.
         """
         return next((one.allow for one in self.suite.targets if one.name == target), None)
 

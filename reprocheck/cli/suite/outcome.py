@@ -72,9 +72,10 @@ def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream
 
 
 def _next(outcome: Outcome, elsewhere: Path | None) -> Iterator[tuple[str, str]]:
-    """Yield the commands to type next, as (purpose, command). If the night was kept elsewhere, or
-    is one shard, merging comes first, because other commands read the history of the suite's own
-    folder.
+    """Yield the commands to type next, as (purpose, command).
+
+    If the night was kept elsewhere, or is one shard, merging comes first, because other commands
+    read the history of the suite's own folder.
     """
     if elsewhere is not None:
         folder = shlex.quote(str(elsewhere))

@@ -95,8 +95,9 @@ def encoded(path: Path, text: str) -> bytes:
 
 
 def dirty(paths: Iterable[Path]) -> str | None:
-    """Return a file with uncommitted changes in a git tree that contains one of these files; None
-    if there is none.
+    """Return a file with uncommitted changes in a git tree that contains one of these files.
+
+    None if there is none.
     """
     for folder in {path.resolve().parent for path in paths}:
         try:

@@ -177,8 +177,9 @@ class Tree:
         return self.node(span, cst.BaseExpression)  # type: ignore[type-abstract]
 
     def statement(self, node: ast.stmt) -> Statement | None:
-        """Return the statement at the position of an `ast` node; None if another one precedes it on
-        its line.
+        """Return the statement at the position of an `ast` node.
+
+        None if another one precedes it on its line.
         """
         column = self._column(node.lineno, node.col_offset)
         for one in self.every(*_STATEMENTS):
@@ -239,8 +240,9 @@ class Tree:
         return names.pop()
 
     def function(self, node: cst.CSTNode | None) -> str:
-        """Return the dotted name of the function that an expression calls; empty if it is no
-        call.
+        """Return the dotted name of the function that an expression calls.
+
+        Empty if it is no call.
         """
         if not isinstance(node, cst.Call):
             return ""

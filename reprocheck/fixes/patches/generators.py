@@ -137,8 +137,9 @@ def _sample_methods(tree: Tree, call: cst.Call, name: str) -> list[cst.FunctionD
 def _methods_with(
     tree: Tree, owner: cst.ClassDef, call: cst.Call, name: str
 ) -> list[cst.FunctionDef]:
-    """Return the methods of a class that use an attribute of their object; none where it is used
-    from elsewhere, too.
+    """Return the methods of a class that use an attribute of their object.
+
+    None where it is used from elsewhere, too.
     """
     methods = []
     for use in [one for one in tree.every(cst.Attribute) if one.attr.value == name]:

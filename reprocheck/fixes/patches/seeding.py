@@ -81,8 +81,9 @@ def is_seeding(tree: Tree, call: cst.Call) -> bool:
 
 
 def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
-    """Return the number that a seeding call is given; None if it is not visible, or must not be
-    written a second time.
+    """Return the number that a seeding call is given.
+
+    None if it is not visible, or must not be written a second time.
     """
     known = tables.seeds().get(canonical(tree.function(call)))
     if known is None or is_open(call):

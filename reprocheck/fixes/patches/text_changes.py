@@ -21,8 +21,9 @@ IMPORTS = ("import ", "from ")
 
 
 def changes_of(before: str, after: str) -> tuple[TextChange, ...]:
-    """Return the changes that turn a text into another one, imports last; none if they take more
-    than a line to tell.
+    """Return the changes that turn a text into another one, imports last.
+
+    None if they take more than a line to tell.
     """
     old, new = before.splitlines(), after.splitlines()
     tree = ast.parse(after)

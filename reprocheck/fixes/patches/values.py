@@ -63,8 +63,9 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit | None:
-    """Return a constant for the part of a seed that is another in each run; none for the whole of
-    one that several ranks are given.
+    """Return a constant for the part of a seed that is another in each run.
+
+    None for the whole of one that several ranks are given.
     """
     value = _given_value(tree, finding, given)
     bound = [one.target for one in of_kind(inside(given), cst.NamedExpr)]

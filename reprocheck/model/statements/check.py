@@ -41,8 +41,9 @@ class LossesRecorded(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotDeep(Statement):
-    """Level `auto` recorded only this many iterations at level `module`. `because` is empty if
-    `auto` records no iteration of such a training at that level.
+    """Level `auto` recorded only this many iterations at level `module`.
+
+    `because` is empty if `auto` records no iteration of such a training at that level.
     """
 
     iterations: int

@@ -41,8 +41,9 @@ class Pass:
 
 
 def pass_of(source: Source) -> Pass | None:
-    """Return the only loop that trains; None if there is no single one, or if checkpoints are saved
-    both inside and outside of it.
+    """Return the only loop that trains.
+
+    None if there is no single one, or if checkpoints are saved both inside and outside of it.
     """
     making = {one.name for one in source.script.index.functions if calls(one, {_TRAINS})}
     calling = _calling(source.script, {_TRAINS}) or _calling(source.script, making)

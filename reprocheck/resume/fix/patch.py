@@ -39,8 +39,9 @@ class Lost:
 
 
 def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str, str]:
-    """Return the files of a script with the lost state saved and loaded; {} if that is not
-    possible, or nothing is missing.
+    """Return the files of a script with the lost state saved and loaded.
+
+    {} if that is not possible, or nothing is missing.
     """
     source = read(archive, texts)
     if source is None:

@@ -67,8 +67,9 @@ class Script:
         return self.name_of(function) or ast.unparse(function)
 
     def name_of(self, node: ast.AST) -> str:
-        """Return the dotted name of an expression, imports resolved; "" if the expression has
-        none.
+        """Return the dotted name of an expression, imports resolved.
+
+        "" if the expression has none.
         """
         return self.names.of(node) or ""
 

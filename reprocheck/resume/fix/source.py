@@ -109,8 +109,9 @@ def _free(wanted: str, taken: Mapping[str, object]) -> str:
 
 
 def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
-    """Return the places that save and load in a script with these texts; None for another kind of
-    script.
+    """Return the places that save and load in a script with these texts.
+
+    None for another kind of script.
     """
     try:
         scripts = {file: Script(text) for file, text in texts.items()}

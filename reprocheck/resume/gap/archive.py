@@ -132,8 +132,9 @@ def _are_nested(one: str, other: str) -> bool:
 
 
 def _module_around(weight: str, archive: Archive) -> str:
-    """Return the innermost module among the names of frames that holds a weight; "" if there is
-    none.
+    """Return the innermost module among the names of frames that holds a weight.
+
+    "" if there is none.
     """
     frames = (*archive.training, *archive.saving)
     around = []

@@ -268,8 +268,9 @@ def _own_position(due: Batch, came: Batch) -> int | None:
 
 
 def _position_in(order: Sequence[object], batch: Batch) -> int | None:
-    """Return the position of a batch in an order of samples; None if the batch is not in the
-    order.
+    """Return the position of a batch in an order of samples.
+
+    None if the batch is not in the order.
     """
     size = len(batch.indices)
     if not size:

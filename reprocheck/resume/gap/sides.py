@@ -28,8 +28,10 @@ def saved_last(facts: Iterable[Seen]) -> list[Seen]:
 
 @dataclass(frozen=True)
 class Side:
-    """One rank of one of the runs. `offset`: closed iterations before the first compared one, k of
-    the continued run and 0 of the resumed run.
+    """One rank of one of the runs.
+
+    `offset`: closed iterations before the first compared one, k of the continued run and 0 of the
+    resumed run.
     """
 
     trace: DeepTrace

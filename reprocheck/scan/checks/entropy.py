@@ -49,7 +49,8 @@ def kind(name: str) -> str | None:
 
 
 def source(call: Call) -> str | None:
-    """Return which changing value a call returns: a kind of `kind`, `hash`, `address` or `job`;
+    """Return which changing value a call returns: a kind of `kind`, `hash`, `address` or `job`.
+
     None if it returns no such value.
     """
     if call.name == "builtins.hash":

@@ -182,7 +182,8 @@ def lists(call: Call) -> bool:
 
 
 def _use(order: Order, call: Call) -> sequences.Use | None:
-    """Return how a listing of files is used by its order, taking one file by position included;
+    """Return how a listing of files is used by its order, taking one file by position included.
+
     None if the order does not matter.
     """
     match call.parent:

@@ -103,8 +103,9 @@ def sink(order: Order, draw: Call) -> str | None:
 
 
 def named(call: Call) -> str | None:
-    """Return the hyper-parameter to which the statement around a call assigns, as `lr`; None if it
-    assigns to none.
+    """Return the hyper-parameter to which the statement around a call assigns, as `lr`.
+
+    None if it assigns to none.
     """
     return next(filter(_NAMES.match, targets(call)), None)
 

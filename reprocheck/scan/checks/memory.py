@@ -168,8 +168,9 @@ def _keeper(order: Order, call: Call) -> Call | None:
 
 
 def _is_filling(order: Order, step: Step) -> bool:
-    """Return whether a step may fill a tensor that it gets; False if the steps of the called
-    function are recorded, because these are asked instead.
+    """Return whether a step may fill a tensor that it gets.
+
+    False if the steps of the called function are recorded, because these are asked instead.
     """
     if not isinstance(step, Call) or (step.own and id(step.node) in _followed(order)):
         return False

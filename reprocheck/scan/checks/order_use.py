@@ -210,8 +210,9 @@ def _named(around: ast.AST | None, name: str) -> list[ast.Name]:
 
 
 def _loads(step: Step, name: str) -> list[ast.Name]:
-    """Return the nodes that read a name, in the function around a step or in the module; none if
-    another module imports the name.
+    """Return the nodes that read a name, in the function around a step or in the module.
+
+    None if another module imports the name.
     """
     module = step.module
     around = module.function_of(step.node) or module.tree

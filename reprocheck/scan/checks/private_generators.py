@@ -276,8 +276,9 @@ _EXCUSES = (_is_left_to_callers, is_fallback, is_reseeded, is_for_others, is_for
 
 
 def _late_use(step: Step) -> str | None:
-    """Return the code of the rule that a use of a generator breaks, as RC504 for samples; None if
-    no rule is known.
+    """Return the code of the rule that a use of a generator breaks, as RC504 for samples.
+
+    None if no rule is known.
     """
     if step.driver in HOOKS:
         return "RC705"
@@ -443,8 +444,9 @@ def _seeds_space(module: Module) -> bool:
 
 
 def _owner(call: Call) -> str:
-    """Return the object on which a method is called, as written (`env` of `env.reset()`); "" if
-    this is no plain name.
+    """Return the object on which a method is called, as written (`env` of `env.reset()`).
+
+    "" if this is no plain name.
     """
     owner = syntax.owner(call.node)
     if owner is None or not all(isinstance(part, _OF_NAMES) for part in ast.walk(owner)):

@@ -116,8 +116,9 @@ def _repetition(order: Order, code: str, step: Step) -> Mapping[str, str]:
 
 
 def _seeds_torch(order: Order, step: Step) -> str:
-    """Return what seeds torch before a step: the `program`, or a new line of this `file`; "" if
-    neither does, or the program does not use torch.
+    """Return what seeds torch before a step: the `program`, or a new line of this `file`.
+
+    "" if neither does, or the program does not use torch.
     """
     if not any(module.uses_package("torch") for module in streams.closure(order)):
         return ""

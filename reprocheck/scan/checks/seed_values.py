@@ -77,8 +77,9 @@ def seed_argument(drawing: streams.Drawing) -> Mapping[str, str]:
 
 
 def later_number(seeds: Call) -> Mapping[str, str]:
-    """Return the number with which the program seeds later, as evidence; empty if it is no plain
-    integer.
+    """Return the number with which the program seeds later, as evidence.
+
+    Empty if it is no plain integer.
     """
     seed = literal(_given(seeds))
     if type(seed) is int:

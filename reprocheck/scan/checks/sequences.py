@@ -105,8 +105,9 @@ def _ignores_order(name: str, method: str) -> bool:
 
 
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: bool) -> Use | None:
-    """Return the use of a sequence that a step makes; None if the sequence is sorted later or all
-    its uses ignore the order.
+    """Return the use of a sequence that a step makes.
+
+    None if the sequence is sorted later or all its uses ignore the order.
     """
     if is_sorted_later(order, made) or order_use.is_unread(step):
         return None

@@ -57,8 +57,9 @@ def is_reached(module: Module) -> bool:
 
 @kept
 def _reached(project: Project) -> frozenset[int]:
-    """Return the ids of the modules that programs with a training import; empty if any module may
-    be imported.
+    """Return the ids of the modules that programs with a training import.
+
+    Empty if any module may be imported.
     """
     modules: list[Module] = []
     for program in filter(attrgetter("is_entry"), project):

@@ -404,8 +404,9 @@ def _is_of_checkpoint(call: Call) -> bool:
 
 
 def _hint(order: Order, drawing: Drawing) -> str:
-    """Return why an existing seed does not reach the draw, as the end of a message; empty if there
-    is none.
+    """Return why an existing seed does not reach the draw, as the end of a message.
+
+    Empty if there is none.
     """
     for one in streams.seedings(order):
         place = at(one.call, drawing.call.module)

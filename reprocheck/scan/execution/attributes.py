@@ -131,8 +131,9 @@ class Attributes(Machine):
     }
 
     def bind(self, name: str, value: Value) -> None:
-        """Assign a value to a name. Under a condition, a name of an outer scope keeps its old value
-        as an alternative.
+        """Assign a value to a name.
+
+        Under a condition, a name of an outer scope keeps its old value as an alternative.
         """
         holder = self.frame.holder(name)
         if holder is not self.frame and self.conditions and name in holder.variables:

@@ -125,8 +125,9 @@ class Calls(Known):
         return made
 
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
-        """Execute a call of a user's function, and return its result. The call itself is also a
-        step.
+        """Execute a call of a user's function, and return its result.
+
+        The call itself is also a step.
         """
         if function.is_opaque:
             return self._library_called(node, function.qualified, function.owner, given)

@@ -185,8 +185,9 @@ class Known(Pending):
         return _with_facts(call, {EACH: Items("set", [], whole=False)})
 
     def new_container(self, call: Call) -> Value | None:
-        """Return an empty container, or a dict with the given keywords; None if it is made of
-        another value, whose call must stay visible.
+        """Return an empty container, or a dict with the given keywords.
+
+        None if it is made of another value, whose call must stay visible.
         """
         if call.arguments or call.open:
             return None

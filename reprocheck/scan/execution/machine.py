@@ -206,8 +206,9 @@ class Machine(ABC):
 
     @abstractmethod
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
-        """Execute a call of a user's function, and return its result. The call itself is also a
-        step.
+        """Execute a call of a user's function, and return its result.
+
+        The call itself is also a step.
         """
 
     @abstractmethod

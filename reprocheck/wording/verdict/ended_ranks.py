@@ -95,8 +95,9 @@ def _signal(number: int) -> str:
 
 
 def _reached(iteration: int, *, unfinished: bool) -> str:
-    """Return `in iteration 5` if the iteration was under way, `after iteration 4` if it had ended;
-    empty if none was recorded.
+    """Return `in iteration 5` if the iteration was under way, `after iteration 4` if it had ended.
+
+    Empty if none was recorded.
     """
     if not iteration:
         return ""
