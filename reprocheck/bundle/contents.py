@@ -104,9 +104,7 @@ def made(
     tensors: bytes = b"",
     texts: Mapping[str, str] = MappingProxyType({}),
 ) -> Bundle:
-    """Return the attachment of a check, with the recorded values of `tensors` and the user's files
-    where they are given.
-    """
+    """Return the attachment of a check, with recorded `tensors` and the user's files if given."""
     shown = redacted(check, redaction)
     if redaction.strict:
         shown = in_plain_words(shown)
@@ -143,8 +141,9 @@ def of_pages(subject: Subject, pages: Mapping[str, bytes], redaction: Redaction)
 
 
 def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
-    """Return what the attachment of a check is about; `kept`: the iterations of losses.csv, None
-    for all.
+    """Return what the attachment of a check is about.
+
+    `kept`: the iterations of losses.csv; None for all.
     """
     losses = ""
     if kept is not None:
@@ -197,8 +196,9 @@ def _without_values(shown: Check) -> Check:
 
 
 def _replay(shown: Check, tensors: bytes) -> dict[str, bytes]:
-    """Return the script that runs the operation which differs alone, where one can be made, and the
-    values that it reads.
+    """Return a script that runs the differing operation alone, and the values that it reads.
+
+    Nothing if no such script can be made.
     """
     script = replay.script(shown)
     if script is None:

@@ -78,8 +78,9 @@ class Console:
         self.remark(f"reprocheck {__version__}: {title}", style="bold")
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """Announce that further runs are recorded at a deeper level (module, operation), to explain
-        the verdict `title`.
+        """Announce further runs at a deeper level, which explain the verdict `title`.
+
+        The level is `module` or `op`.
         """
         self._stage(f"level {level}, ", of=2)
         if level != "module":
@@ -92,9 +93,7 @@ class Console:
         self.remark(said, style="bold")
 
     def half(self, level: str) -> None:
-        """Announce that one run is recorded at a deeper level, to be compared with another
-        recording.
-        """
+        """Announce that one run is recorded deeper, to be compared with another recording."""
         self._stage(f"level {level}, ", of=1)
         self._detail(f"recording again at level {level}")
 
@@ -127,9 +126,7 @@ class Console:
         self._progress.masking(number)
 
     def silent(self, number: int, seconds: float) -> None:
-        """Say that a run is silent: after 60 s without an event, and again whenever that time has
-        doubled.
-        """
+        """Say that a run is silent: after 60 s without an event, and when that time has doubled."""
         if seconds < 2 * self._told_silence.get(number, 0.0):
             return
         self._told_silence[number] = seconds
@@ -160,8 +157,9 @@ class Console:
         self.remark(text, style="yellow")
 
     def output(self, stream: str, data: bytes) -> None:
-        """Pass on what the script prints (`--show-output`), byte for byte: its stdout to our stdout
-        unless that carries data, everything else to stderr.
+        """Pass on what the script prints (`--show-output`), byte for byte.
+
+        Its stdout goes to our stdout unless that carries data, everything else to stderr.
         """
         self._spoke_at = self._clock()
         if stream == "stdout":
@@ -278,9 +276,7 @@ def _ending(record: RunRecord) -> str:
 
 
 def _shortened(name: str, room: int) -> str:
-    """Return the name of an arm (a set of controls); if it is too long, how many controls it
-    has.
-    """
+    """Return the name of a set of controls; if it is too long, how many controls it has."""
     if len(name) < room:
         return name
     return count(name.count("+") + 1, "control")

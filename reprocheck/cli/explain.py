@@ -1,6 +1,4 @@
-"""`reprocheck explain`: the check as it is, the ladder, and then runs under controls until the
-cause is confirmed.
-"""
+"""Run `reprocheck explain`: a check, its ladder, and a search that confirms the cause."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Why the runs differ, on the terminal: the ladder in one row a rung, the causes with evidence,
-source line and fix, the controls that were on, and the search that confirms a cause.
+"""Print why the runs differ.
+
+The ladder in one row a rung, the causes with evidence, source line and fix, the controls that were
+on, and the search that confirms a cause.
 """
 
 from __future__ import annotations

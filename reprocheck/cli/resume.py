@@ -1,5 +1,6 @@
-"""`reprocheck resume`: the run that wrote a checkpoint goes on, another one resumes from it, and
-both are compared.
+"""Run `reprocheck resume`: one run goes on behind a checkpoint, another resumes from it.
+
+Both are compared.
 """
 
 from __future__ import annotations

@@ -160,9 +160,7 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
 
 
 def _behind_script(words: Mapping[str, object]) -> Iterator[str]:
-    """List reprocheck options that were given after the script, if nothing in the script has their
-    name.
-    """
+    """List reprocheck options given after the script, if nothing in the script has their name."""
     script, arguments = words.get("script"), words.get("args", ())
     if not isinstance(script, str) or not isinstance(arguments, tuple):
         return
@@ -234,8 +232,9 @@ def _record(
 
 
 def _warm_up(draw: Draw) -> None:
-    """Load what the reports need; errors are ignored here, because they occur again, and are
-    reported, when drawing begins.
+    """Load what the reports need.
+
+    Errors are ignored here, because they occur again, and are reported, when drawing begins.
     """
     with suppress(Exception):
         from reprocheck import report

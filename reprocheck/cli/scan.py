@@ -250,9 +250,7 @@ def _existing(paths: list[Path]) -> list[Path]:
 
 
 def _exit_code(result: Result, *, exit_zero: bool) -> int:
-    """Return 1 if a finding has severity error or warning; 2 if not one file could be read;
-    else 0.
-    """
+    """Return 1 for findings of severity error or warning, 2 if not one file could be read."""
     if not result.files and result.unreadable:
         return 2
     return int(result.failed and not exit_zero)

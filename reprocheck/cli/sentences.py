@@ -26,8 +26,10 @@ MOST_FILES = 5
 
 
 def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
-    """Return the deciding row of each check (forward and backward): a failure first, then a check
-    that could not be made, then a pass; among equals the largest excess over the tolerance.
+    """Return the deciding row of each check (forward and backward).
+
+    A failure comes first, then a check that could not be made, then a pass; among equals the
+    largest excess over the tolerance.
     """
     of_each: dict[str, list[Comparison]] = defaultdict(list)
     for row in rows:

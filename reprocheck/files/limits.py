@@ -154,8 +154,7 @@ def too_large(path: Path) -> str:
 
 
 def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
-    """Open a file of a recording for reading, if it is a regular file and no larger than its kind
-    allows.
+    """Open a file of a recording, if it is a regular file and no larger than its kind allows.
 
     Raises OSError. `buffer` is the number of bytes that are read at once.
     """

@@ -1,5 +1,6 @@
-"""What is said of patches: a finding is fixable where a patch is really made, and its fix is what
-that does.
+"""Say which findings can be fixed.
+
+A finding is fixable if a patch can really be made, and its fix is what the patch does.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ class Patched:
 def promised(
     judged: Sequence[tuple[Project, Sequence[Finding]]], jobs: int = 1
 ) -> list[list[Finding]]:
-    """Return the findings of each project, of which no more are said to be fixable than a patch
-    really fixes, with what it does as their fix.
+    """Return the findings of each project; those called fixable are those that a patch fixes.
+
+    Their fix is what the patch does.
     """
     files = []
     for project, findings in judged:

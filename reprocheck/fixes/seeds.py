@@ -1,5 +1,7 @@
-"""How things are seeded: generators of the process, generators of one's own, loaders and their
-workers. Patches, causes, the search and the fix of a resume take it from here.
+"""List how things are seeded.
+
+Generators of the process, generators of one's own, loaders and their workers. Patches, causes, the
+search and the fix of a resume take it from here.
 
 The table is `reprocheck.scan.vocabulary/seeds.toml`: the scan reads what calls seed, and fixes what
 to write.
@@ -106,8 +108,9 @@ TAKE_A_SEED = words("seeds", "take_a_seed")
 
 
 def seeds_from_system(name: str) -> bool:
-    """Return whether a function without a number seeds a generator of the process from the
-    operating system: `torch.seed`.
+    """Return whether a function without a number seeds from the operating system: `torch.seed`.
+
+    It seeds a generator of the process.
     """
     known = tables.seeds().get(name)
     return known is not None and known.without == "system"
@@ -178,9 +181,7 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
 
 
 def _calls_of(text: str) -> list[ast.Call]:
-    """Return the calls of a line that holds a whole statement, or the head of one: the outermost
-    first.
-    """
+    """Return the calls of a line that holds a statement or its head, the outermost first."""
     statement = text.strip()
     for whole in (statement, f"{statement} pass"):
         with suppress(SyntaxError):
@@ -190,9 +191,7 @@ def _calls_of(text: str) -> list[ast.Call]:
 
 
 def _runs_often(tree: ast.AST, line: int) -> bool:
-    """Return whether a line stands in a loop, or in a function of which nothing shows that it is
-    called once.
-    """
+    """Return whether a line stands in a loop, or in a function that may be called often."""
     nodes = list(ast.walk(tree))
     repeating = [node for node in nodes if isinstance(node, _REPEATING)]
     for node in repeating:

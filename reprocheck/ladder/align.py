@@ -1,5 +1,6 @@
-"""Align two streams of facts of one rank, although one may hold calls, batches or iterations that
-the other lacks.
+"""Align two streams of facts of one rank.
+
+One may hold calls, batches or iterations that the other lacks.
 
 A fact is known by its kind, its place (such as a module path) and its count within the iteration.
 If both streams name the same facts in the same order, which is the rule, aligning is one pass.

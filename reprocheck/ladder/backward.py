@@ -57,8 +57,9 @@ def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _of_output(pair: Pair, difference: Difference) -> Finding:
-    """Return the finding for the gradient of a module's output, which the backward pass of later
-    operations made.
+    """Return the finding for the gradient of a module's output.
+
+    The backward pass of later operations made it.
     """
     seen = difference.seen
     calls = _leaf_calls(pair, seen.iteration)
@@ -286,8 +287,6 @@ def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
 
 
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
-    """Return the operations recorded between the last module and the loss, the one nearest to the
-    loss first.
-    """
+    """Return the operations recorded between the last module and the loss, from the loss back."""
     between = pair.before_in_iteration(difference.step, "between")
     return list(dict.fromkeys(step.seen.place for step in between))

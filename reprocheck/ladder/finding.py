@@ -118,9 +118,7 @@ def step_number(pair: Pair, finding: Finding) -> int:
 
 
 def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Measure:
-    """Return size and kind of the first differing output; with `inputs`, of the first differing
-    input.
-    """
+    """Return size and kind of the first differing output; with `inputs`, of the first input."""
     paths = difference.inputs if inputs else difference.outputs
     facts = difference.step.facts
     if not paths or facts is None:

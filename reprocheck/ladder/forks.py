@@ -48,8 +48,9 @@ def shared(
 
 
 def _can_fork() -> bool:
-    """Return whether a fork is safe: no other thread could hold a lock that the fork never gets
-    released.
+    """Return whether a fork is safe.
+
+    No other thread could hold a lock that the fork never gets released.
     """
     return sys.platform == "linux" and threading.active_count() == 1
 

@@ -1,5 +1,6 @@
-"""Level `op` of recording: the operator that makes the difference for which a rung names only a
-module.
+"""Find the operator that makes a difference of which a rung names only the module.
+
+Level `op` of recording shows it.
 """
 
 from __future__ import annotations
@@ -208,8 +209,9 @@ _TARGET = "mindspore.device_target"
 
 
 def kind(name: object) -> str:
-    """Return the kind of a device from the name that a framework uses: `cuda` for `cuda:0` or
-    `GPU`, `npu` for `Ascend`.
+    """Return the kind of a device: `cuda` for `cuda:0` or `GPU`, `npu` for `Ascend`.
+
+    From the name that a framework uses.
     """
     plain = str(name or CPU).lower().partition(":")[0]
     return plain.replace("ascend", "npu").replace("gpu", "cuda")

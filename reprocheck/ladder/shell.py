@@ -151,8 +151,9 @@ def made(
 
 
 def _is_made(use: _Value, command: Sequence[str]) -> bool:
-    """Return whether the command executes a place: in a Makefile, only targets that the command
-    names count.
+    """Return whether the command executes a place.
+
+    In a Makefile, only targets that the command names count.
     """
     if not use.script.makefile:
         return True

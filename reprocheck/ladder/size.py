@@ -41,8 +41,9 @@ _SKETCH_BYTES = 64 * 4
 
 
 def relative_difference(a: Sketched, b: Sketched) -> float | None:
-    """Return ||a - b|| / ||b|| of two tensors that differ: exact if the trace holds their values,
-    else estimated from sketches.
+    """Return ||a - b|| / ||b|| of two tensors that differ.
+
+    Exact if the trace holds their values, else estimated from sketches.
 
     If `b` is all zeros, the norm of `a` is used. Infinite if only one tensor has an element that is
     not finite, or if only such elements differ. None if it cannot be said, as where all elements

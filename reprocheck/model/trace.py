@@ -101,8 +101,9 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """The losses that the forward or the backward check uses: the half-open range [start, end) of
-    loss indexes, all within `iteration` and before it.
+    """The losses that the forward or the backward check uses.
+
+    The half-open range [start, end) of loss indexes, all within `iteration` and before it.
     """
 
     kind: CheckKind
@@ -232,8 +233,9 @@ class Trace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputFile:
-    """A file as a run found it when the run first read it; `time`: the last change, in Unix
-    seconds.
+    """A file as a run found it when the run first read it.
+
+    `time`: the last change, in Unix seconds.
 
     hash     the hash of the content, of some blocks if the file is large; "" if it was not read
     made     whether the run made the file itself, before the program that reads it began
@@ -259,8 +261,9 @@ class InputFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnVariable:
-    """An environment variable that the program set itself; `line`: the user's `file:line` that set
-    it, "" if unknown.
+    """An environment variable that the program set itself.
+
+    `line`: the user's `file:line` that set it, "" if unknown.
     """
 
     value: str
@@ -282,8 +285,9 @@ class FirstRead:
     at_import: bool = False
 
     def alike(self, later: FirstRead) -> bool:
-        """Return whether a later run read the same content, and no sooner, so that both runs
-        started from the same file.
+        """Return whether a later run read the same content, and no sooner.
+
+        Both runs then started from the same file.
         """
         same = bool(self.hash) and (self.size, self.hash) == (later.size, later.hash)
         return same and (self.early or not later.early)
@@ -368,9 +372,7 @@ class Run:
         return next((one.failed_at for one in self.processes if one.failed_at), "")
 
     def shown(self, path: str) -> str:
-        """Return a path of this run as a report shows it: relative to the working directory if it
-        lies there.
-        """
+        """Return a path as a report shows it: relative, if it is in the working directory."""
         path = normpath(path)
         inside = f"{self.workdir.rstrip('/')}/"
         return path.removeprefix(inside) if self.workdir else path

@@ -184,9 +184,7 @@ def _refuse_large(folder: Path) -> None:
 
 
 def _too_many(record: CheckRecord) -> str:
-    """Return why reprocheck cannot have written a record: it holds more entries than any check;
-    else "".
-    """
+    """Return why reprocheck cannot have written a record of more entries than any check; or ""."""
     folders = Counter(run.trace for run in _all_runs(record))
     counts = {
         "runs": (folders.total(), MOST_RUNS),

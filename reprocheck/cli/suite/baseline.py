@@ -191,8 +191,10 @@ def accept(
 def _to_accept(
     opened: _Open, checks: Sequence[TargetCheck], *, force: bool
 ) -> tuple[TargetCheck, ...]:
-    """Return the checks to accept if no target is named: good checks (any, if `force`) whose curves
-    differ from their baselines. A resume check has no curves.
+    """Return the checks to accept if no target is named.
+
+    Good checks (any, if `force`) whose curves differ from their baselines. A resume check has no
+    curves.
     """
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite.baselines.accept import apart
@@ -247,8 +249,9 @@ def _baselines(opened: _Open, names: Sequence[str] | None) -> list[Baseline]:
 
 
 def current(baselines: Iterable[Baseline]) -> list[Baseline]:
-    """Return the baselines that count: the first for each target and key, from baselines sorted
-    newest first.
+    """Return the baselines that count, from baselines sorted newest first.
+
+    The first for each target and key.
     """
     newest: dict[tuple[str, str], Baseline] = {}
     for baseline in baselines:

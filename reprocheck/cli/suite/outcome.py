@@ -31,8 +31,7 @@ MOST_NAMED = 20
 def print_outcome(
     outcome: Outcome, suite: Suite, index: Path, out: Stream, *, elsewhere: Path | None = None
 ) -> None:
-    """Print the night in a few lines; those that name what failed and the next command are the last
-    ones.
+    """Print the night in a few lines; the last ones name what failed and the next command.
 
     index      the first page of the site
     elsewhere  the folder that the night was kept in, where that is not the suite's own

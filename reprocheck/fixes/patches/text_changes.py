@@ -69,9 +69,7 @@ def is_whole(code: str) -> bool:
 
 
 def _cut(tree: ast.Module, first: int, last: int) -> ast.stmt | None:
-    """Return the statement of which some lines hold a part, and not the whole, or not all of its
-    head.
-    """
+    """Return the statement of which some lines hold a part, but not the whole or its whole head."""
     for line in (first, last):
         around = (one for one in within(tree, ast.stmt) if one.lineno <= line <= last_line(one))
         statement = max(around, key=attrgetter("lineno"), default=None)
