@@ -58,7 +58,7 @@ class Tolerance:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
-    """A setting, its value and where the value came from: `default`, `--steps`, a file…"""
+    """A setting, its value and where the value came from, such as `default` or `--steps`."""
 
     name: str
     value: object

@@ -167,8 +167,9 @@ def summary(check: Check, *, every: bool = True) -> list[str]:
 
 
 def cited_entries(check: Check) -> tuple[Entry, ...]:
-    """Return the entries of the causes, in their order, each once; none of a code that is not in
-    the catalogue any more.
+    """Return the entries of the causes, in their order, each once.
+
+    None of a code that is not in the catalogue any more.
     """
     found = map(rules.find, dict.fromkeys(cause.code for cause in check.causes))
     return tuple(map(translated, filter(None, found)))[:MOST_ENTRIES]

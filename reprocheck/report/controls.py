@@ -56,8 +56,9 @@ _NOT_TRIED = Tried(controls=(), runs=0, agrees=None, bitwise=None, note="no runs
 
 
 def touches(check: Check) -> tuple[Touch, ...]:
-    """Return what the controls intercepted or set in run 1; if none was on, under the smallest
-    set.
+    """Return what the controls intercepted or set in run 1.
+
+    If none was on, under the smallest set.
     """
     if check.record.controls and check.runs:
         return check.runs[0].controls.touches
@@ -111,9 +112,7 @@ def touched_value(touch: Touch) -> str:
 
 
 def acted(check: Check, name: str) -> str:
-    """Return the actions of a control in a few words: `torch.manual_seed 2 times, random.seed
-    once`.
-    """
+    """Return the actions of a control: `torch.manual_seed 2 times, random.seed once`."""
     own = [touch for touch in touches(check) if touch.control == name]
     actions = [f"{line(touch.what)} {_times(touch.count)}" for touch in own[:4]]
     if len(own) > 4:
@@ -195,9 +194,7 @@ def without_patch(search: Search | None) -> str:
 
 
 def summary(check: Check) -> list[str]:
-    """Return plain lines: the controls that were on, the result of the search, and its
-    certainty.
-    """
+    """Return plain lines: controls that were on, the result of the search, its certainty."""
     lines = []
     if check.record.controls:
         lines.append(f"controls: {names(check.record.controls)}")
@@ -293,8 +290,9 @@ def _touched(check: Check) -> Table:
 
 
 def _overridden(check: Check) -> Table:
-    """Return a table of the user's values that controls replaced in the search, and of those kept
-    despite a control.
+    """Return a table of the user's values that controls replaced in the search.
+
+    With it those kept despite a control.
     """
     replaced: list[tuple[Override | Conflict, str, str]] = [
         (one, value(one.old), value(one.new)) for one in overrides(check)

@@ -110,8 +110,9 @@ def _check_row(row: Comparison, ranked: bool, several_losses: bool) -> tuple[str
 
 
 def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
-    """Return the most important rows (failures, comparisons that could not be made, the largest
-    excess) and the first of each check, in their order.
+    """Return the most important rows and the first of each check, in their order.
+
+    Failures, comparisons that could not be made, and the largest excess.
     """
     if len(rows) <= CHECK_ROWS:
         return rows
@@ -135,8 +136,9 @@ def _left_out(check: Check, shown: int) -> str:
 def losses(
     check: Check, drawn: Drawings | None = None, curves: Curves | None = None
 ) -> Section | None:
-    """Return the section on the losses of all runs: charts if they are `drawn`, or `curves` as
-    text, and a table of the first losses for each rank; None if none was recorded.
+    """Return the section on the losses of all runs; None if none was recorded.
+
+    Charts if they are `drawn`, or `curves` as text, and a table of the first losses for each rank.
     """
     shown: Iterable[Block] = ()
     if drawn is not None and drawn.curves.total:
@@ -205,8 +207,9 @@ def _charts(check: Check, drawn: Drawings) -> Iterator[Block]:
 
 
 def loss_tables(check: Check) -> tuple[Table, ...]:
-    """Return tables of the first losses of all runs and of the diverging iteration, for each of the
-    first two ranks and the diverging rank.
+    """Return tables of the first losses of all runs and of the diverging iteration.
+
+    For each of the first two ranks and the diverging rank.
     """
     if not check.runs:
         return ()

@@ -133,8 +133,9 @@ def series_plot(curves: Curves, name: str, axis: str) -> Plot:
 
 
 def _line(curve: Curve, curves: Curves, values: Array | None = None) -> Line:
-    """Return a curve as a line: run 1 is a broad one, and others are thinner on top, so that equal
-    curves stay visible.
+    """Return a curve as a line: run 1 is a broad one, others are thinner on top.
+
+    Equal curves stay visible.
     """
     broad = curve.run == 1
     return Line(

@@ -1,5 +1,6 @@
-"""What the scan finds in the source, beside what ran of it: for the page, the Markdown, the
-terminal and report.json.
+"""Report what the scan finds in the source, beside what ran of it.
+
+For the page, the Markdown, the terminal and report.json.
 """
 
 from __future__ import annotations

@@ -67,8 +67,9 @@ _INFINITY = {True: "infinity", False: "−infinity"}
 
 
 def ulps(number: int | None) -> str:
-    """Return a distance in units in the last place: `3`, `16,777`, `3.2e+15`; an en dash for
-    None.
+    """Return a distance in units in the last place: `3`, `16,777`, `3.2e+15`.
+
+    An en dash for None.
     """
     if number is None:
         return UNKNOWN

@@ -11,8 +11,9 @@ OF_WEIGHTS = ("weights", "module")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Frame:
-    """A function of the user's that was executing: its line (`file:line`), and the expression by
-    which its code reaches each part of the training.
+    """A function of the user's that was executing.
+
+    Its line (`file:line`), and the expression by which its code reaches each part of the training.
     """
 
     line: str
@@ -21,8 +22,10 @@ class Frame:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One value in a checkpoint: the subscripts that lead to it, its kind, and the part that it
-    belongs to; of a number its value.
+    """One value in a checkpoint.
+
+    The subscripts that lead to it, its kind, and the part that it belongs to; of a number its
+    value.
     """
 
     key: str
@@ -38,8 +41,9 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Load:
-    """A part of the training that was given a loaded value; `key`: the key of the value in the
-    checkpoint, "" if unknown.
+    """A part of the training that was given a loaded value.
+
+    `key`: the key of the value in the checkpoint, "" if unknown.
     """
 
     part: str

@@ -1,5 +1,7 @@
-"""A checkpoint outside of the working directory: written where the user allows it by its pattern,
-kept beside the snapshot, put back for the resumed run, and removed at the end.
+"""Handle a checkpoint outside of the working directory.
+
+Written where the user allows it by its pattern, kept beside the snapshot, put back for the resumed
+run, and removed at the end.
 
 No file of the user is touched: what stands there already is a reason to refuse.
 """

@@ -1,5 +1,6 @@
-"""A check of a resume, as data: what was wanted, what was saved, what was read of it, and what the
-two runs say.
+"""Describe a check of a resume, as data.
+
+What was wanted, what was saved, what was read of it, and what the two runs say.
 
 `k` is the number of updates that the checkpoint holds. Iteration `i` of a resumed run stands
 against iteration `k + i` of the continued run: `Offset`.
@@ -184,8 +185,9 @@ class ResumeRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateRung:
-    """One rung of the ladder across the gap: the state after update k against the state that the
-    resumed run starts from.
+    """One rung of the ladder across the gap.
+
+    The state after update k against the state that the resumed run starts from.
 
     name       the name of the rung
     status     whether both sides have the same state
@@ -264,8 +266,9 @@ class OtherRanks:
 
     @property
     def comparable(self) -> bool:
-        """Return whether the losses, as means over the ranks, have to agree within the
-        tolerance.
+        """Return whether the losses have to agree within the tolerance.
+
+        As means over the ranks.
         """
         return self.samples[0] == self.samples[1] and not self.drawn_by
 
@@ -361,8 +364,9 @@ class Confirmation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repair:
-    """The result of a patch that was tried: the patch, "" if it did not help, and a sentence on the
-    runs with it.
+    """The result of a patch that was tried.
+
+    The patch, "" if it did not help, and a sentence on the runs with it.
     """
 
     patch: str
@@ -388,8 +392,9 @@ class ReportedPair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reported:
-    """A series that both runs report besides their losses, such as `val_loss`, after the
-    checkpoint.
+    """A series that both runs report besides their losses, such as `val_loss`.
+
+    After the checkpoint.
 
     by     the tracker or framework: `tensorboard`, `keras`…; "" for `reprocheck.log`
     """
@@ -407,8 +412,9 @@ class Reported:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Option:
-    """An option that tells a script to resume: the words to add to its command, and the line that
-    defines the option.
+    """An option that tells a script to resume.
+
+    The words to add to its command, and the line that defines the option.
     """
 
     words: str
@@ -456,9 +462,7 @@ class Outcome:
 
     @property
     def rank(self) -> int:
-        """The rank whose losses a report shows: the first rank that differs, else the first
-        rank.
-        """
+        """Return the rank whose losses a report shows: the first that differs, else the first."""
         differing = self.losses.ranks if self.losses else ()
         return next(iter((*differing, *self.ranks)), 0)
 
@@ -474,9 +478,7 @@ class Outcome:
 
     @property
     def causes(self) -> tuple[Mechanism, ...]:
-        """The confirmed mechanisms, each once; if there are none, the mechanism of the first
-        rung.
-        """
+        """Return the confirmed mechanisms, each once; else the mechanism of the first rung."""
         confirmed = self.confirmation.mechanisms if self.confirmation else ()
         named = confirmed or filter(None, [self.explained.mechanism])
         return tuple({one.code: one for one in reversed(tuple(named))}.values())[::-1]

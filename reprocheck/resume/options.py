@@ -1,6 +1,7 @@
-"""The option by which a script is told to resume, found in its source: of argparse, click, typer,
-absl, fire, classes of arguments, Hydra and OmegaConf, plain `sys.argv`, and variables that a
-configurator sets.
+"""Find the option by which a script is told to resume, in its source.
+
+Of argparse, click, typer, absl, fire, classes of arguments, Hydra and OmegaConf, plain `sys.argv`,
+and variables that a configurator sets.
 """
 
 from __future__ import annotations
@@ -48,9 +49,7 @@ _LEAST_SURE = len(_NAMES) - 1
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An option of a script as typed (`--resume`, `resume=`), the kind of its value, and its
-    line.
-    """
+    """An option as typed (`--resume`, `resume=`), the kind of its value, and its line."""
 
     name: str
     form: str
@@ -166,9 +165,7 @@ def _compared(name: str, trees: Trees) -> str:
 
 
 def _last(node: ast.expr) -> str:
-    """Return the last name of an expression: `resume` of `args.resume`, `cfg["resume"]` and
-    `resume`.
-    """
+    """Return the last name of an expression: `resume` of `args.resume` and `cfg["resume"]`."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return str(node.slice.value)
     return getattr(node, "attr", getattr(node, "id", ""))
@@ -262,8 +259,9 @@ def _of_argv(tree: ast.Module, source: str) -> Iterator[_Candidate]:
 
 
 def _of_configurator(tree: ast.Module) -> Iterator[_Candidate]:
-    """Yield variables of a script that executes another script which sets them from the command
-    line.
+    """Yield variables of a script that executes a configurator.
+
+    That is another script which sets them from the command line.
     """
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):

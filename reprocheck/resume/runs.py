@@ -81,9 +81,10 @@ MOST_KEPT = 2 << 30
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """A resumed run that is to be made: which place, what is put back, where the batches of the
-    continued run begin, and what is put back that no `state_dict` has
-    (`docs/reference/trace-format.md`).
+    """A resumed run that is to be made.
+
+    Which place, what is put back, where the batches of the continued run begin, and what is put
+    back that no `state_dict` has (`docs/reference/trace-format.md`).
     """
 
     place: int
@@ -156,8 +157,9 @@ def _empty(asked: Asked) -> model.ResumeRecord:
 
 @dataclass(slots=True)
 class Runs:
-    """Makes the runs, and more of them as a check that explains wants them; writes both records of
-    the folder again after every run.
+    """Makes the runs, and more of them as a check that explains wants them.
+
+    Writes both records of the folder again after every run.
 
     plan     of the continued run
     written  whether places are written down: those of a patch that is tried are not

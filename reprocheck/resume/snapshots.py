@@ -1,5 +1,6 @@
-"""The working directory of a continued run as it stood behind a checkpoint: taken while the
-training waits, and laid over the fresh copy in which a resumed run starts.
+"""Keep the working directory of a continued run as it stood behind a checkpoint.
+
+Taken while the training waits, and laid over the fresh copy in which a resumed run starts.
 
 Only what changed since the run began is kept.
 """
@@ -126,8 +127,9 @@ class Snapshots:
 
     @property
     def outside(self) -> str:
-        """The file outside of the working directory that the run was about to write, and was ended
-        before; "" where there is none.
+        """Return the file outside of the folder that the run was ended before writing.
+
+        "" where there is none.
         """
         try:
             return (self.trace / marks.OUTSIDE).read_text(encoding="utf-8")

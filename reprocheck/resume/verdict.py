@@ -180,9 +180,10 @@ def offset_of(checkpoint: model.Checkpoint, sides: Sides) -> int:
 
 
 def resumed_from(written: Sequence[model.Checkpoint], sides: Sides) -> model.Checkpoint | None:
-    """Return the checkpoint that was resumed from: of those that a run had written when a signal
-    ended it, the last one behind which the continued run has the first loss of the resumed run.
-    A script may pass over one that is cut. None where no loss says so.
+    """Return the checkpoint that was resumed from; None where no loss says so.
+
+    Of those that a run had written when a signal ended it, the last one behind which the continued
+    run has the first loss of the resumed run. A script may pass over one that is cut.
     """
     first = shifted(sides.resumed, 0, 1)
     if not first.longest:
@@ -245,8 +246,9 @@ def read_of(checkpoint: model.Checkpoint, resumed: Run) -> tuple[str, ...]:
 
 
 def read_early(run: Run) -> frozenset[str]:
-    """Return files that a run found there and opened, as far as is known before its first loss: of
-    some kinds, and of very many, only the opening is recorded.
+    """Return files that a run found there and opened before its first loss.
+
+    As far as is known: of some kinds, and of very many, only the opening is recorded.
     """
     reads = run.first_reads
     late = {path for path, read in reads.items() if not read.early}

@@ -63,8 +63,9 @@ def write(file: Path, findings: Iterable[Finding], scanned: Iterable[Path]) -> N
 
 
 def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result:
-    """Return the result with only the findings that are not in the baseline; the others are
-    `known`.
+    """Return the result with only the findings that are not in the baseline.
+
+    The others are `known`.
 
     Findings that are only in the baseline are `gone`, but only if all paths of the baseline were
     scanned, because a program outside of a smaller scan may lead to a finding. `scanned` are the

@@ -1,5 +1,6 @@
-"""Collect the files of a scan with their outlines: find the files that imports mean, follow them,
-and group files that import one another.
+"""Collect the files of a scan with their outlines.
+
+Imports are followed to the files that they mean, and files that import one another are grouped.
 """
 
 from __future__ import annotations
@@ -62,8 +63,9 @@ def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None
 
 
 def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield folders in which to look for imports, each with whether Python surely looks there
-    before it looks for libraries.
+    """Yield folders in which to look for imports.
+
+    Each with whether Python surely looks there before it looks for libraries.
     """
     root = package_root(folder)
     yield folder, True
@@ -279,8 +281,9 @@ def _followed(one: Read, known: set[str]) -> list[File]:
 
 
 def _rooted(done: dict[str, Read]) -> list[Read]:
-    """Note for each file the folders from which it is imported, the outermost first, and return the
-    files whose folders changed.
+    """Note for each file the folders from which it is imported, the outermost first.
+
+    Returns the files whose folders changed.
     """
     roots: defaultdict[str, set[Path]] = defaultdict(set)
     for other, root in chain.from_iterable(one.imports.items() for one in done.values()):
@@ -329,8 +332,9 @@ def _read(file: File, cache: Cache) -> Read | Unreadable:
 
 
 def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
-    """Yield the user's files that a file imports, with the packages around them, each with the
-    folder from which it is imported.
+    """Yield the user's files that a file imports, with the packages around them.
+
+    Each with the folder from which it is imported.
     """
     seen: set[Path] = set()
     folder = one.file.path.parent
@@ -365,8 +369,9 @@ def groups(done: dict[str, Read]) -> list[list[str]]:
 
 
 def group_key(group: list[Read]) -> str:
-    """Return a hash of all that the findings in a group depend on: names, contents and roles of
-    files.
+    """Return a hash of all that the findings in a group depend on.
+
+    Names, contents and roles of files.
     """
     hashed = hashlib.blake2b(digest_size=16)
     for one in group:

@@ -98,8 +98,9 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes directly below a node, without operators and contexts:
-    `ast.iter_child_nodes`, only faster.
+    """Return the nodes directly below a node, without operators and contexts.
+
+    As `ast.iter_child_nodes`, only faster.
     """
     found: list[ast.AST] = []
     # a class is hashable, whatever its instances are

@@ -143,8 +143,7 @@ def _read(path: Path) -> Options:
 
 
 def codes(words: Iterable[str], option: str) -> frozenset[str]:
-    """Return the codes that words such as `RC301`, `RC5`, `unseeded-weights` or `RC1,RC2` stand
-    for.
+    """Return the codes that words stand for: `RC301`, `RC5`, `unseeded-weights`, `RC1,RC2`.
 
     Raises UsageError.
     """

@@ -1,5 +1,6 @@
-"""Read back the arms of a search: what the runs under each set of controls say, and how the
-uncontrolled runs vary.
+"""Read back the arms of a search.
+
+What the runs under each set of controls say, and how the uncontrolled runs vary.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ class Book:
 
     @cached_property
     def nothing_to_try(self) -> bool:
-        """Return whether the input that the runs were started with explains the difference, and no
-        control was tried.
+        """Return whether the input of the runs explains the difference, and nothing was tried.
+
+        The input that they were started with, and no control.
 
         Such input is, for example, a seed that a shell script draws.
         """
@@ -65,9 +67,7 @@ class Book:
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
-        """The sets of controls in the order of their first arm; arms of the same set count as
-        one.
-        """
+        """Return the sets of controls in the order of their first arm; arms of a set are one."""
         groups = defaultdict(list)
         for arm in self.record.arms:
             groups[self._beside(arm), arm.patched, arm.spared, arm.value].append(arm)
@@ -100,9 +100,7 @@ class Book:
         return self._by_controls.get((frozenset(names), patched, spared))
 
     def reason(self, judged: Judged) -> Reason | str:
-        """Return why runs were made: the reason that the search gives, else the sentence of an
-        older record.
-        """
+        """Return why runs were made: the reason of the search, else an older sentence."""
         if isinstance(judged.why, Reason) or judged.patched:
             return judged.why
         return self._asked.get((frozenset(judged.names), judged.spared), judged.why)
@@ -162,8 +160,7 @@ class Book:
 
     @cached_property
     def sample(self) -> Sample:
-        """The outcomes of the uncontrolled runs, that is, of runs without controls beside those of
-        the check.
+        """Return the outcomes of the uncontrolled runs, with no controls beside the check's.
 
         A loss that is not finite is no evidence of agreement: two unlike runs may both give NaN.
         """
@@ -178,8 +175,9 @@ class Book:
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
     def _outcome(self, last: int) -> Callable[[Run], Hashable]:
-        """Return a function that gives a key of a run, of its losses up to an iteration or its
-        series.
+        """Return a function that gives a key of a run.
+
+        Of its losses up to an iteration or its series.
         """
         if self._target is not None:
             return self._target.outcome
@@ -187,8 +185,9 @@ class Book:
 
     @cached_property
     def _told_apart(self) -> int:
-        """The iteration up to which losses tell the uncontrolled runs apart: the first that
-        differs, or a later one.
+        """Return the iteration up to which losses tell the uncontrolled runs apart.
+
+        The first that differs, or a later one.
 
         One loss may have few values, for example if it depends on which of four workers is first.
         So if some runs agree in that loss, later losses count, too, as far as they are equal under
@@ -258,8 +257,9 @@ class Book:
         return frozenset(name for name in names if name in fixed or not self.is_new(name))
 
     def is_new(self, name: str) -> bool:
-        """Return whether a control or a patch fixes something that is new in each start, such as a
-        hash seed.
+        """Return whether a control or a patch fixes something that is new in each start.
+
+        Such as a hash seed.
 
         For something that is only often new, such as a clock that may be asked for the day alone,
         an observed cause must show that.
@@ -298,8 +298,7 @@ class Book:
         return self.check.verdict.bitwise.first_iteration or 1
 
     def _is_finite(self, run: Run) -> bool:
-        """Return whether the losses of a run are finite in the iteration in which the runs first
-        differ.
+        """Return whether the losses of a run are finite where the runs first differ.
 
         True if neither the forward nor the backward check covers that iteration.
         """
@@ -372,9 +371,7 @@ class Book:
         )
 
     def _fail_alike(self, runs: Sequence[Run]) -> bool:
-        """Return whether runs fail at the same place behind the checks, with the same bits so
-        far.
-        """
+        """Return whether runs fail at the same place behind the checks, with the same bits."""
         ends = {(run.failed_at, run.last_words, _outcome(run, _iterations(run))) for run in runs}
         return len(ends) == 1 and all(
             run.record.ended == "failed" and _iterations(run) >= self._until for run in runs

@@ -249,8 +249,9 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
 
 
 def _unpatched(book: Book, under: Judged, controls: Collection[str]) -> Judged:
-    """Return runs under all of the controls and no patch, which moves lines; `under` if there are
-    none.
+    """Return runs under all of the controls and no patch; `under` if there are none.
+
+    A patch moves lines.
     """
     if not fixes_in(under.names):
         return under
@@ -259,8 +260,9 @@ def _unpatched(book: Book, under: Judged, controls: Collection[str]) -> Judged:
 
 
 def _proving(book: Book, smallest: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the controls that show a cause: a fresh folder may only keep the names free that
-    another control fixes.
+    """Return the controls that show a cause.
+
+    A fresh folder may only keep the names free that another control fixes.
     """
     without_fresh = tuple(name for name in smallest if name != FRESH)
     beside = book.of(without_fresh)

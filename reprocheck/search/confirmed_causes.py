@@ -1,5 +1,6 @@
-"""The causes that the smallest set of controls confirms, each with the line on which its control
-acted and a fix that fits.
+"""Confirm the causes that the smallest set of controls removes.
+
+Each with the line on which its control acted and a fix that fits.
 """
 
 from __future__ import annotations
@@ -167,8 +168,9 @@ def _differing_modules(check: Check) -> set[str]:
 def _fitting(
     check: Check, unit: _Unit, causes: Sequence[Cause], there: Cause | None
 ) -> list[Cause]:
-    """Return the causes that may be what a unit removes; `there`: what the scan finds where it
-    acted.
+    """Return the causes that may be what a unit removes.
+
+    `there`: what the scan finds where it acted.
     """
     if unit.place:
         lines = {place.line.at for place in unit.acted}
@@ -183,9 +185,7 @@ def _known(
     """Return the known cause that a unit removes, unless the places at which it acted say more."""
 
     def preference(cause: Cause) -> tuple[bool, bool, int]:
-        """Return a sort key: causes that say why come first, then observed causes, then the
-        nearest.
-        """
+        """Return a sort key: causes that say why, then observed ones, then the nearest."""
         nearness = likely.place_of(unit.control, cause.code) or 0
         return is_vague(cause), cause.confidence != "observed", nearness
 
@@ -258,8 +258,7 @@ def _is_made_anew(rung: Rung) -> bool:
 def _acted_elsewhere(
     check: Check, control: str, acted: Sequence[Place], there: Cause | None, cause: Cause
 ) -> bool:
-    """Return whether a control acted on other lines than that of a cause, and removes another
-    cause.
+    """Return whether a control acted on other lines than a cause's, and removes another.
 
     That is so if the cause is known from the scan alone and has another control, or if the scan
     finds on the lines of the control what the control removes (`there`).
@@ -279,8 +278,9 @@ def _acted_elsewhere(
 
 
 def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | None:
-    """Return the cause that the scan finds on the first line on which a control acted and that the
-    control removes.
+    """Return the cause that the scan finds where a control first acted.
+
+    The control removes it.
     """
     removed = [one for one in check.scanned.possible if likely.confirms(control, one.code)]
     grave = [one for one in removed if one.severity != "note"]
@@ -342,8 +342,9 @@ def _implied(
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
-    """Return the first rung that differs; for a control of what the script draws or computes, the
-    first of the training.
+    """Return the first rung that differs.
+
+    For a control of what the script draws or computes, the first of the training.
 
     If causes of `explained` rungs are known, the rung that many places behind, if there is one.
     """

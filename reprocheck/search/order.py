@@ -1,5 +1,6 @@
-"""Order the controls to try: those come first that the causes, the first differing rung and the
-user's own lines suggest.
+"""Order the controls to try.
+
+Those come first that the causes, the first differing rung and the user's own lines suggest.
 
 `rules/likely.toml` holds the lists. The order decides how many runs the search takes, and which of
 several sufficient sets of controls it names.
@@ -112,9 +113,7 @@ def _of_sure(
 def _of_placed(
     causes: Sequence[Cause], by_code: Mapping[str, Sequence[str]], *, from_outside: bool
 ) -> list[Sequence[str]]:
-    """Return the controls of each cause that is observed or has a line; of every cause if there is
-    none of them.
-    """
+    """Return the controls of each cause that is observed or has a line; else of all."""
     placed = [cause.code for cause in causes if cause.source is not None or _is_observed(cause)]
     # a seed that no line makes is what was given
     given = [code for code in by_code if from_outside and _is_shown(code)]
@@ -128,9 +127,7 @@ def _is_given_from_outside(rung: Rung) -> bool:
 
 
 def _reasons(near: Iterable[str], codes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Reason]:
-    """Return the reason to try each control; the first cause that a control would remove gives the
-    reason.
-    """
+    """Return the reason to try each control: the first cause that it would remove."""
     reasons = dict.fromkeys(near, Reason(key="a line speaks for it"))
     for code, names in reversed(codes):
         reasons |= dict.fromkeys(names, Reason(key="a cause speaks for it", code=code))
@@ -158,8 +155,9 @@ def _without(names: Iterable[str], unwanted: Collection[str]) -> tuple[str, ...]
 
 
 def _errors(check: Check) -> list[StaticFinding]:
-    """Return sources of randomness that the scan is sure of, and that ran before the first
-    difference.
+    """Return sources of randomness that the scan is sure of, and that ran in time.
+
+    Before the first difference.
 
     If a recorded fact says why the runs differ, only the sources on the line of that fact.
     """
@@ -172,8 +170,9 @@ def _errors(check: Check) -> list[StaticFinding]:
 
 
 def _of_line(code: str, names: Sequence[str], fits: Sequence[str]) -> Sequence[str]:
-    """Return the first control of a sure cause; if the cause can come from several places, the
-    control that its line suggests.
+    """Return the first control of a sure cause.
+
+    If the cause can come from several places, the control that its line suggests.
     """
     if code not in table().open:
         return names[:1]
@@ -210,8 +209,10 @@ def _fixes(causes: Sequence[Cause], findings: Sequence[StaticFinding]) -> tuple[
 
 
 def anew(check: Check, code: UserCode) -> frozenset[str]:
-    """Return the patches of what is new in each start: OS-seeded generators, string hashes and
-    monotonic clocks, if the scan is sure of them and they ran.
+    """Return the patches of what is new in each start.
+
+    OS-seeded generators, string hashes and monotonic clocks, if the scan is sure of them and they
+    ran.
 
     Other patches, such as one that sorts what always had the same order, may change the losses of
     every run in the same way.
@@ -240,8 +241,9 @@ def lines_that_ran(check: Check, control: str) -> frozenset[str]:
 
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
-    """Return the first control that fits a finding; of a cause that can come from several places,
-    the first that a line of the finding suggests.
+    """Return the first control that fits a finding.
+
+    Of a cause that can come from several places, the first that a line of the finding suggests.
 
     For example, `hash-seed` for the hash of a string that becomes a seed. Empty if no control
     reaches what the line calls, such as a monotonic clock.
@@ -275,8 +277,9 @@ def _of_causes(causes: Sequence[Cause], by_code: Mapping[str, Sequence[str]]) ->
 
 
 def _of_cause(cause: Cause, rung: Rung, said: Sequence[str], fits: Sequence[str]) -> list[str]:
-    """Return the controls of one cause; those that its line suggests first, and `seed` last if the
-    script seeds its own generators.
+    """Return the controls of one cause, those that its line suggests first.
+
+    `seed` is last if the script seeds its own generators.
     """
     names = list(_controls_of(cause.code))
     if cause.code in table().open:
@@ -304,8 +307,9 @@ def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[
 
 
 def _seeded(rung: Rung) -> bool:
-    """Return whether the script itself seeds the generator that differs, and so undoes a seed from
-    outside.
+    """Return whether the script itself seeds the generator that differs.
+
+    It so undoes a seed from outside.
 
     False for loaded weights: they were drawn by another program, or before they were saved, so that
     a seed of this process says nothing of them.

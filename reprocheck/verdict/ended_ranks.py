@@ -58,9 +58,7 @@ class _Rank:
 
     @property
     def gone(self) -> float:
-        """Seconds from the start of the run to the end of the process; infinite if nobody saw it
-        end.
-        """
+        """Return the seconds from the run's start to the process's end; inf if nobody saw it."""
         if self.process.gone is None:
             return inf
         return self.process.gone

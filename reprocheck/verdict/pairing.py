@@ -157,8 +157,9 @@ def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
-    """Return a largest set of pairs of a rank and one of its candidates, found by augmenting
-    paths.
+    """Return a largest set of pairs of a rank and one of its candidates.
+
+    Found by augmenting paths.
     """
     partner: dict[int, int] = {}
 

@@ -46,8 +46,9 @@ def _of_rung(rung: Rung) -> Statement | None:
 
 
 def _blames_unseeded(check: Check, rung: Rung) -> bool:
-    """Return whether a rung blames an unseeded generator for weights made at its line, while the
-    best cause is on another line.
+    """Return whether a rung blames an unseeded generator, and the best cause another line.
+
+    The generator made weights at the line of the rung.
     """
     line = rung.source
     if rung.rung != "initial weights" or line is None or check.causes[0].at == line.at:

@@ -1,5 +1,7 @@
-"""The search for the cause: runs under controls until a set of controls is known to remove the
-difference, then a trial of the patch.
+"""Search for the cause.
+
+Runs under controls until a set of controls is known to remove the difference, then a trial of the
+patch.
 """
 
 from __future__ import annotations
@@ -165,8 +167,9 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
 
 
 def _iterations(check: Check, settings: Settings) -> int | None:
-    """Return how many iterations an arm records: enough to show the difference and for the default
-    of a check.
+    """Return how many iterations an arm records: enough to show the difference.
+
+    And for the default of a check.
 
     If run 1 left files, all iterations of the check, because it is not known which iteration wrote
     them.

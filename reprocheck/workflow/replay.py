@@ -1,5 +1,6 @@
-"""Read back a recorded check, judge it and explain it: the only way from a report folder to the
-result model.
+"""Read back a recorded check, judge it and explain it.
+
+The only way from a report folder to the result model.
 
 Never runs the user's script.
 """
@@ -63,8 +64,9 @@ _TO_EXPLAIN = ("not_reproducible", "script_failed")
 
 
 def load(folder: str | Path) -> Check:
-    """Return the check recorded in `folder`: traces read, losses compared, verdict given, and what
-    deeper runs say of the reason. Nothing is run.
+    """Return the check recorded in `folder`; nothing is run.
+
+    Traces read, losses compared, verdict given, and what deeper runs say of the reason.
 
     Args:
         folder: A report folder, such as `reports/latest`.
@@ -95,9 +97,7 @@ def load(folder: str | Path) -> Check:
 
 
 def close(folder: Path) -> None:
-    """Mark the report folder as complete: from now on its reports show the user's files as kept
-    there.
-    """
+    """Mark the report folder as complete: reports show the user's files as kept there."""
     if (folder / SOURCES).exists():
         from reprocheck.ladder import sources
 
@@ -179,8 +179,9 @@ def judged(folder: Path) -> Check:
 
 
 def nothing_to_compare(folder: Path, observer: Observer) -> bool:
-    """Return whether run 1 ended before its forward and backward check could be made, so that run 2
-    is useless.
+    """Return whether run 1 ended before its checks could be made: run 2 is useless.
+
+    The forward and the backward check.
 
     The observer is told so.
     """
@@ -205,8 +206,9 @@ def with_record(check: Check, folder: Path) -> Check:
 
 
 def explained(check: Check, folder: Path) -> Check:
-    """Return a judged check with the deeper pairs and arms of its present record, and its ladder,
-    causes and search.
+    """Return a judged check with its ladder, causes and search.
+
+    With the deeper pairs and arms of its present record.
 
     An error here is noted in the coverage: the verdict stands on its own. Raises ReportError if
     there is no record.
@@ -239,8 +241,9 @@ def explained(check: Check, folder: Path) -> Check:
 
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:
-    """Add a caveat to a pass with equal losses for everything else that differs, such as printed
-    output.
+    """Add a caveat to a pass with equal losses for all else that differs.
+
+    Such as printed output.
     """
     from reprocheck.ladder.rungs import ladder_of
 
@@ -263,9 +266,7 @@ def _with_hidden_difference(check: Check, folder: Path) -> Check:
 
 
 def _without(check: Check, what: Explained, error: Exception) -> Check:
-    """Return the check with a note in its coverage that an error ended a part of the
-    explanation.
-    """
+    """Return the check with a note that an error ended a part of the explanation."""
     ended = Undetermined(what=what, error=f"{type(error).__name__}: {error}".rstrip(": "))
     return replace(check, unrecorded=(*check.unrecorded, ended))
 
@@ -301,8 +302,9 @@ def _with_reasons(check: Check, folder: Path) -> Check:
 
 
 def _with_noise(check: Check, folder: Path) -> Check:
-    """Return a comparison of two recordings with the noise on each side, and the differing files of
-    the user.
+    """Return a comparison of two recordings with the noise on each side.
+
+    And the differing files of the user.
 
     Noise is how far the runs of one side differ among themselves.
     """
@@ -345,9 +347,7 @@ def _deeper_coverage(pair: DeeperPair) -> Iterator[PairEnded]:
 
 
 def _from_the_start(check: Check) -> Iterator[FromTheStart]:
-    """Yield a note if operators had to be recorded from the start, although the runs differ
-    later.
-    """
+    """Yield a note if operators had to be recorded from the start, without a need."""
     rung = check.first_rung
     is_late = rung is not None and (rung.iteration or 0) > 2
     if not is_late or own_pair(check) is not None:
@@ -361,8 +361,9 @@ def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[Any]:
 
 
 def changed_by_stops(runs: Sequence[Run]) -> Iterator[StopReached]:
-    """Yield that reprocheck stopped the runs: one statement if all runs ended alike, else one for
-    each.
+    """Yield that reprocheck stopped the runs.
+
+    One statement if all runs ended alike, else one for each.
     """
     stopped: list[tuple[Run, int]] = []
     for run in runs:

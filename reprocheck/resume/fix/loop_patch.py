@@ -1,5 +1,6 @@
-"""The lines of a patch that put a state back where the loop of a training begins, or goes on in the
-middle of a pass over its data.
+"""Make the lines of a patch that put a state back where the loop of a training begins.
+
+Or where it goes on in the middle of a pass over its data.
 
 What was loaded is kept under a name of its own until the first batch is trained with that is due.
 """
@@ -20,8 +21,10 @@ from reprocheck.scan.syntax import word
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names of new variables in the script: the loaded state until the loop has gone on, and
-    the number of batches of a pass, with its dictionary key.
+    """The names of new variables in the script.
+
+    The loaded state until the loop has gone on, and the number of batches of a pass, with its
+    dictionary key.
     """
 
     pending: str

@@ -56,8 +56,9 @@ def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str,
 
 
 def _add_parts(draft: Draft, lost: Lost) -> list[State]:
-    """Save and load lost parts; return the states that can be set only where the loop begins,
-    because the parts are made, or made anew, after the file is read.
+    """Save and load lost parts; return the states that can only be set later.
+
+    Only where the loop begins, because the parts are made, or made anew, after the file is read.
     """
     source = draft.source
     calls = source.loading.script.index.calls
@@ -104,8 +105,9 @@ def _save_whole(draft: Draft, state: State) -> None:
 
 
 def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
-    """Save and put back generators and the order of the data: after the file is loaded, or around
-    the loop if code before the loop would change them again.
+    """Save and put back generators and the order of the data.
+
+    After the file is loaded, or around the loop if code before the loop would change them again.
     """
     source = draft.source
     place = pass_of(source) if source.is_single else None
@@ -143,8 +145,9 @@ def _around_the_loop(
     drawn: Sequence[State],
     states: Sequence[State],
 ) -> list[State]:
-    """Skip the used batches, and put back at the loop the states that would change before it;
-    return the other states.
+    """Skip the used batches, and put back at the loop the states that change before it.
+
+    Returns the other states.
     """
     if _POSITION in lost.codes:
         pass_over(draft, loop)

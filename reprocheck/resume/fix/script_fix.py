@@ -1,5 +1,7 @@
-"""The fix of a mechanism in the words of the script: the lines to add to its files, or, where these
-are not known, those of the catalogue with the script's own names.
+"""Word the fix of a mechanism with the names of the script.
+
+The lines to add to its files, or, where these are not known, those of the catalogue with the
+script's own names.
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ _WORDS = (
 
 
 def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
-    """Return the outcome with fixes that use the names of the script; `drafts`: whether to draft a
-    patch, if one is known.
+    """Return the outcome with fixes that use the names of the script.
+
+    `drafts`: whether to draft a patch, if one is known.
     """
     explained = outcome.explained
     first, archive = explained.mechanism, explained.archive
@@ -70,9 +73,7 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
 
 
 def _lines(explained: Explained) -> Iterator[str]:
-    """Yield the lines that save and load the lost state, if the script itself makes the
-    checkpoint.
-    """
+    """Yield the lines that save and load lost state, if the script makes the checkpoint."""
     archive = explained.archive
     if not archive.is_known or not archive.saving or not archive.reading:
         return
@@ -106,8 +107,9 @@ def _lines(explained: Explained) -> Iterator[str]:
 
 
 def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
-    """Return the fix for a line that restarts a counter: by its key in the checkpoint, or the fix
-    of the catalogue with the name of the counter.
+    """Return the fix for a line that restarts a counter.
+
+    By its key in the checkpoint, or the fix of the catalogue with the name of the counter.
     """
     place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
     if place.startswith("["):
@@ -116,9 +118,7 @@ def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
 
 
 def _renamed(fix: str, archive: Archive) -> str:
-    """Return the lines of a fix of the catalogue with the names that the script uses for such
-    parts.
-    """
+    """Return a fix of the catalogue with the names that the script uses for such parts."""
     frames = (*archive.saving, *archive.training, *archive.reading)
     known = {part: name for frame in reversed(frames) for part, name in frame.names.items()}
     for word, pattern in _WORDS if "\n" in fix else ():

@@ -1,5 +1,6 @@
-"""Where a script saves what it goes on with, and where it loads it again: found by the functions
-that were under way there, in whatever files they are.
+"""Find where a script saves what it goes on with, and where it loads it again.
+
+By the functions that were under way there, in whatever files they are.
 
 A script is understood that saves one dict and assigns what the loader returns; of any other nothing
 is said.
@@ -27,8 +28,9 @@ _NONE = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], de
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spot:
-    """A function of the user's that was executing: its file, its line, and its names for parts of
-    the training.
+    """A function of the user's that was executing.
+
+    Its file, its line, and its names for parts of the training.
     """
 
     file: str
@@ -172,8 +174,9 @@ def _spots(frames: Sequence[Frame], scripts: Mapping[str, Script]) -> list[Spot]
 
 
 def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.expr, Scope | None] | None:
-    """Return the dict that is saved, or the expression that makes the dict, with its function: the
-    one that calls the saver, or the one that hands the dict on, which is returned, too.
+    """Return the dict that is saved, or the expression that makes it, with its function.
+
+    The function calls the saver, or hands on the dict, which is returned, too.
     """
     wanted: ast.expr | None = None
     scope: Scope | None = None
@@ -206,8 +209,9 @@ def _calls_on(spot: Spot) -> list[ast.Call]:
 
 
 def _dict(script: Script, given: ast.expr | None) -> tuple[ast.Dict | None, str]:
-    """Return the dict that an expression stands for, if it is a literal or was last assigned to the
-    name above; else the name, which may be that of a parameter.
+    """Return the dict that an expression stands for; else the name, maybe of a parameter.
+
+    A dict is known if it is a literal or was last assigned to the name above.
     """
     if isinstance(given, ast.Dict):
         return given, ""
@@ -233,9 +237,7 @@ def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
 
 
 def _behind(script: Script, load: Made) -> ast.stmt:
-    """Return the last statement that loads a part of the loaded checkpoint; the assignment itself
-    if none does.
-    """
+    """Return the last statement that loads a part of the checkpoint, else the assignment."""
     around = list(script.around(load.statement))
     beside = [one for one in script.index.of(ast.Expr) if script.holder(one) in around]
     texts = {ast.unparse(one): one for one in beside}

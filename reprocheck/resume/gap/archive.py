@@ -1,5 +1,6 @@
-"""What a checkpoint holds of a training, by key, and what the resumed run loaded of it: where each
-part that differs was saved, and where it was loaded.
+"""Tell what a checkpoint holds of a training, and what the resumed run loaded of it.
+
+Where each part that differs was saved, and where it was loaded.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""The ladder across the gap: the state after update k of the continued run against what the resumed
-run goes on with, then both of them step by step.
+"""Build the ladder across the gap.
+
+The state after update k of the continued run against what the resumed run goes on with, then both
+of them step by step.
 """
 
 from __future__ import annotations
@@ -95,8 +97,9 @@ class RankGaps:
         return not of_a_rank, self.rank
 
     def undecided(self, name: model.StateRungName) -> Sequence[Gap]:
-        """Return the gaps on a rung that may follow from a later one, or are of generators not
-        drawn from.
+        """Return the gaps on a rung that may follow from a later one.
+
+        Those of generators that are not drawn from, too.
         """
         if name in self.open:
             return [self.open[name]]

@@ -1,5 +1,6 @@
-"""The two runs of a resume as recorded: the facts before, at and behind the point where the one was
-stopped and the other goes on.
+"""Read the two runs of a resume.
+
+The facts before, at and behind the point where the one was stopped and the other goes on.
 """
 
 from __future__ import annotations

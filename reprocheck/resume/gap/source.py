@@ -1,5 +1,6 @@
-"""What the source says of lines that no run tells of: where a number is counted, which keys of a
-file are asked for, which loop trains.
+"""Find in the source what no run tells.
+
+Where a number is counted, which keys of a file are asked for, which loop trains.
 """
 
 from __future__ import annotations
@@ -155,9 +156,7 @@ def lines_of(
 
 
 def _restoring(generator: GeneratorGap) -> Iterator[Line]:
-    """Yield the line that seeds a generator after it was put back, and the line that put it
-    back.
-    """
+    """Yield the lines that put a generator back, and that seeded it again after that."""
     if not generator.restored:
         return
     if generator.reseeded is not None:

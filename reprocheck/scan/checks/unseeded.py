@@ -269,8 +269,9 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
 
 
 def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
-    """Return the call that seeds a draw if all such calls depend on an option that is None by
-    default; else None.
+    """Return the call that seeds a draw if all such calls depend on an option; else None.
+
+    The option is None by default.
     """
     if order.cut:
         return None

@@ -13,8 +13,9 @@ from reprocheck.wording.say import in_english, say
 
 @say.register
 def runs_failed(failed: statements.RunsFailed) -> str:
-    """Say how the runs ended, and what the forward and the backward check say of the iterations
-    before.
+    """Say how the runs ended, and what the checks say of the iterations before.
+
+    The forward and the backward check.
     """
     endings = (
         tr("run {number} {ending}", number=number, ending=say(ending))
