@@ -36,8 +36,9 @@ def record_deeper(
     runs: int = 2,
     output: Output | None = None,
 ) -> DeeperPair:
-    """Run `entry` twice as `check` did, recording `iterations` iterations, those from `begin` on at
-    `level`, and adds the pair to the record in `folder`.
+    """Run `entry` twice as `check` did, and add the pair to the record in `folder`.
+
+    Each run records `iterations` iterations, those from `begin` on at `level`.
 
     With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first
     run finds the working directory as run 1 of the check found it, the second one what the first
@@ -69,8 +70,9 @@ def record_deeper(
 
 
 def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return files and folders that these runs made: they stand in the working directory now and
-    did not before the first of them.
+    """Return files and folders that these runs made.
+
+    They stand in the working directory now and did not before the first of them.
 
     What none of the runs was seen to write may be somebody else's, and is none of them.
     """
@@ -88,8 +90,9 @@ def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def made_elsewhere(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return files outside of the working directory that these runs made and that a later one of
-    them read: whole paths, masked.
+    """Return files elsewhere that these runs made and that a later one of them read.
+
+    Outside of the working directory: whole paths, masked.
     """
     made = {path for run in runs for path in run.files.made}
     return tuple(sorted(made & {path for run in runs[1:] for path in run.files.read}))
@@ -110,8 +113,9 @@ def record_arm(
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> Arm:
-    """Run `entry` under the controls of an arm, which win over what the user set, and adds the arm
-    to the record in `folder` after every run.
+    """Run `entry` under the controls of an arm, and add the arm to the record in `folder`.
+
+    After every run. The controls win over what the user set.
 
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
@@ -171,8 +175,10 @@ def record_operands(
     wanted: Mapping[str, object],
     output: Output | None = None,
 ) -> bool:
-    """Run `entry` once more as the pair `like` was recorded, and moves what the operator `wanted`
-    was given to the file `target`. False where it was not called with these inputs again.
+    """Run `entry` once more, and move what an operator was given to the file `target`.
+
+    The run is recorded as the pair `like` was; the operator is `wanted`. False where it was not
+    called with these inputs again.
 
     The run is no part of the record, and nothing else of it is kept. Raises what `check` raises.
     """

@@ -1,5 +1,6 @@
-"""What all runs of a pair share: where they work, what they are given, and where their traces
-go.
+"""Plan what all runs of a pair share.
+
+Where they work, what they are given, and where their traces go.
 """
 
 from __future__ import annotations
@@ -97,8 +98,9 @@ class Plan(Request):
 
     @property
     def jobs(self) -> int:
-        """Return how many runs are under way in parallel: one, if a control needs all runs at the
-        same path.
+        """Return how many runs are under way in parallel.
+
+        One, if a control needs all runs at the same path.
         """
         return 1 if self.under.copies else self.settings.jobs
 
@@ -159,8 +161,9 @@ class Plan(Request):
         return self.under.variables(str(self.scratch / f"tmp{slot}"))
 
     def replaced_in(self, workdir: Path) -> dict[str, str]:
-        """Return the files that patched ones replace for Python, by their real paths: the user's
-        own, and those of the working copy.
+        """Return the files that patched ones replace for Python, by their real paths.
+
+        The user's own, and those of the working copy.
         """
         replaced: dict[str, str] = {}
         for path, new in self.patched.items():
@@ -200,8 +203,9 @@ class Plan(Request):
         return Archive(folder=self.real_folder, workdir=self.cwd, place=place)
 
     def copy(self, slot: str, finish: Callable[[Path], None] | None = None) -> Copies:
-        """Return a copy of the working directory in the report folder, on the same file system
-        where that can share blocks. `finish`: see `Copies`.
+        """Return a copy of the working directory in the report folder.
+
+        On the same file system where that can share blocks. `finish`: see `Copies`.
         """
         if self.elsewhere:
             self.observer.message(
@@ -217,8 +221,9 @@ class Plan(Request):
         )
 
     def not_copied(self) -> list[Path]:
-        """Return the paths that are not copied: those of reprocheck, and those that did not exist
-        before the first run.
+        """Return the paths that are not copied.
+
+        Those of reprocheck, and those that did not exist before the first run.
         """
         ours = [self.hidden, self.folder.parent / "latest"]
         if self.settings.workdir != "copy":
@@ -235,8 +240,9 @@ def plan(
     request: Request,
     under: Under | None = None,
 ) -> Plan:
-    """Return the plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
-    removed after them.
+    """Return the plan of some runs whose report folder is `folder`.
+
+    `scratch` is made, and is to be removed after them.
 
     `under` are the controls; without them those of the settings. Raises ControlError where the
     user's environment stands against a control.
@@ -270,8 +276,10 @@ def plan(
 
 
 def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:
-    """Return the command for a copy; a path of the script leads into the copy if it is in the
-    working directory, else to where it led.
+    """Return the command for a copy.
+
+    A path of the script leads into the copy if it is in the working directory, else to where it
+    led.
     """
     if workdir == cwd or entry.kind != "script":
         return entry.command
