@@ -169,7 +169,7 @@ def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
 
 
 def page(shown: Check) -> bytes:
-    """report.html of a check of which nothing more is to be taken out."""
+    """Return report.html of a check of which nothing more is to be taken out."""
     return b"".join(FORMATS["html"].chunks(Sheet(shown, leaving=shown)))
 
 

@@ -43,7 +43,7 @@ MOST_LINES = 100
 
 
 def way(redaction: Redaction) -> str:
-    """Return what `--redact` is asked for where this is what comes of it."""
+    """Return the value of `--redact` that leads to a redaction."""
     if redaction.level == "folder":
         return "none"
     return "strict" if redaction.strict else "default"

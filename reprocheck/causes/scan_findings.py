@@ -175,7 +175,7 @@ def _may_reach(one: StaticFinding, rung: Rung) -> bool:
 
 
 def _down_to(rung: Rung) -> frozenset[RungName]:
-    """Return the rungs of the ladder from the top down to this one."""
+    """Return the rungs of the ladder from the top down to a given one."""
     return frozenset(RUNGS[: RUNGS.index(rung.rung) + 1])
 
 

@@ -77,7 +77,7 @@ class Teller(Observer, Protocol):
         """Tell the user a sentence."""
 
     def clear(self) -> None:
-        """Nothing is under way any more."""
+        """Hear that nothing is under way any more."""
 
 
 class Silent:
@@ -95,7 +95,7 @@ class Silent:
         """Ignore that the logs of a run are masked."""
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """Two more runs at a deeper level follow."""
+        """Ignore that two more runs at a deeper level follow."""
 
     def half(self, level: str) -> None:
         """Tell that one more run at a deeper level follows."""

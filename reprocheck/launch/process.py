@@ -41,7 +41,7 @@ class Strays:
     """The orphaned processes of one run that this process may adopt. `close` ends the adoption."""
 
     def __init__(self, start: Callable[[], int]) -> None:
-        """`start` starts the guard and returns its pid."""
+        """Start the guard by `start`, which returns its pid."""
         with _lock:
             self._known = {pid for pid, _, _ in children_of_all().get(os.getpid(), ())}
             _adopt()

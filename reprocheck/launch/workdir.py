@@ -136,7 +136,7 @@ class InPlace:
         self._keep()
 
     def _keep(self) -> None:
-        """Keep what stands there, and names what is not safe."""
+        """Keep what stands in the folder, and name what is not safe."""
         if not self._tree.complete:
             self._say(
                 f"The working directory holds more than {len(self._tree.entries)} files: the rest"
@@ -341,7 +341,7 @@ def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
 
 
 def _without_writers(root: Path, changes: FileChanges) -> FileChanges:
-    """Change but for those of files that somebody outside of the run is writing."""
+    """Return changes but for those of files that somebody outside of the run is writing."""
     theirs = open_for_writing(root, {*changes.created, *changes.changed})
     return replace(
         changes,

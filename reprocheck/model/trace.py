@@ -44,7 +44,7 @@ class LossSeries:
         return self.ends[iteration - 1]
 
     def span(self, iteration: int) -> tuple[int, int]:
-        """Half-open range of loss indexes of an iteration (from 1)."""
+        """Return the half-open range of loss indexes of an iteration (from 1)."""
         return self.until(iteration - 1), self.until(iteration)
 
     def losses(self, iteration: int) -> array[float]:
@@ -83,7 +83,7 @@ class Series:
         return len(self.iterations)
 
     def value(self, number: int) -> float | None:
-        """Value `number` (from 1); None behind the last."""
+        """Return value `number` (from 1); None behind the last."""
         if number > len(self):
             return None
         return self.numbers.values[number - 1]

@@ -64,7 +64,7 @@ MOST_LABELS = 10
 
 
 def loss_figure(curves: Curves) -> Figure:
-    """Loss of every run and rank over the iterations, with the tolerance band around run 1."""
+    """Draw the losses of all runs and ranks, with the tolerance band around run 1."""
     figure, axes = _figure("loss")
     for band, name in _named_once(curves.bands, "allowed around run 1"):
         axes.fill_between(

@@ -289,7 +289,7 @@ def _extremes(
 
 
 def _at(series: LossSeries, picks: Whole) -> Array:
-    """Loss sums at the iterations `picks`."""
+    """Return the sums of losses at the iterations `picks`."""
     import numpy as np
 
     if _none_left_out(picks):

@@ -324,5 +324,5 @@ def _limits(check: Check) -> str:
 
 
 def duration(run: Run) -> str:
-    """Wall time of a run."""
+    """Return the wall time of a run."""
     return seconds(run.record.seconds)

@@ -169,7 +169,7 @@ def outside(path: str, allowed: Elsewhere) -> UsageError:
 
 
 def _patterns(file: Path) -> Iterator[str]:
-    """Patterns of a checkpoint and of those that follow, the widest first."""
+    """Yield patterns of a checkpoint and of those that follow it, the widest first."""
     numbered = takewhile(lambda folder: NUMBERED.fullmatch(folder.name), file.parents)
     for folder in reversed([*numbered]):
         yield f"{folder.parent}/*"

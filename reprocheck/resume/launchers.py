@@ -104,7 +104,7 @@ def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:
 
 
 def refuse_ranks(ranks: int, *, with_others: Mapping[str, object]) -> None:
-    """UsageError for another number of ranks together with an option that needs the same ranks."""
+    """Raise UsageError for another number of ranks with an option that needs the same ranks."""
     given = next((name for name, value in with_others.items() if value), None)
     if ranks and given is not None:
         raise UsageError(

@@ -248,7 +248,7 @@ class Mechanism:
 
     @property
     def source(self) -> SourceLine | None:
-        """The line that leads."""
+        """Return the most telling line."""
         return self.marks[0].source if self.marks else None
 
 

@@ -107,7 +107,7 @@ class Snapshots:
             (self.trace / answer).touch()
 
     def leave(self, checkpoint: Checkpoint, *names: str) -> None:
-        """Take what stands there now, for these places. Raises ReportError."""
+        """Take a snapshot of the working directory for some places. Raises ReportError."""
         now, changes = self._changes()
         taken = Snapshot(
             names=names,
@@ -145,7 +145,7 @@ class Snapshots:
             time.sleep(POLL)
 
     def _changes(self) -> tuple[Mapping[str, tree.Entry], FileChanges]:
-        """Return what stands there now, and what of it is not as when the run began.
+        """Return the files of the working directory, and the changes since the run began.
 
         Of more files than are listed, these are those that changed since then by the clock of the
         file system.

@@ -163,7 +163,7 @@ def with_ladder(outcome: model.Outcome, explained: model.Explained) -> model.Out
 
 
 def offset_of(checkpoint: model.Checkpoint, sides: Sides) -> int:
-    """k: the updates that were recorded when the checkpoint was written.
+    """Return k, the number of updates that the checkpoint holds.
 
     A script that logs its losses by itself, without an optimizer that is known, may save between
     its update and that call, and so may one whose updates are no events, as of JAX. The first loss

@@ -327,7 +327,7 @@ class Book:
     def _judged(
         self, names: tuple[str, ...], arms: list[Arm], whole: Judged | None
     ) -> Judged | None:
-        """Return what the runs of some arms say.
+        """Judge the runs that some arms made under the same controls.
 
         None if the arms were interrupted before a pair was made.
 

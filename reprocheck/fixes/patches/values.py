@@ -201,7 +201,7 @@ def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
 
 
 def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
-    """Return a seeding call with a number; `torch.seed()` takes none, a sister of it does."""
+    """Return a seeding call with a number, as `torch.manual_seed(0)` for `torch.seed()`."""
     if call.args:
         return None
     function = tree.function(call)

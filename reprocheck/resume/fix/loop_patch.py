@@ -118,7 +118,7 @@ def _put_back(names: _Names, states: Sequence[tuple[State, str]]) -> list[str]:
 
 
 def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
-    """Nothing is put back behind this."""
+    """Return the lines that set each state, and after that no other."""
     if not states:
         return []
     lines = _put_back(names, [(state, state.key) for state in states])
@@ -126,7 +126,7 @@ def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
 
 
 def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> None:
-    """Nothing is loaded at first. Functions that share a name of the module say so."""
+    """Add the variable of the loaded state, None at first, and `global` where it is shared."""
     source, script = draft.source, draft.source.loading.script
     draft.load(f"{names.pending} = {source.loaded}")
     loads, trains = script.scope(source.behind), script.scope(place.loop)

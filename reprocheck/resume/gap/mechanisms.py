@@ -34,7 +34,7 @@ OF_GENERATOR: Sequence[Rule] = [
 
 
 def _of_generator(attribute: str) -> list[Rule]:
-    """Return the same rules, for the generator that a gap of a batch has there."""
+    """Return `OF_GENERATOR` for the generator in an attribute of a batch that differs."""
     generator = attrgetter(attribute)
 
     def of(holds: Callable[[Any], object]) -> Callable[[Any], object]:

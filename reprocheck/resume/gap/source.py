@@ -24,7 +24,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def place_of(line: str) -> Place:
-    """File and number of `file:line`."""
+    """Return file and number of `file:line`."""
     file, _, number = line.rpartition(":")
     return file, int(number) if number.isdecimal() else 0
 
@@ -123,7 +123,7 @@ Line = tuple[Role, str]
 def lines_of(
     gap: Gap, origin: Provenance, archive: Archive, saved_at: str, trees: Trees
 ) -> list[Line]:
-    """Return the lines of a gap, the leading one first.
+    """Return the lines of the script that a lost state is about, the most telling first.
 
     saved_at  the line that saved the checkpoint, if the content of the checkpoint is unknown
     trees     the syntax trees of the files of the script
