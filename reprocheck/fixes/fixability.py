@@ -41,11 +41,12 @@ def promised(
     """
     files = []
     for project, findings in judged:
-        told = [one for one in findings if one.suppressed is None]
+        told = [finding for finding in findings if finding.suppressed is None]
         editable = [one for one in told if one.patchable or UNSURE in one.evidence]
-        by_path = grouped((file_of(one), one) for one in editable)
-        modules = (module for module in project if module.shown in by_path)
-        files += [Patched(one.source.text, tuple(by_path[one.shown])) for one in modules]
+        by_path = grouped((file_of(finding), finding) for finding in editable)
+        for module in project:
+            if module.shown in by_path:
+                files.append(Patched(module.source.text, tuple(by_path[module.shown])))
     fixes: dict[int, Mended] = {}
     if files:
         # the library that patches need takes long to import, most scans need none, and processes

@@ -152,22 +152,21 @@ def _bars(curves: Curves) -> Iterator[Block]:
     """Yield the curves as a row of bars each, all on one scale."""
     import numpy as np
 
-    there = [curve for curve in curves.losses if np.isfinite(curve.values).any()][:MOST_BARS]
-    if not there:
+    curves_shown = [curve for curve in curves.losses if np.isfinite(curve.values).any()][:MOST_BARS]
+    if not curves_shown:
         return
-    scaled = np.array([curve.values for curve in there])
+    scaled = np.array([curve.values for curve in curves_shown])
     if logarithmic(curves):
         scaled = np.log10(scaled)
     low, high = np.nanmin(scaled), np.nanmax(scaled)
     heights = (scaled - low) / ((high - low) or 1.0) * (len(BARS) - 1)
     picks = np.unique(np.linspace(0, scaled.shape[1] - 1, BAR_COLUMNS).astype(np.int64))
-    names = [label(curve, curves) for curve in there]
-    width = max(map(len, names))
+    width = max(len(label(curve, curves)) for curve in curves_shown)
     rows = []
-    for name, curve, row in zip(names, there, heights, strict=True):
-        bars = "".join(" " if math.isnan(one) else BARS[round(one)] for one in row[picks].tolist())
+    for curve, row in zip(curves_shown, heights[:, picks].tolist(), strict=True):
+        bars = "".join(" " if math.isnan(height) else BARS[round(height)] for height in row)
         first, last = curve.values[np.isfinite(curve.values)][[0, -1]].tolist()
-        rows.append(f"{name:<{width}}  {bars}  {first:.6g} to {last:.6g}")
+        rows.append(f"{label(curve, curves):<{width}}  {bars}  {first:.6g} to {last:.6g}")
     yield Code(text="\n".join(rows), language="text")
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import chain, starmap
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -383,17 +382,20 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
     Variables that the program sets itself are no facts of its environment, nor of the processes
     that it starts.
     """
+    first = runs[0]
     for run in runs[1:]:
-        set_inside = set(map(VARIABLE.__add__, {**runs[0].own_variables, **run.own_variables}))
         own = {trace.rank: trace.environment for trace in run.traces}
-        pairs = [(runs[0].environment, run.environment)]
-        pairs += [(first.environment, own.get(first.rank, {})) for first in runs[0].traces]
-        # Where one side recorded no environment, nothing is known to differ.
-        differing = starmap(partial(_differing, run.number), filter(all, pairs))
-        found: dict[str, EnvironmentDifference] = {}
-        for one in chain.from_iterable(differing):
-            found.setdefault(one.key, one)
-        yield from (one for key, one in found.items() if key not in set_inside)
+        pairs = [(first.environment, run.environment)]
+        pairs += [(trace.environment, own.get(trace.rank, {})) for trace in first.traces]
+        differences: dict[str, EnvironmentDifference] = {}
+        for reference, facts in pairs:
+            # Where one side recorded no environment, nothing is known to differ.
+            if reference and facts:
+                for difference in _differing(run.number, reference, facts):
+                    differences.setdefault(difference.key, difference)
+        own_variables = (*first.own_variables, *run.own_variables)
+        set_inside = {f"{VARIABLE}{name}" for name in own_variables}
+        yield from (one for key, one in differences.items() if key not in set_inside)
 
 
 def _differing(

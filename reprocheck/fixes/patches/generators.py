@@ -59,11 +59,16 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
 
 def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
     """Return the making or the seeding of a generator with the number of an expression."""
+
+    def renamed(name: str) -> Edit:
+        """Return the call of a function with another last name, given the number."""
+        return Edit(changes=((call, lambda node: with_number(called(node, name), number)),))
+
     function = last_part(tree.function(call))
     if function == "SystemRandom":
         # Python's generator instead, under the name that the text has for it
         if isinstance(call.func, cst.Attribute) and tree.function(call) == "random.SystemRandom":
-            return Edit(changes=((call, lambda node: with_number(called(node, "Random"), number)),))
+            return renamed("Random")
         if not can_bind(tree, "random"):
             return None
         return Edit(changes=(in_place_of(call, f"random.Random({number})"),), imports=("random",))
@@ -77,9 +82,8 @@ def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=method)), args=[]):
             sister = WITH_NUMBER.get(method)
             is_result_used = not isinstance(tree.parent(call), cst.Expr)
-            if sister is None or (method == "seed" and is_result_used):
-                return None
-            return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
+            if sister is not None and not (method == "seed" and is_result_used):
+                return renamed(sister)
     return None
 
 

@@ -21,7 +21,7 @@ from reprocheck.resume.fix.states import KEYS, key_of, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.counters import OF_SCRIPTS
 from reprocheck.resume.gap.mersenne_twister import class_of
-from reprocheck.resume.model import Explained, Mechanism, Outcome
+from reprocheck.resume.model import Explained, LostPart, Mechanism, Outcome
 
 COUNT = "On {line}, begin to count at the number that the file holds under `{key}`."
 _WORDS = (
@@ -81,21 +81,12 @@ def _lines(explained: Explained) -> Iterator[str]:
     saves, loads = [], []
     for lost in explained.lost:
         expression = names.get(lost.part, "")
-        default = key_of(expression or lost.part)
-        if lost.kind == "generator":
-            read, write = "", ""
-            if class_of(lost.part) in STATES and expression:
-                read, write = (text.format(expression) for text in STATES[class_of(lost.part)])
-            if lost.part in KEYS:
-                stream = BY_NAME[lost.part]
-                read, default = f"{stream.module}.{stream.read}", KEYS[lost.part]
-                write = f"{stream.module}.{stream.write.replace('{}{}', '{}')}"
-        elif expression:
-            read, write = f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
-        else:
-            read, write = lost.part, f"{lost.part} = {{}}"
+        read, write = _read_and_write(lost, expression)
         if not read or (" " in lost.part and not expression):
             continue
+        default = key_of(expression or lost.part)
+        if lost.kind == "generator":
+            default = KEYS.get(lost.part, default)
         key = lost.key or default
         if not lost.key:
             saves.append(f"{value_of('saved', key)} = {read}")
@@ -104,6 +95,22 @@ def _lines(explained: Explained) -> Iterator[str]:
         yield from (f"# what is saved at {archive.saving[0].line} lacks:", *saves)
     if loads:
         yield from (f"# and behind {archive.reading[0].line}, once each is built:", *loads)
+
+
+def _read_and_write(lost: LostPart, expression: str) -> tuple[str, str]:
+    """Return how the state of a lost part is read, and set to `{}`; "" if unknown."""
+    if lost.kind == "generator":
+        if lost.part in KEYS:
+            stream = BY_NAME[lost.part]
+            write = stream.write.replace("{}{}", "{}")
+            return f"{stream.module}.{stream.read}", f"{stream.module}.{write}"
+        if not expression or class_of(lost.part) not in STATES:
+            return "", ""
+        read, write = STATES[class_of(lost.part)]
+        return read.format(expression), write.format(expression)
+    if not expression:
+        return lost.part, f"{lost.part} = {{}}"
+    return f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
 
 
 def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
