@@ -376,7 +376,7 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
     if not err.live:
         yield None
         return
-    bar = err.bar("files")
+    bar = err.bar()
     task = bar.add_task("scanning", total=0)
 
     def told(done: int, total: int) -> None:

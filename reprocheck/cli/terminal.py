@@ -277,14 +277,14 @@ class Stream:
             redirect_stderr=False,
         )
 
-    def bar(self, what: str) -> Progress:
+    def bar(self) -> Progress:
         """Return a progress bar that is removed at the end: `scanning ━━━━━ 30 of 120 files`."""
         from rich.progress import BarColumn, Progress, TextColumn
 
         return Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn(f"{{task.completed:,}} of {{task.total:,}} {what}", markup=False),
+            TextColumn("{task.completed:,} of {task.total:,} files", markup=False),
             console=self.rich,
             transient=True,
             redirect_stdout=False,
@@ -404,9 +404,9 @@ def _asked_width() -> int:
     return max(int(asked), NARROWEST) if asked.isdecimal() and int(asked) else 0
 
 
-def standard_error(color: str = "auto") -> Stream:
+def standard_error() -> Stream:
     """Return stderr as a stream, for progress and errors."""
-    return Stream(sys.stderr, color=color)
+    return Stream(sys.stderr)
 
 
 def standard_output(color: str = "auto") -> Stream:

@@ -115,14 +115,14 @@ def _luck_at(seen: Sample, agreeing: int, share: float) -> float:
 
 
 @cache
-def needed(seen: Sample, risk: float, *, most: int = MOST) -> int:
+def needed(seen: Sample, risk: float) -> int:
     """Return how many runs, at least two, must agree for the risk to be no larger than allowed.
 
-    A number above `most` if more than `most` runs are needed.
+    A number above `MOST` if more are needed.
     """
     if not seen.odd:
-        return most + 1
-    return next((runs for runs in range(PAIR, most + 1) if luck(seen, runs) <= risk), most + 1)
+        return MOST + 1
+    return next((runs for runs in range(PAIR, MOST + 1) if luck(seen, runs) <= risk), MOST + 1)
 
 
 def bound(runs: int) -> float:

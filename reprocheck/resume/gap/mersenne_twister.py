@@ -86,10 +86,10 @@ def state_of(generator: str, raw: str) -> State | None:
     return read(data)
 
 
-def ahead(state: State | None, other: State | None, most: int = MOST) -> int | None:
+def ahead(state: State | None, other: State | None) -> int | None:
     """Return by how many draws of 32 bits `other` is ahead of `state`; negative if behind.
 
-    None where neither is found within `most` draws of the other, or one is not known.
+    None where neither is found within `MOST` draws of the other, or one is not known.
 
     >>> seed = seeded("torch", 1)
     >>> ahead(seed, Twister(seed.after().words, 2))
@@ -101,19 +101,19 @@ def ahead(state: State | None, other: State | None, most: int = MOST) -> int | N
         return other.offset - state.offset
     if not isinstance(state, Twister) or not isinstance(other, Twister):
         return None
-    forward = _forward(state, other, most)
+    forward = _forward(state, other)
     if forward is not None:
         return forward
-    back = _forward(other, state, most)
+    back = _forward(other, state)
     if back is None:
         return None
     return -back
 
 
-def _forward(state: Twister, other: Twister, most: int) -> int | None:
+def _forward(state: Twister, other: Twister) -> int | None:
     """Return the number of draws from one state to another in the same block or a later one."""
     block = state
-    for blocks in range(most // WORDS + 1):
+    for blocks in range(MOST // WORDS + 1):
         if block.words == other.words:
             return blocks * WORDS + other.drawn - state.drawn
         block = block.after()
