@@ -83,7 +83,7 @@ def compare(
 
     held = replace(settings.load(flags, Path.cwd()), runs=runs)
     target = destination(format, output_file)
-    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    console = Console(held, target)
     try:
         with spoken(held.lang):
             held = _with_own_options(held, against, runs, force=force)

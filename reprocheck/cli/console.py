@@ -18,6 +18,8 @@ from reprocheck.settings import Settings
 if TYPE_CHECKING:
     from rich.live import Live
 
+    from reprocheck.cli.destination import Destination
+
 TICK = 0.5
 """Seconds after which it is asked again whether a sign of life is due."""
 HEARTBEAT = 60.0
@@ -37,19 +39,19 @@ class Console:
 
     On a terminal, one live line shows the newest run, below the last line of each earlier run;
     elsewhere a few plain lines, and one a minute if nothing else is printed. If quiet, only errors,
-    the verdict and the report's place are printed.
+    the verdict and the report's place are printed. With a `target` on stdout, `out` is stderr.
     """
 
     def __init__(
         self,
         settings: Settings,
+        target: Destination | None = None,
         *,
-        data_on_stdout: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.err = Stream(sys.stderr, color=settings.color)
         self.out = self.err
-        if not data_on_stdout:
+        if target is None or not target.is_stdout:
             self.out = Stream(sys.stdout, color=settings.color)
         self.quiet = settings.quiet
         self.verbose = settings.verbose

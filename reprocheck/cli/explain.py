@@ -56,7 +56,7 @@ def explain(
     target = destination(format, output_file)
     if write_patch is not None:
         writable(write_patch)
-    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    console = Console(held, target)
     with spoken(held.lang):
         return perform(
             words,

@@ -71,7 +71,7 @@ def run(
     held = settings.load(flags, Path.cwd())
     words = entry_words(ctx.meta[ENTRY])
     target = destination(format, output_file)
-    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    console = Console(held, target)
     with spoken(held.lang):
         return perform(words, held, console, target, attach=attach, values=with_values)
 
