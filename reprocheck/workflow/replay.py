@@ -382,8 +382,8 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
     Variables that the program sets itself are no facts of its environment, nor of the processes
     that it starts.
     """
-    first = runs[0]
     for run in runs[1:]:
+        first = runs[0]
         own = {trace.rank: trace.environment for trace in run.traces}
         pairs = [(first.environment, run.environment)]
         pairs += [(trace.environment, own.get(trace.rank, {})) for trace in first.traces]
