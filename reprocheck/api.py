@@ -296,7 +296,7 @@ def _checked(
     from reprocheck import launch
 
     if callable(target):
-        from reprocheck.launch.function import function_call
+        from reprocheck.launch.entry.function import function_call
 
         called, cwd = function_call(target, args, kwargs), Path.cwd()
         python = launch.find_python(held.python, cwd)
@@ -370,7 +370,7 @@ def _teller(observer: Observer, folder: Path) -> Silent:
 
     A run that did not call the function ends the check.
     """
-    from reprocheck.launch.function import refusal
+    from reprocheck.launch.entry.function import refusal
     from reprocheck.launch.observer import Silent
 
     class Told(Silent):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.launch.run import SILENT
+from reprocheck.launch.run.run import SILENT
 
 TIMEOUT = 5 * SILENT
 """A limit for runs under this clock: it leaves room for several looks at a run that has been silent
@@ -37,7 +37,7 @@ class Clock:
 
 def watch_by(monkeypatch: pytest.MonkeyPatch, settled: Callable[[], bool]) -> None:
     """Runs of this process are watched by such a clock from now on."""
-    monkeypatch.setattr("reprocheck.launch.run.time", Clock(settled))
+    monkeypatch.setattr("reprocheck.launch.run.run.time", Clock(settled))
 
 
 def living(markers: Path) -> Iterator[str]:

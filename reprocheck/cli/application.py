@@ -108,7 +108,7 @@ def put_back() -> None:
     ):
         return
     from reprocheck.cli.terminal import standard_error
-    from reprocheck.launch.interrupted_checks import restored
+    from reprocheck.launch.workdir.interrupted_checks import restored
 
     for sentence in restored(output, Path.cwd()):
         standard_error().labelled("note:", sentence, "bold")

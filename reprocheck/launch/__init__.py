@@ -13,18 +13,18 @@ record_operands  one more run that keeps what a single operator is given
 """
 
 from reprocheck.launch.check import check as check
-from reprocheck.launch.entry_point import (
+from reprocheck.launch.entry.entry_point import (
     entry_point as entry_point,
     find_python as find_python,
     safe_name as safe_name,
 )
 from reprocheck.launch.folder import discard as discard, prepare as prepare, publish as publish
 from reprocheck.launch.folder_lock import alone_in as alone_in
-from reprocheck.launch.further_runs import (
+from reprocheck.launch.observer import Observer as Observer, Quiet as Quiet
+from reprocheck.launch.run.further_runs import (
     record_arm as record_arm,
     record_deeper as record_deeper,
     record_operands as record_operands,
 )
-from reprocheck.launch.observer import Observer as Observer, Quiet as Quiet
-from reprocheck.launch.tail import Output as Output
-from reprocheck.launch.worktree import find_commit as find_commit, worktree as worktree
+from reprocheck.launch.run.tail import Output as Output
+from reprocheck.launch.workdir.worktree import find_commit as find_commit, worktree as worktree

@@ -17,20 +17,21 @@ from pathlib import Path
 from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.summary import summary
-from reprocheck.launch import environment, snapshot
-from reprocheck.launch.archive import ARCHIVES
-from reprocheck.launch.changed_files import MOST_NAMED, real
-from reprocheck.launch.environment import accelerators
-from reprocheck.launch.file_events import read_events
 from reprocheck.launch.folder import discard, publish
-from reprocheck.launch.further_runs import made_elsewhere
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.operation import operation
-from reprocheck.launch.plan import Plan, Request, plan
-from reprocheck.launch.runs import Enough, record_runs
-from reprocheck.launch.tail import Output
-from reprocheck.launch.tree import refuse_wide_folder
-from reprocheck.launch.variables import WAIT_POLICY, users_environment
+from reprocheck.launch.run import environment
+from reprocheck.launch.run.environment import accelerators
+from reprocheck.launch.run.further_runs import made_elsewhere
+from reprocheck.launch.run.plan import Plan, Request, plan
+from reprocheck.launch.run.runs import Enough, record_runs
+from reprocheck.launch.run.tail import Output
+from reprocheck.launch.run.variables import WAIT_POLICY, users_environment
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.archive import ARCHIVES
+from reprocheck.launch.workdir.changed_files import MOST_NAMED, real
+from reprocheck.launch.workdir.file_events import read_events
+from reprocheck.launch.workdir.operation import operation
+from reprocheck.launch.workdir.tree import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.model.record import CHANGES
 from reprocheck.recording import record

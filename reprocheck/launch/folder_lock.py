@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reprocheck.launch.variables import TRACE
+from reprocheck.launch.run.variables import TRACE
 
 _held: list[int] = []
 

@@ -17,15 +17,16 @@ from pathlib import Path
 from reprocheck import interrupts
 from reprocheck.child.reprocheck_child.shared import marks
 from reprocheck.errors import UsageError
-from reprocheck.launch import cleanup, discard, publish
+from reprocheck.launch import discard, publish
 from reprocheck.launch.check import record_of
 from reprocheck.launch.observer import Teller
-from reprocheck.launch.operation import operation
-from reprocheck.launch.plan import Plan, Request, plan
-from reprocheck.launch.process import GuardedProcess
-from reprocheck.launch.runs import one_run
-from reprocheck.launch.tree import refuse_wide_folder
-from reprocheck.launch.workdir import Copies
+from reprocheck.launch.run.plan import Plan, Request, plan
+from reprocheck.launch.run.process import GuardedProcess
+from reprocheck.launch.run.runs import one_run
+from reprocheck.launch.workdir import cleanup
+from reprocheck.launch.workdir.operation import operation
+from reprocheck.launch.workdir.tree import refuse_wide_folder
+from reprocheck.launch.workdir.workdir import Copies
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, identity

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared import marks
 from reprocheck.errors import ReportError
-from reprocheck.launch import cleanup, snapshot, tree
-from reprocheck.launch.process import GuardedProcess
-from reprocheck.launch.workdir import Copies
-from reprocheck.launch.writers import written_by
+from reprocheck.launch.run.process import GuardedProcess
+from reprocheck.launch.workdir import cleanup, snapshot, tree
+from reprocheck.launch.workdir.workdir import Copies
+from reprocheck.launch.workdir.writers import written_by
 from reprocheck.model import FileChanges
 from reprocheck.resume.external_checkpoint import Elsewhere
 from reprocheck.resume.model import Checkpoint

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.launch import find_python, worktree as make_worktree
-from reprocheck.launch.archive import BEFORE, MEANWHILE
-from reprocheck.launch.environment import KINDS as DEVICE_KINDS
-from reprocheck.launch.interrupted_checks import put_back as put_back_killed, told
-from reprocheck.launch.process import GuardedProcess
-from reprocheck.launch.snapshot import STORE
-from reprocheck.launch.tree import SUITE_MARK
-from reprocheck.launch.worktree import Commit, Say
+from reprocheck.launch.run.environment import KINDS as DEVICE_KINDS
+from reprocheck.launch.run.process import GuardedProcess
+from reprocheck.launch.workdir.archive import BEFORE, MEANWHILE
+from reprocheck.launch.workdir.interrupted_checks import put_back as put_back_killed, told
+from reprocheck.launch.workdir.snapshot import STORE
+from reprocheck.launch.workdir.tree import SUITE_MARK
+from reprocheck.launch.workdir.worktree import Commit, Say
 from reprocheck.model import LOSS_SERIES, LossSeries, Series, Tolerance
 from reprocheck.verdict.large_numbers import ulp_distance
 from reprocheck.verdict.machine import is_of_a_machine

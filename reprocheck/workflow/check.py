@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from reprocheck.errors import ReprocheckError
 
 if TYPE_CHECKING:
-    from reprocheck.launch.further_runs import Level
     from reprocheck.launch.observer import Teller
+    from reprocheck.launch.run.further_runs import Level
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Draw, Settings
 

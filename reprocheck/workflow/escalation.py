@@ -32,8 +32,8 @@ from reprocheck.workflow.recorded_pair import (
 )
 
 if TYPE_CHECKING:
-    from reprocheck.launch.further_runs import Level
     from reprocheck.launch.observer import Teller
+    from reprocheck.launch.run.further_runs import Level
     from reprocheck.model import Check, EntryPoint, Rung
     from reprocheck.model.replay import Replay
     from reprocheck.settings import Settings

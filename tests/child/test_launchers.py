@@ -12,7 +12,7 @@ import pytest
 
 from reprocheck.child.reprocheck_child.process import origin
 from reprocheck.child.reprocheck_child.recorder import early_stop
-from reprocheck.launch.variables import added_variables
+from reprocheck.launch.run.variables import added_variables
 
 
 @pytest.mark.parametrize(

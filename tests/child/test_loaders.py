@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.launch.file_events import read_events
+from reprocheck.launch.workdir.file_events import read_events
 from tests.conftest import CHILD, clean_environment, mindspore_python
 
 SCRIPTS = Path(__file__).parent / "scripts"

@@ -49,8 +49,8 @@ def hit(
     ("module", "function", "recorded"),
     [
         ("reprocheck.settings", "load", False),
-        ("reprocheck.launch.snapshot", "keep", False),
-        ("reprocheck.launch.workdir", "restore", True),
+        ("reprocheck.launch.workdir.snapshot", "keep", False),
+        ("reprocheck.launch.workdir.workdir", "restore", True),
         ("reprocheck.workflow.replay", "judged", True),
         ("reprocheck.report", "write", True),
     ],

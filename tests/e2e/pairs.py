@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from reprocheck import launch
-from reprocheck.launch.plan import Request, plan
-from reprocheck.launch.runs import record_runs
+from reprocheck.launch.run.plan import Request, plan
+from reprocheck.launch.run.runs import record_runs
 from reprocheck.model import Check, CheckRecord, DeeperPair, Tolerance
 from reprocheck.recording import record
 from reprocheck.settings import Settings

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from reprocheck import launch
-from reprocheck.launch import snapshot
-from reprocheck.launch.archive import Archive
-from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.restoration import Ours, restore
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.archive import Archive
+from reprocheck.launch.workdir.file_events import FileEvents
+from reprocheck.launch.workdir.restoration import Ours, restore
 from reprocheck.model import CheckRecord, FilesAfter, RunRecord
 from reprocheck.settings import Settings
 

@@ -15,7 +15,7 @@ import reprocheck as package
 from reprocheck import launch
 from reprocheck.errors import ControlError, ReprocheckError
 from reprocheck.fixes import left_state
-from reprocheck.launch.workdir import has_room
+from reprocheck.launch.workdir.workdir import has_room
 from reprocheck.model import Arm, CheckRecord, RunRecord
 from reprocheck.model.reason import Reason
 from reprocheck.recording import record

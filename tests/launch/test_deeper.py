@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from reprocheck import launch
-from reprocheck.launch import cleanup, snapshot
-from reprocheck.launch.further_runs import paths_created
-from reprocheck.launch.tree import read_tree
+from reprocheck.launch.run.further_runs import paths_created
+from reprocheck.launch.workdir import cleanup, snapshot
+from reprocheck.launch.workdir.tree import read_tree
 from reprocheck.model import DeeperPair, FileChanges, RunRecord
 from reprocheck.recording import record
 from reprocheck.settings import Settings

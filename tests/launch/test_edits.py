@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck import launch
-from reprocheck.launch import run
+from reprocheck.launch.run import run
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 from tests.launch.conftest import Listener, Place

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from reprocheck.launch.process import Ends
+from reprocheck.launch.run.process import Ends
 
 
 def test_of_deaths_that_are_seen_at_once_the_order_is_known() -> None:

@@ -23,11 +23,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings, strategies as st
 
 from reprocheck.child.reprocheck_child.files_seen import opened_files as recorder_files
-from reprocheck.launch import cleanup, writers
-from reprocheck.launch.archive import Archive
-from reprocheck.launch.file_events import read_events
-from reprocheck.launch.tree import read_tree
-from reprocheck.launch.workdir import InPlace
+from reprocheck.launch.workdir import cleanup, writers
+from reprocheck.launch.workdir.archive import Archive
+from reprocheck.launch.workdir.file_events import read_events
+from reprocheck.launch.workdir.tree import read_tree
+from reprocheck.launch.workdir.workdir import InPlace
 from reprocheck.model import FilesAfter
 from tests.launch.actions import PATHS, Action, Kind, contents, fill, perform
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from reprocheck.errors import ReportError
-from reprocheck.launch import snapshot
-from reprocheck.launch.archive import Archive
-from reprocheck.launch.hold import hold_of
-from reprocheck.launch.tree import read_tree
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.archive import Archive
+from reprocheck.launch.workdir.hold import hold_of
+from reprocheck.launch.workdir.tree import read_tree
 from tests.launch.conftest import Place, driver, wait_until
 
 LARGE = bytes(range(256)) * 1024

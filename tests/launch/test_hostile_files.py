@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.errors import ReportError
-from reprocheck.launch.operation import operation
+from reprocheck.launch.workdir.operation import operation
 from tests.conftest import check, reprocheck
 from tests.launch.conftest import Place
 

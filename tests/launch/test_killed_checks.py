@@ -17,7 +17,7 @@ from typing import Literal
 
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
-from reprocheck.launch import interrupted_checks
+from reprocheck.launch.workdir import interrupted_checks
 from tests.launch.actions import Action, contents, fill
 from tests.launch.conftest import ROOT, driver, wait_until
 from tests.launch.test_histories import actions

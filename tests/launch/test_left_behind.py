@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.launch import interrupted_checks
+from reprocheck.launch.workdir import interrupted_checks
 from reprocheck.recording import record
 from tests.launch.conftest import Place, driver, wait_until
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck import launch
-from reprocheck.launch.run import STOP_WAIT
+from reprocheck.launch.run.run import STOP_WAIT
 from reprocheck.model import Check
 from reprocheck.settings import Settings
 from reprocheck.wording import told

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from reprocheck.launch import record_deeper
-from reprocheck.launch.entry_point import entry_point
-from reprocheck.launch.file_events import read_events
+from reprocheck.launch.entry.entry_point import entry_point
+from reprocheck.launch.workdir.file_events import read_events
 from reprocheck.settings import Settings
 from reprocheck.workflow import replay
 from tests.launch.conftest import Place

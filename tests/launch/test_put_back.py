@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 import pytest
 
-from reprocheck.launch import archive, snapshot
-from reprocheck.launch.tree import read_tree
+from reprocheck.launch.workdir import archive, snapshot
+from reprocheck.launch.workdir.tree import read_tree
 from tests.launch.conftest import restored
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.launch import snapshot
-from reprocheck.launch.archive import Archive
-from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.tree import read_tree
-from reprocheck.launch.workdir import InPlace
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.archive import Archive
+from reprocheck.launch.workdir.file_events import FileEvents
+from reprocheck.launch.workdir.tree import read_tree
+from reprocheck.launch.workdir.workdir import InPlace
 from reprocheck.model import FilesAfter, RunRecord
 from reprocheck.recording import record
 from reprocheck.workflow import replay

@@ -15,9 +15,10 @@ import pytest
 
 from reprocheck import launch
 from reprocheck.errors import EntryPointError, ReportError
-from reprocheck.launch import environment, run as run_module, snapshot, workdir
-from reprocheck.launch.tail import TraceTail
-from reprocheck.launch.variables import added_variables, free_ports
+from reprocheck.launch.run import environment, run as run_module
+from reprocheck.launch.run.tail import TraceTail
+from reprocheck.launch.run.variables import added_variables, free_ports
+from reprocheck.launch.workdir import snapshot, workdir
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 from tests.launch.conftest import Listener, Place

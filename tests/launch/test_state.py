@@ -19,8 +19,8 @@ import pytest
 
 from reprocheck.causes.cause import causes_of
 from reprocheck.launch import record_deeper
-from reprocheck.launch.entry_point import entry_point
-from reprocheck.launch.further_runs import made_elsewhere
+from reprocheck.launch.entry.entry_point import entry_point
+from reprocheck.launch.run.further_runs import made_elsewhere
 from reprocheck.model import Cause, Check
 from reprocheck.report import document, files
 from reprocheck.report.next_step import next_command

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from reprocheck.errors import ReprocheckError
-from reprocheck.launch import process
+from reprocheck.launch.run import process
 from reprocheck.recording import record
 from tests.launch.conftest import Place, driver, wait_until
 
@@ -106,7 +106,7 @@ def late(place: Place, monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Non
             for act in then:
                 act()
 
-    monkeypatch.setattr("reprocheck.launch.run.GuardedProcess", Late)
+    monkeypatch.setattr("reprocheck.launch.run.run.GuardedProcess", Late)
     return then
 
 

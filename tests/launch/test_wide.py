@@ -13,8 +13,8 @@ import pytest
 
 from reprocheck import launch
 from reprocheck.errors import UsageError
-from reprocheck.launch import snapshot, tree
-from reprocheck.launch.tree import MOVE, read_tree
+from reprocheck.launch.workdir import snapshot, tree
+from reprocheck.launch.workdir.tree import MOVE, read_tree
 from reprocheck.settings import Settings
 from tests.launch.conftest import Place
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from reprocheck.errors import UsageError
-from reprocheck.launch import environment, snapshot
-from reprocheck.launch.environment import accelerators
-from reprocheck.launch.tree import file_changes, read_tree
-from reprocheck.launch.workdir import has_room
+from reprocheck.launch.run import environment
+from reprocheck.launch.run.environment import accelerators
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.tree import file_changes, read_tree
+from reprocheck.launch.workdir.workdir import has_room
 from tests.launch.conftest import Place, restored
 
 
@@ -309,7 +310,7 @@ def test_waiting_threads_sleep_in_runs_side_by_side(
 def test_git_facts(place: Place) -> None:
     import subprocess
 
-    from reprocheck.launch.environment import git
+    from reprocheck.launch.run.environment import git
 
     assert git(place.path) == {}
     run = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
@@ -325,7 +326,7 @@ def test_git_facts(place: Place) -> None:
 
 def test_a_fact_that_the_runs_record_too_has_their_format(tmp_path: Path) -> None:
     from reprocheck.child.reprocheck_child.process import environment as recorder
-    from reprocheck.launch.environment import COMPILERS, facts
+    from reprocheck.launch.run.environment import COMPILERS, facts
 
     ours, theirs = facts(tmp_path), recorder.facts({})
     both = ours.keys() & theirs.keys()
@@ -338,7 +339,7 @@ def test_a_fact_that_the_runs_record_too_has_their_format(tmp_path: Path) -> Non
 def test_compilers_say_their_version_as_collect_env_reads_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from reprocheck.launch.environment import facts
+    from reprocheck.launch.run.environment import facts
 
     said = {
         "gcc": "gcc (Debian 12.2.0-14) 12.2.0",

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.launch import snapshot
-from reprocheck.launch.tree import read_tree
-from reprocheck.launch.writers import open_for_writing
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.tree import read_tree
+from reprocheck.launch.workdir.writers import open_for_writing
 from reprocheck.model import FilesAfter
 from reprocheck.recording import record
 from tests.launch.conftest import Place, driver, restored, wait_until

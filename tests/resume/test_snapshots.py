@@ -13,7 +13,7 @@ import pytest
 from reprocheck.child.reprocheck_child.resume import checkpoints
 from reprocheck.child.reprocheck_child.resume.archives import Save, Savers
 from reprocheck.child.reprocheck_child.resume.checkpoints import Checkpoints
-from reprocheck.launch.tree import Tree, read_tree, written_since
+from reprocheck.launch.workdir.tree import Tree, read_tree, written_since
 from reprocheck.resume.external_checkpoint import Elsewhere
 from reprocheck.resume.model import Checkpoint
 from reprocheck.resume.snapshots import Snapshots

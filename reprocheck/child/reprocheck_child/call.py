@@ -1,7 +1,7 @@
 """Calls a function in a process of its own, once for each run of `reprocheck.check(function)`.
 
 Started as `python -m reprocheck_child.call FILE NAME CALL`. FILE and NAME say to a reader what is
-called; CALL is a file with all that is needed (`launch/function.py` writes it). As with
+called; CALL is a file with all that is needed (`launch/entry/function.py` writes it). As with
 multiprocessing's spawn, `sys.path` and `sys.argv` are those of the process that asked, and its main
 script is imported under the name `__mp_main__`, so that what stands below `if __name__ ==
 "__main__"` does not run again. What keeps the function from being called is written to `REFUSED` in

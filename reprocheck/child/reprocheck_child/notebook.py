@@ -1,9 +1,9 @@
 """Runs the code cells of a notebook in their order, in one process and without Jupyter.
 
 Started as `python -m reprocheck_child.notebook CELLS NOTEBOOK [ARGS]...`, where CELLS is the file
-that `launch/notebook.py` writes. The working directory is the notebook's folder and stands first on
-`sys.path`, `__main__` has no file: as in Jupyter. A cell is compiled under the name `NOTEBOOK:cell
-N`, so that tracebacks and places in the report name it.
+that `launch/entry/notebook.py` writes. The working directory is the notebook's folder and stands
+first on `sys.path`, `__main__` has no file: as in Jupyter. A cell is compiled under the name
+`NOTEBOOK:cell N`, so that tracebacks and places in the report name it.
 """
 
 from __future__ import annotations

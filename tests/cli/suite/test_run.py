@@ -174,7 +174,7 @@ def test_an_annotation_points_at_the_line_of_the_cause(
 def test_the_folder_of_a_suite_is_hidden_from_git_and_from_snapshots(
     night: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
-    from reprocheck.launch.tree import read_tree
+    from reprocheck.launch.workdir.tree import read_tree
 
     folder, _ = night
     assert (folder / "nightly" / ".gitignore").read_text() == "*\n"

@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.hold import Hold
-from reprocheck.launch.workdir import InPlace
+from reprocheck.launch.workdir.file_events import FileEvents
+from reprocheck.launch.workdir.hold import Hold
+from reprocheck.launch.workdir.workdir import InPlace
 from reprocheck.model import FileChanges, FilesAfter
 
 

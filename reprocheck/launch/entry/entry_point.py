@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reprocheck.errors import EntryPointError
-from reprocheck.launch import notebook
+from reprocheck.launch.entry import notebook
 from reprocheck.model import EntryPoint
 
 LONGEST_NAME = 60

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from reprocheck.child.reprocheck_child.shared.regular_stretch import WIDTH, stored
 from reprocheck.files.limits import open_regular
-from reprocheck.launch.file_events import FileEvents
+from reprocheck.launch.workdir.file_events import FileEvents
 
 MOST_AT_ONCE = 16 << 20
 MOST_OPEN = 32

@@ -18,9 +18,9 @@ from pathlib import Path
 from reprocheck.errors import UsageError
 from reprocheck.files.summary import summary
 from reprocheck.interrupts import waiting
-from reprocheck.launch import snapshot
-from reprocheck.launch.guard import descendants
-from reprocheck.launch.tree import read_tree
+from reprocheck.launch.run.guard import descendants
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.tree import read_tree
 
 MOST_BYTES = 1 << 30
 """Of files that git does not track, taken into the worktree together where the file system cannot

@@ -12,10 +12,10 @@ from typing import Literal
 from reprocheck.child.reprocheck_child.shared.tensor_types import FILE
 from reprocheck.errors import ReprocheckError
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.plan import Request, plan
-from reprocheck.launch.runs import Enough, record_runs
-from reprocheck.launch.tail import Output
-from reprocheck.launch.variables import under_controls, users_environment
+from reprocheck.launch.run.plan import Request, plan
+from reprocheck.launch.run.runs import Enough, record_runs
+from reprocheck.launch.run.tail import Output
+from reprocheck.launch.run.variables import under_controls, users_environment
 from reprocheck.model import Arm, DeeperPair, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.settings import Settings

@@ -5,14 +5,15 @@ while no process of a run is alive, so whoever holds a file open for writing sta
 run's tree. Or a process of a run, whatever program it is: `| tee log` in a script.
 """
 
-# Paths are text here: /proc may have a hundred thousand descriptors.
-# ruff: noqa: PTH115, PTH116, PTH118, PTH123, PTH208
-
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
+
+# Paths are text here: /proc may have a hundred thousand descriptors.
+# ruff: noqa: PTH115, PTH116, PTH118, PTH123, PTH208
+
 
 PROCESSES = "/proc"
 """Folder with an entry for each process."""

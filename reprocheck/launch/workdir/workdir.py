@@ -17,13 +17,13 @@ from typing import Protocol
 from reprocheck.errors import ReportError
 from reprocheck.files.anchored_paths import Anchor
 from reprocheck.files.summary import summary
-from reprocheck.launch import snapshot
-from reprocheck.launch.archive import LEFT, Archive
-from reprocheck.launch.changed_files import events_of, real, relative_to, seen_by, sentences
-from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.hold import Hold, hold_of
-from reprocheck.launch.restoration import Ours, restore
-from reprocheck.launch.tree import (
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.archive import LEFT, Archive
+from reprocheck.launch.workdir.changed_files import events_of, real, relative_to, seen_by, sentences
+from reprocheck.launch.workdir.file_events import FileEvents
+from reprocheck.launch.workdir.hold import Hold, hold_of
+from reprocheck.launch.workdir.restoration import Ours, restore
+from reprocheck.launch.workdir.tree import (
     CACHES,
     SKIPPED_FOLDERS,
     Entry,
@@ -33,7 +33,7 @@ from reprocheck.launch.tree import (
     hard_links,
     read_tree,
 )
-from reprocheck.launch.writers import open_for_writing
+from reprocheck.launch.workdir.writers import open_for_writing
 from reprocheck.model import FileChanges, FilesAfter
 from reprocheck.recording import record
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from reprocheck.files.atomic import replacing
-from reprocheck.launch.pack import Pack, copy_part
-from reprocheck.launch.tree import Entry, Tree, entry_of
-from reprocheck.launch.writers import open_for_writing, own_output
+from reprocheck.launch.workdir.pack import Pack, copy_part
+from reprocheck.launch.workdir.tree import Entry, Tree, entry_of
+from reprocheck.launch.workdir.writers import open_for_writing, own_output
 
 COPY_LIMIT = 256 << 20
 """Bytes that are copied at most, where the file system cannot share them."""

@@ -16,16 +16,22 @@ from typing import Any
 
 from reprocheck import interrupts
 from reprocheck.files.summary import summary
-from reprocheck.launch import cleanup, notebook
-from reprocheck.launch.archive import Archive
-from reprocheck.launch.entry_point import CALL
-from reprocheck.launch.interrupted_checks import make_scratch
+from reprocheck.launch.entry import notebook
+from reprocheck.launch.entry.entry_point import CALL
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.run import Job, run_place
-from reprocheck.launch.tail import Output
-from reprocheck.launch.user_folder import Renewed
-from reprocheck.launch.variables import Under, added_variables, under_controls, users_environment
-from reprocheck.launch.workdir import Copies, InPlace, InPlaceAgain, Workdir, has_room
+from reprocheck.launch.run.run import Job, run_place
+from reprocheck.launch.run.tail import Output
+from reprocheck.launch.run.variables import (
+    Under,
+    added_variables,
+    under_controls,
+    users_environment,
+)
+from reprocheck.launch.workdir import cleanup
+from reprocheck.launch.workdir.archive import Archive
+from reprocheck.launch.workdir.interrupted_checks import make_scratch
+from reprocheck.launch.workdir.user_folder import Renewed
+from reprocheck.launch.workdir.workdir import Copies, InPlace, InPlaceAgain, Workdir, has_room
 from reprocheck.model import EntryPoint
 from reprocheck.redaction import identity
 from reprocheck.settings import Settings

@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any, cast
 
 from reprocheck import interrupts
-from reprocheck.launch import cleanup
-from reprocheck.launch.changed_files import note_files
-from reprocheck.launch.interrupted_checks import restored
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.operation import operation
-from reprocheck.launch.plan import Plan
-from reprocheck.launch.run import Attend, run
-from reprocheck.launch.workdir import Workdir
+from reprocheck.launch.run.plan import Plan
+from reprocheck.launch.run.run import Attend, run
+from reprocheck.launch.workdir import cleanup
+from reprocheck.launch.workdir.changed_files import note_files
+from reprocheck.launch.workdir.interrupted_checks import restored
+from reprocheck.launch.workdir.operation import operation
+from reprocheck.launch.workdir.workdir import Workdir
 from reprocheck.model import RunRecord
 
 Keep = Callable[[tuple[RunRecord, ...]], None]

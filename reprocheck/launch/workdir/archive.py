@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from reprocheck.files.anchored_paths import Anchor, free_name
-from reprocheck.launch.snapshot import Kept, move, same_bytes, write_content
-from reprocheck.launch.tree import Entry
+from reprocheck.launch.workdir.snapshot import Kept, move, same_bytes, write_content
+from reprocheck.launch.workdir.tree import Entry
 
 ARCHIVES = LEFT, BEFORE, MEANWHILE = "left", "before", "meanwhile"
 """Folders of what the runs had written where something is put back, of how files stood before the

@@ -19,9 +19,6 @@ The command gets SIGKILL where the guard itself dies, and what it leaves then go
 (`strays`). Where reprocheck dies, a guard that somebody stopped is continued, to see it.
 """
 
-# Neither pathlib nor contextlib: their import costs more than the guard itself.
-# ruff: noqa: PTH123, PTH208, SIM105
-
 from __future__ import annotations
 
 # the part of signal that is needed, without its enumerations
@@ -35,6 +32,11 @@ import time
 TYPE_CHECKING = False  # not from typing, whose import takes longer than all the rest
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+# Neither pathlib nor contextlib: their import costs more than the guard itself.
+# ruff: noqa: PTH123, PTH208, SIM105
+
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 ADDR_NO_RANDOMIZE = 0x0040000

@@ -22,7 +22,7 @@ from typing import Any
 
 from reprocheck.child.reprocheck_child.shared.function_calls import HOME, REFUSED
 from reprocheck.errors import EntryPointError
-from reprocheck.launch.entry_point import CALL, safe_name
+from reprocheck.launch.entry.entry_point import CALL, safe_name
 from reprocheck.model import EntryPoint
 
 NAME = "call.json"
@@ -205,7 +205,7 @@ def _search_path(cwd: Path, *, whole: bool) -> list[str]:
     Without `whole`, the interpreter's own entries are left out.
     """
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
-    ours = str(Path(__file__).resolve().parents[2])
+    ours = str(Path(__file__).resolve().parents[3])
     entries = []
     for entry in sys.path:
         path = _absolute(entry)

@@ -15,13 +15,13 @@ from pathlib import Path
 from reprocheck import interrupts
 from reprocheck.files.limits import NotRegularError, open_regular
 from reprocheck.launch import folder_lock
-from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.interrupted_checks import beat
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.process import Ends, GuardedProcess
-from reprocheck.launch.tail import LogTail, Output, TraceTail
-from reprocheck.launch.workdir import Workdir
-from reprocheck.launch.writers import written_by
+from reprocheck.launch.run.process import Ends, GuardedProcess
+from reprocheck.launch.run.tail import LogTail, Output, TraceTail
+from reprocheck.launch.workdir.file_events import FileEvents
+from reprocheck.launch.workdir.interrupted_checks import beat
+from reprocheck.launch.workdir.workdir import Workdir
+from reprocheck.launch.workdir.writers import written_by
 from reprocheck.model import Ended, FileChanges, RunRecord
 from reprocheck.redaction import Redaction, known_secrets, mask_log
 

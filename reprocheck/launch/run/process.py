@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from reprocheck.errors import EntryPointError, ReprocheckError
-from reprocheck.launch.guard import (
+from reprocheck.launch.run.guard import (
     END,
     GRACES,
     LAST_RESORT,

@@ -11,8 +11,8 @@ from typing import Any
 
 from reprocheck.errors import ReportError
 from reprocheck.files.summary import summary
-from reprocheck.launch.file_events import FileEvents, read_events
-from reprocheck.launch.snapshot import STORE
+from reprocheck.launch.workdir.file_events import FileEvents, read_events
+from reprocheck.launch.workdir.snapshot import STORE
 from reprocheck.model import FileChanges, FilesAfter, is_elsewhere
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, identity, unmask

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
-from reprocheck.launch.archive import Archive
-from reprocheck.launch.pack import copy_part
-from reprocheck.launch.snapshot import INDEX, OWNER, PACK, STORE
+from reprocheck.launch.workdir.archive import Archive
+from reprocheck.launch.workdir.pack import copy_part
+from reprocheck.launch.workdir.snapshot import INDEX, OWNER, PACK, STORE
 
 SHARE = 8
 """Of the files that this process may have open, one in so many may be held."""

@@ -2,7 +2,7 @@
 
 The guard does it by itself when reprocheck dies while a run is under way; where the guard was
 killed, too, the next command in the folder does it (`left_behind`). `python -m
-reprocheck.launch.cleanup DIR` does it by hand.
+reprocheck.launch.workdir.cleanup DIR` does it by hand.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reprocheck.launch import snapshot
-from reprocheck.launch.archive import Archive
-from reprocheck.launch.changed_files import events_of, note_files, relative_to, sentences
-from reprocheck.launch.hold import Hold, held_by
-from reprocheck.launch.restoration import Ours, restore
-from reprocheck.launch.snapshot import STORE
+from reprocheck.launch.workdir import snapshot
+from reprocheck.launch.workdir.archive import Archive
+from reprocheck.launch.workdir.changed_files import events_of, note_files, relative_to, sentences
+from reprocheck.launch.workdir.hold import Hold, held_by
+from reprocheck.launch.workdir.restoration import Ours, restore
+from reprocheck.launch.workdir.snapshot import STORE
 from reprocheck.model import FilesAfter
 from reprocheck.redaction import identity, known_secrets, mask_log
 
@@ -65,11 +65,11 @@ def command(folder: Path, scratch: Path, archive: Archive, hold: Hold) -> list[s
     """
     import msgspec
 
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(__file__).resolve().parents[3])
     packages = str(Path(msgspec.__file__).resolve().parents[1])  # the record is read with it
     code = (
         "import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3];"
-        " from reprocheck.launch.cleanup import main; main()"
+        " from reprocheck.launch.workdir.cleanup import main; main()"
     )
     places = map(str, (folder, scratch, archive.folder, archive.workdir))
     words = (root, packages, *places, *hold.words)
@@ -99,7 +99,7 @@ def main() -> None:
     working directory and the words of a `Hold`.
     """
     if len(sys.argv) < 2:
-        sys.exit("usage: python -m reprocheck.launch.cleanup REPORT_FOLDER")
+        sys.exit("usage: python -m reprocheck.launch.workdir.cleanup REPORT_FOLDER")
     folder = Path(sys.argv[1])
     scratch = Path(sys.argv[2]) if len(sys.argv) > 2 else None
     archive = Archive(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from reprocheck.files.anchored_paths import Anchor, free_name
-from reprocheck.launch.archive import (
+from reprocheck.launch.workdir.archive import (
     BEFORE,
     LEFT,
     MEANWHILE,
@@ -29,8 +29,8 @@ from reprocheck.launch.archive import (
     set_mode,
     set_owner_and_mode,
 )
-from reprocheck.launch.file_events import COPIES, FileEvents
-from reprocheck.launch.snapshot import (
+from reprocheck.launch.workdir.file_events import COPIES, FileEvents
+from reprocheck.launch.workdir.snapshot import (
     INDEX,
     OWNER,
     Index,
@@ -41,8 +41,8 @@ from reprocheck.launch.snapshot import (
     same_bytes,
     write_content,
 )
-from reprocheck.launch.tree import Entry, Tree, entry_of, hard_links, read_tree
-from reprocheck.launch.writers import open_for_writing
+from reprocheck.launch.workdir.tree import Entry, Tree, entry_of, hard_links, read_tree
+from reprocheck.launch.workdir.writers import open_for_writing
 from reprocheck.model import FilesAfter
 
 

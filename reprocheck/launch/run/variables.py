@@ -12,7 +12,7 @@ from pathlib import Path
 from reprocheck.settings import controls
 
 TRACE = "REPROCHECK_CHILD"
-RECORDER = Path(__file__).resolve().parent.parent / "child"
+RECORDER = Path(__file__).resolve().parents[2] / "child"
 PORTS = {
     "MASTER_PORT": "MASTER_ADDR",
     "PET_MASTER_PORT": "PET_MASTER_ADDR",

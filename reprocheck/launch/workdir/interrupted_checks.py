@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.files.summary import summary
-from reprocheck.launch import cleanup
-from reprocheck.launch.changed_files import note_files, sentences
-from reprocheck.launch.snapshot import OWNER, STORE, started
+from reprocheck.launch.workdir import cleanup
+from reprocheck.launch.workdir.changed_files import note_files, sentences
+from reprocheck.launch.workdir.snapshot import OWNER, STORE, started
 from reprocheck.model import FilesAfter
 
 POINTER = "check.json"

@@ -1,0 +1,1 @@
+"""What the user typed as the command that is started: a script, a notebook or a function."""

@@ -1,0 +1,1 @@
+"""Runs of a command: their plan, the guard that starts each, and what follows them."""
